@@ -12,24 +12,24 @@ from app.attachments.controller import AttachmentDesk, ReadingDesk
 from app.backend.engine_link import EngineLink
 from app.backend.models import Models
 from app.chat.conversation import Conversation
-from app.chat.token_counter import Counting
-from app.controllers.downloads_controller import DownloadsDesk
-from app.controllers.onboarding_controller import FirstRunDesk
-from app.controllers.tray import Attention
+from app.chat.token_counter import TokenCounter
+from app.controllers.downloads_controller import DownloadsController
+from app.controllers.onboarding_controller import OnboardingController
+from app.controllers.tray import TrayController
 from app.i18n import languages
 from app.i18n.translate import tr
 from app.library.view_model import Shelf
 from app.main_window import MainWindow
 from app.platform import thread_priority
-from app.platform.first_paint import FirstPaint
-from app.platform.main_thread_queue import Inbox
-from app.platform.paths import Paths
+from app.platform.first_paint import AfterFirstPaint
+from app.platform.main_thread_queue import MainThreadQueue
+from app.platform.paths import AppPaths
 from app.platform.single_instance import SingleInstance
 from app.settings import preferences
 from app.settings.preferences import Preferences
 from app.storage.database_thread import Keeper
 from app.storage.opening import Problem
-from app.telemetry.frame_throttle import Pacemaker
+from app.telemetry.frame_throttle import FrameThrottle
 from app.theme import fonts
 from app.theme.icons import icon
 from app.theme.theme import Theme
@@ -38,16 +38,16 @@ from engine import api
 Start = Callable[[Callable[[api.Event], None]], api.Engine]
 
 
-class Underhill:
+class Application:
     """window, and the threads behind it. `close` ends them all."""
 
-    def __init__(self, application: QApplication, paths: Paths, start: Start = api.start_apart) -> None:
-        thread_priority.run_at_once()
+    def __init__(self, application: QApplication, paths: AppPaths, start: Start = api.start_apart) -> None:
+        thread_priority.lower_latency()
         remembered, note = preferences.load(paths.preferences)
         fonts.set_percent(remembered.font_percent)
         languages.install(remembered.language)
         self.theme = Theme(application, remembered.theme)
-        self.inbox = Inbox(application)
+        self.inbox = MainThreadQueue(application)
         self.keeper = Keeper(paths.chats, self.inbox, self._problem)
         self.link = EngineLink(self.inbox, start)
         self.conversation = Conversation(self.keeper, self.link, self.inbox)
@@ -61,12 +61,12 @@ class Underhill:
         self.conversation.opened.connect(self.attachments.forget)
         self.reading = ReadingDesk(self.window, self.theme, self.conversation, self.models)
         rewriting = self.window.rewriting
-        self.counting = Counting(composer, self.conversation, self.models, self.link, lambda: rewriting.edited)
+        self.counting = TokenCounter(composer, self.conversation, self.models, self.link, lambda: rewriting.edited)
         self.counting.told.connect(composer.meter.tell)
         self.counting.attachments_told.connect(composer.tell_costs)
-        self.attention = Attention(self.window, self.conversation, self.models, self.shelf, self.theme)
-        self.downloads = DownloadsDesk(self.window, self.shelf)
-        self.first_run = FirstRunDesk(
+        self.attention = TrayController(self.window, self.conversation, self.models, self.shelf, self.theme)
+        self.downloads = DownloadsController(self.window, self.shelf)
+        self.first_run = OnboardingController(
             self.window, self.theme, self.link, self.conversation, self.models, self.shelf, remembered
         )
         self.again = False  # whether to open anew once this one is closed
@@ -74,7 +74,7 @@ class Underhill:
         self.window.closing.stayed.connect(self._stayed)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.looking.connect(self.link.watch)
-        self.pacemaker = Pacemaker(self.inbox)
+        self.pacemaker = FrameThrottle(self.inbox)
         self.link.telemetry.connect(self.pacemaker.take)
         self.pacemaker.changed.connect(self.window.live.keep)
         # the engine is there, and no answer yet that would stutter beside it
@@ -91,7 +91,7 @@ class Underhill:
         self.first_run.begin_if_new()
         self.window.show()
         self.window.live.come_up()
-        FirstPaint(self.window, self.link.release)
+        AfterFirstPaint(self.window, self.link.release)
 
     def close(self) -> None:
         """Stop the engine, write what is unwritten, end the threads."""

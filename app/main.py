@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="underhill", description="Chat offline with models bigger than your memory.")
     parser.add_argument("--model", help="model to open: builtin, a name in the library, or a path")
     options = parser.parse_args(arguments)
-    reason = display_check.why_none()
+    reason = display_check.no_display_reason()
     if reason:
         print(f"{reason} `underhill-cli chat` opens a chat in the terminal instead.", file=sys.stderr)
         return NO_DISPLAY
@@ -39,7 +39,7 @@ def _run(model: str | None) -> int:
     from PySide6.QtCore import qVersion
     from PySide6.QtWidgets import QApplication
 
-    from app.application import Underhill, claim_single_instance
+    from app.application import Application, claim_single_instance
     from app.dialogs.about import version
     from app.i18n import languages
     from app.i18n.translate import tr
@@ -64,7 +64,7 @@ def _run(model: str | None) -> int:
     faults, left, kept = crash_log.begin(where.crash_log)
     if left:
         _log.error("The last run ended by a fault; its stack is in %s", kept)
-    underhill = Underhill(application, where)
+    underhill = Application(application, where)
     if model is not None:
         underhill.window.prefer_model(model)
     if left:
@@ -86,7 +86,7 @@ def _run(model: str | None) -> int:
         underhill.close()
         if not underhill.again:
             break
-        underhill = Underhill(application, where)  # in another language or size
+        underhill = Application(application, where)  # in another language or size
     _log.info("Underhill ends")
     crash_log.end(faults)
     log.close()

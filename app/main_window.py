@@ -31,36 +31,36 @@ from app.backend.models import Models
 from app.backend.network import Network
 from app.chat.conversation import Conversation
 from app.chat.header import Header
-from app.chat.prompt_messages import reads_from
+from app.chat.prompt_messages import first_read_message
 from app.chat.welcome import Welcome
 from app.composer.composer import Composer, DropHint, local_files
 from app.composer.key_forwarding import Typed
-from app.controllers.chat_navigator import There
-from app.controllers.chats_controller import ChatDesk
-from app.controllers.closing_controller import ClosingDesk
-from app.controllers.engine_controller import EngineDesk
+from app.controllers.chat_navigator import ChatNavigator
+from app.controllers.chats_controller import ChatsController
+from app.controllers.closing_controller import ClosingController
+from app.controllers.engine_controller import EngineController
 from app.controllers.failure_banner import show_failure
-from app.controllers.find_controller import FindDesk
-from app.controllers.library_controller import LibraryDesk
-from app.controllers.message_editing import Rewriting
-from app.controllers.model_controller import ModelDesk
-from app.controllers.network_controller import NetworkDesk
-from app.controllers.side_panes import Sides
-from app.controllers.storage_controller import DiskDesk
-from app.controllers.window_state import Remembering
+from app.controllers.find_controller import FindController
+from app.controllers.library_controller import LibraryController
+from app.controllers.message_editing import MessageEditing
+from app.controllers.model_controller import ModelController
+from app.controllers.network_controller import NetworkController
+from app.controllers.side_panes import SidePanes
+from app.controllers.storage_controller import StorageController
+from app.controllers.window_state import WindowState
 from app.dialogs.about import About
 from app.dialogs.help import ShortcutSheet
 from app.i18n.translate import sentences, tr
 from app.library.view_model import Shelf
 from app.platform import open_externally
-from app.platform.paths import Paths
+from app.platform.paths import AppPaths
 from app.settings.preferences import Preferences
 from app.sidebar.sidebar import Sidebar
 from app.storage import drafts, trash
 from app.storage.database_thread import Keeper
 from app.storage.records import Attachment, Chat, StoredMessage
 from app.storage.store import ChatStore
-from app.telemetry.docks import Docks
+from app.telemetry.docks import TelemetryDocks
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
@@ -105,19 +105,19 @@ class MainWindow(QMainWindow):
         self._preferences = remembered
         self._path = path
         self.folder = path.parent
-        self.remembering = Remembering(self, keeper, remembered, path)
+        self.remembering = WindowState(self, keeper, remembered, path)
         self._build()
-        self.rewriting = Rewriting(self, conversation, known)
-        self.chats = ChatDesk(self, theme, keeper, conversation, remembered)
+        self.rewriting = MessageEditing(self, conversation, known)
+        self.chats = ChatsController(self, theme, keeper, conversation, remembered)
         self.network = Network(known)
-        self.desk = ModelDesk(self, theme, known, conversation, remembered)
-        self.library = LibraryDesk(self, shelf, known)
-        self.network_desk = NetworkDesk(self, theme, self.network)
-        self.engine_desk = EngineDesk(self, known.link, shelf, keeper)
-        self.disk_desk = DiskDesk(self, keeper, conversation)
-        self.closing = ClosingDesk(self, keeper, conversation)
+        self.desk = ModelController(self, theme, known, conversation, remembered)
+        self.library = LibraryController(self, shelf, known)
+        self.network_desk = NetworkController(self, theme, self.network)
+        self.engine_desk = EngineController(self, known.link, shelf, keeper)
+        self.disk_desk = StorageController(self, keeper, conversation)
+        self.closing = ClosingController(self, keeper, conversation)
         self._connect()
-        self.finding = FindDesk(self, conversation)  # after _connect: it selects in what is on the page by then
+        self.finding = FindController(self, conversation)  # after _connect: it selects in what is on the page by then
         Typed(self, self.composer.edit, self.transcript)
         self._shortcuts()
         self._restore()
@@ -165,8 +165,8 @@ class MainWindow(QMainWindow):
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([248, 1000])
         self.setCentralWidget(self.splitter)
-        self.live = Docks(self, self._theme)
-        self.sides = Sides(self.splitter, self.header, self.sidebar, self.live, self._preferences)
+        self.live = TelemetryDocks(self, self._theme)
+        self.sides = SidePanes(self.splitter, self.header, self.sidebar, self.live, self._preferences)
 
     def _connect(self) -> None:
         c = self.conversation
@@ -174,11 +174,11 @@ class MainWindow(QMainWindow):
         self._scrolled.timeout.connect(self._keep_place)
         self.transcript.moved.connect(self._scrolled.start)
         c.opened.connect(self._opened)
-        self.there = There(self, self._keeper, c)  # after that: the page then shows what it is asked for
+        self.there = ChatNavigator(self, self._keeper, c)  # after that: the page then shows what it is asked for
         c.added.connect(self._added)
         c.grew.connect(self.transcript.extend)
         c.finished.connect(self.transcript.finish)
-        c.finished.connect(lambda _: self.transcript.mark_start(reads_from(c.messages)))
+        c.finished.connect(lambda _: self.transcript.mark_start(first_read_message(c.messages)))
         c.removed.connect(self.transcript.remove)
         c.replaced.connect(self.transcript.replace)
         c.queue_changed.connect(self.composer.set_queue)
@@ -291,7 +291,7 @@ class MainWindow(QMainWindow):
             self.rewriting.forget()
         self.pages.setCurrentWidget(self.transcript if messages else self.welcome)  # first: it has its true width then
         self.transcript.set_messages(messages)
-        self.transcript.mark_start(reads_from(messages))
+        self.transcript.mark_start(first_read_message(messages))
         if chat is not None and chat.place is not None:
             self.transcript.go_to(chat.place)
         if chat is None or chat.id != self._preferences.chat:  # otherwise it is another branch: the draft stays
@@ -384,7 +384,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def show_logs(self) -> None:
         """Open the folder of the logs, also where none could be written yet."""
-        folder = Paths(self.folder).logs
+        folder = AppPaths(self.folder).logs
         with suppress(OSError):  # then the file manager says that there is none
             folder.mkdir(parents=True, exist_ok=True)
         self.show_outside(folder)

@@ -16,10 +16,10 @@ from app.attachments.reading import read
 from app.backend import models
 from app.backend.models import Models
 from app.chat.conversation import Conversation
-from app.chat.prompt_messages import said
+from app.chat.prompt_messages import with_attachments
 from app.composer.composer import Composer
 from app.i18n.translate import plural, tr
-from app.platform.main_thread_queue import Inbox
+from app.platform.main_thread_queue import MainThreadQueue
 from app.storage.records import Attachment
 from app.theme.theme import Theme
 from app.widgets.banner import Banners
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 class AttachmentDesk(QObject):
     """Serves one composer, which writes in the open chat of a conversation."""
 
-    def __init__(self, composer: Composer, banners: Banners, inbox: Inbox, conversation: Conversation) -> None:
+    def __init__(
+        self, composer: Composer, banners: Banners, inbox: MainThreadQueue, conversation: Conversation
+    ) -> None:
         super().__init__(composer)
         self._conversation = conversation
         self._composer = composer
@@ -166,4 +168,4 @@ class ReadingDesk(QObject):
             if isinstance(event, api.Done) and reader in self._readers and reader.file is file:
                 reader.tell(event.result.tokens[0])
 
-        self._models.ask(api.CountTokens, heard, (said("", (file,)),))
+        self._models.ask(api.CountTokens, heard, (with_attachments("", (file,)),))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.attachments import pdf_text
 from app.i18n.translate import tr
-from app.platform.file_errors import no_file
+from app.platform.file_errors import file_error
 from app.storage.records import Attachment
 from engine import api, regular_file
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
@@ -44,7 +44,7 @@ def _unreadable(path: Path, cause: Exception) -> api.UnderhillError:
     name = path.name
     if isinstance(cause, regular_file.FileTooLarge):
         return _too_large(path)
-    if (error := no_file(path, cause)) is not None:
+    if (error := file_error(path, cause)) is not None:
         return error
     if isinstance(cause, PermissionError):
         sentence = tr("Underhill may not read {file}.", file=name)

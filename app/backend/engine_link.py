@@ -13,7 +13,7 @@ from operator import attrgetter
 from PySide6.QtCore import QObject, Signal
 
 from app.engine_words.fields import spoken
-from app.platform.main_thread_queue import Inbox
+from app.platform.main_thread_queue import MainThreadQueue
 from engine import api
 
 _log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class EngineLink(QObject):
     started = Signal()
 
     def __init__(
-        self, inbox: Inbox, start: Callable[[Callable[[api.Event], None]], api.Engine] = api.start_apart
+        self, inbox: MainThreadQueue, start: Callable[[Callable[[api.Event], None]], api.Engine] = api.start_apart
     ) -> None:
         super().__init__(inbox)
         self._inbox = inbox

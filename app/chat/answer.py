@@ -16,7 +16,7 @@ _WINDOW = 2.0  # seconds over which the speed is told
 
 
 @dataclass
-class Answer:
+class RunningAnswer:
     """message: as begun. text and tokens grow. command: id of the Generate, empty until the question is on disk.
 
     turns: the messages it answers. message.content is not empty where an answer goes on from where it had ended.

@@ -11,10 +11,10 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.backend.engine_link import EngineLink
-from app.chat.answer import Answer
-from app.chat.draft_store import Unsent
-from app.chat.prompt_messages import turns
-from app.chat.running_answers import UnderWay
+from app.chat.answer import RunningAnswer
+from app.chat.draft_store import DraftStore
+from app.chat.prompt_messages import prompt_messages
+from app.chat.running_answers import RunningAnswers
 from app.storage import branches, drafts, trash
 from app.storage.database_thread import Keeper
 from app.storage.opening import Problem
@@ -23,7 +23,7 @@ from app.storage.store import ChatStore
 from app.storage.titles import title_from
 from engine import api
 
-STOPS_IN = 800  # milliseconds after which a stopped answer is left to itself, as by a second Esc
+STOP_TIMEOUT = 800  # milliseconds after which a stopped answer is left to itself, as by a second Esc
 
 
 class Conversation(QObject):
@@ -46,7 +46,7 @@ class Conversation(QObject):
         super().__init__(parent)
         self._keeper = keeper
         self._link = link
-        self.unsent = Unsent(keeper, self.problem.emit)
+        self.unsent = DraftStore(keeper, self.problem.emit)
         self.chat: Chat | None = None
         self.messages: list[StoredMessage] = []
         self.model = ""  # title of the model that answers
@@ -56,7 +56,7 @@ class Conversation(QObject):
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
         self.new_style: Style | None = None  # of a chat that has no message yet
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
-        self._under_way = UnderWay(self, keeper)
+        self._under_way = RunningAnswers(self, keeper)
         self.unanswered = 0  # the question of the answer that failed last
         self.wanted = 0  # the chat asked for last; an older reading that comes late is not shown
 
@@ -256,7 +256,7 @@ class Conversation(QObject):
         if self.busy or not self.messages or self.messages[-1].id != message_id or not self.messages[-1].unfinished:
             return
         message = dataclasses.replace(self.messages[-1], state="streaming", finish="")
-        answer = Answer(message, None, self.messages[:-1], self.style)
+        answer = RunningAnswer(message, None, self.messages[:-1], self.style)
         self.messages = [*self.messages[:-1], message]
         self.replaced.emit(message)
         self._start(answer, partial(ChatStore.update, m=message), False)
@@ -315,7 +315,7 @@ class Conversation(QObject):
         if answer is not None:
             (self._leave if answer.stopped else self._stop)(answer)
 
-    def _leave(self, answer: Answer) -> None:
+    def _leave(self, answer: RunningAnswer) -> None:
         """Wait no longer for its end, if somebody does."""
         if self._under_way.has(answer):
             self._end(answer, answer.finished("cancelled", None))
@@ -337,16 +337,16 @@ class Conversation(QObject):
             self.messages = [*before, reply]
             self.added.emit(reply)
         fresh = (question, reply) if question is not None else (reply,)
-        answer = Answer(reply, question, before, style, queue=queue or (), waited=queue is not None)
+        answer = RunningAnswer(reply, question, before, style, queue=queue or (), waited=queue is not None)
         self._start(answer, partial(branches.write, chat=chat, messages=fresh, queue=queue), chat is not None)
 
-    def _start(self, answer: Answer, write: Any, new: bool) -> None:
+    def _start(self, answer: RunningAnswer, write: Any, new: bool) -> None:
         self._under_way.begin(answer)
         self._tell_busy()
         self._under_way.show_soon()
         self._keeper.do(write, partial(self._written, answer), partial(self._not_written, answer, new))
 
-    def _written(self, answer: Answer, _: None) -> None:
+    def _written(self, answer: RunningAnswer, _: None) -> None:
         """The question is on disk: now the engine may answer it."""
         self.chats_changed.emit()
         if not self._under_way.has(answer):
@@ -357,12 +357,12 @@ class Conversation(QObject):
         answer.command = self._link.new_id()
         messages = [*answer.turns, answer.message] if answer.goes_on else answer.turns
         command = api.Generate(
-            answer.command, turns(messages, answer.style.system), dict(answer.style.sampling), answer.style.stop,
-            answer.goes_on, self.thinking, str(answer.message.chat_id),
+            answer.command, prompt_messages(messages, answer.style.system), dict(answer.style.sampling),
+            answer.style.stop, answer.goes_on, self.thinking, str(answer.message.chat_id),
         )  # fmt: skip
         self._link.send(command, partial(self._heard, answer))
 
-    def _not_written(self, answer: Answer, new: bool, problem: Problem) -> None:
+    def _not_written(self, answer: RunningAnswer, new: bool, problem: Problem) -> None:
         """The disk refused: the page goes back to what is on disk, and the words to the composer."""
         shown, question, chat_id = self.shows(answer), answer.question, answer.message.chat_id
         back = [] if question is None else [Queued(question.content, question.attachments)]
@@ -384,7 +384,7 @@ class Conversation(QObject):
 
     # ---- what the engine says ---------------------------------------------------------------------------------
 
-    def _heard(self, answer: Answer, event: api.Event) -> None:
+    def _heard(self, answer: RunningAnswer, event: api.Event) -> None:
         if not self._under_way.has(answer):
             self._add_late(answer, answer.late(event))
         elif isinstance(event, api.TextDelta):
@@ -414,7 +414,7 @@ class Conversation(QObject):
             self.unanswered = answer.turns[-1].id if answer.turns else 0
             self.failed.emit(event, answer.message.chat_id)
 
-    def _add_late(self, answer: Answer, message: StoredMessage | None) -> None:
+    def _add_late(self, answer: RunningAnswer, message: StoredMessage | None) -> None:
         """What came after nobody waited any more, where the answer is as it was left and nothing followed."""
         if message is not None and not self.busy and answer.finished("cancelled", None) in self.messages[-1:]:
             self.messages = [*self.messages[:-1], message]
@@ -427,12 +427,12 @@ class Conversation(QObject):
         if message.versions > 1 and chat is not None and chat.id == message.chat_id and not self.busy:
             self._read_again(chat)
 
-    def _cut_off(self, answer: Answer, stats: api.Stats | None) -> None:
+    def _cut_off(self, answer: RunningAnswer, stats: api.Stats | None) -> None:
         """Nobody stopped it: Underhill closes. What waited for it is on the disk, and is there when it opens again."""
         message = dataclasses.replace(answer.finished("", stats), state="cut")
         self._keeper.do(lambda store: store.update(message), failed=self.problem.emit)
 
-    def _end(self, answer: Answer, message: StoredMessage) -> None:
+    def _end(self, answer: RunningAnswer, message: StoredMessage) -> None:
         self._under_way.end(answer)
         self.unsent.keep_answer(message, self.chats_changed.emit)
         if self.shows(answer):
@@ -444,7 +444,7 @@ class Conversation(QObject):
             self._go_through_queue(answer, message)
         self._tell_busy()
 
-    def _go_through_queue(self, answer: Answer, message: StoredMessage) -> None:
+    def _go_through_queue(self, answer: RunningAnswer, message: StoredMessage) -> None:
         """The first message that waited is sent; but where the user stopped the answer or it broke off, none is."""
         chat_id, (first, *rest) = message.chat_id, answer.queue
         if message.finish in ("cancelled", "held", "failed"):
@@ -463,7 +463,7 @@ class Conversation(QObject):
     def _return(self, words: Sequence[Queued]) -> None:
         self.returned.emit("\n\n".join(q.text for q in words if q.text), tuple(a for q in words for a in q.attachments))
 
-    def _drop(self, answer: Answer) -> None:
+    def _drop(self, answer: RunningAnswer) -> None:
         """An answer without a word goes from the page."""
         self._under_way.end(answer)
         if self.shows(answer):
@@ -475,22 +475,22 @@ class Conversation(QObject):
 
     # ---- small things -----------------------------------------------------------------------------------------
 
-    def _running(self) -> Answer | None:
+    def _running(self) -> RunningAnswer | None:
         return self._under_way.in_chat(self.chat_id)
 
-    def shows(self, answer: Answer) -> bool:
+    def shows(self, answer: RunningAnswer) -> bool:
         """Is it on the page?"""
         return self.chat is not None and any(m.id == answer.message.id for m in self.messages[-2:])
 
     def _index(self, message_id: int) -> int:
         return next((i for i, m in enumerate(self.messages) if m.id == message_id), -1)
 
-    def _stop(self, answer: Answer) -> None:
+    def _stop(self, answer: RunningAnswer) -> None:
         answer.stopped = answer.news = True
         self._under_way.show_soon()
         if answer.command:
             self._link.stop(answer.command)
-            QTimer.singleShot(STOPS_IN, self, partial(self._leave, answer))
+            QTimer.singleShot(STOP_TIMEOUT, self, partial(self._leave, answer))
 
     def _tell_busy(self) -> None:
         self.busy_changed.emit()

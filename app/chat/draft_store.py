@@ -19,7 +19,7 @@ _ANSWER = "answer"
 _Key = tuple[int, str]  # id of a chat, and a field of it: 'draft', 'attached' or 'queue'; or of a message, and _ANSWER
 
 
-class Unsent:
+class DraftStore:
     """tell: called with what is wrong, once until all is saved again."""
 
     def __init__(self, keeper: Keeper, tell: Callable[[Problem], object]) -> None:

@@ -8,21 +8,21 @@ from app.storage.records import Attachment, StoredMessage
 from engine import api
 
 
-def turns(messages: Sequence[StoredMessage], system: str = "") -> tuple[api.Message, ...]:
+def prompt_messages(messages: Sequence[StoredMessage], system: str = "") -> tuple[api.Message, ...]:
     """What the model reads. Roles take turns, as chat templates demand: an answer that never came leaves two questions
     in a row, which become one.
     """
     read = [api.Message("system", system)] if system else []
-    found = groups(messages)
+    found = group_by_role(messages)
     if len(found) > 1 and found[0][0].role == "assistant":  # its question was deleted
         del found[0]
     for group in found:
-        content = "\n\n".join(said(m.content, m.attachments) for m in group)
+        content = "\n\n".join(with_attachments(m.content, m.attachments) for m in group)
         read.append(api.Message(group[0].role, content, group[0].token_ids if len(group) == 1 else ()))
     return tuple(read)
 
 
-def groups(messages: Sequence[StoredMessage]) -> list[list[StoredMessage]]:
+def group_by_role(messages: Sequence[StoredMessage]) -> list[list[StoredMessage]]:
     """The messages of each turn."""
     found: list[list[StoredMessage]] = []
     for m in messages:
@@ -35,21 +35,21 @@ def groups(messages: Sequence[StoredMessage]) -> list[list[StoredMessage]]:
     return found
 
 
-def reads_from(messages: Sequence[StoredMessage]) -> int:
+def first_read_message(messages: Sequence[StoredMessage]) -> int:
     """The message with which the model began to read for the last answer; 0 where that was the first."""
     last = next((i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "assistant"), -1)
     dropped = int(messages[last].stats.get("dropped_turns", 0)) if last >= 0 else 0
-    found = groups(messages[:last]) if dropped else []
+    found = group_by_role(messages[:last]) if dropped else []
     return found[dropped][0].id if 0 < dropped < len(found) else 0
 
 
-def said(content: str, attachments: Sequence[Attachment]) -> str:
+def with_attachments(content: str, attachments: Sequence[Attachment]) -> str:
     """A message with what is attached to it: each in a fence that nothing in it can close."""
-    parts = [f"{a.name}:\n{fenced(a.text)}" for a in attachments]
+    parts = [f"{a.name}:\n{fence(a.text)}" for a in attachments]
     return "\n\n".join([*parts, content] if content else parts)
 
 
-def fenced(text: str, language: str = "") -> str:
+def fence(text: str, language: str = "") -> str:
     """A text in a fence that nothing in it can close."""
     fence = "```"
     while fence in text:

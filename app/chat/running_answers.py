@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
-from app.chat.answer import Answer
-from app.chat.prompt_messages import said
+from app.chat.answer import RunningAnswer
+from app.chat.prompt_messages import with_attachments
 from app.storage.database_thread import Keeper
 from app.storage.opening import Problem
 from app.storage.records import StoredMessage
@@ -19,40 +19,44 @@ from app.storage.store import ChatStore
 if TYPE_CHECKING:
     from app.chat.conversation import Conversation
 
-SHOW_EVERY = 80  # milliseconds between two paintings of a growing answer, at least: each takes a core from the engine
+SHOW_INTERVAL = (
+    80  # milliseconds between two paintings of a growing answer, at least: each takes a core from the engine
+)
 TICK = 100  # milliseconds between two looks at what to say of an answer that has no word yet
-SAVE_EVERY = 400  # milliseconds between two writings of it to disk: a busy machine, too, shall lose less than a second
+SAVE_INTERVAL = (
+    400  # milliseconds between two writings of it to disk: a busy machine, too, shall lose less than a second
+)
 
 
-class UnderWay(QObject):
+class RunningAnswers(QObject):
     """answers: by message id, in the order in which the engine does them."""
 
     def __init__(self, conversation: Conversation, keeper: Keeper) -> None:
         super().__init__(conversation)
         self._conversation, self._keeper = conversation, keeper
-        self.answers: dict[int, Answer] = {}
+        self.answers: dict[int, RunningAnswer] = {}
         self._shown_at = 0.0
         self._show = QTimer(self, singleShot=True)
         self._show.setTimerType(Qt.TimerType.PreciseTimer)
         self._show.timeout.connect(self._show_news)
-        self._save = QTimer(self, interval=SAVE_EVERY)
+        self._save = QTimer(self, interval=SAVE_INTERVAL)
         self._save.setTimerType(Qt.TimerType.PreciseTimer)
         self._save.timeout.connect(self._save_news)
 
-    def begin(self, answer: Answer) -> None:
+    def begin(self, answer: RunningAnswer) -> None:
         """One more, behind the others."""
         self.answers[answer.message.id] = answer
         self._save.start()
 
-    def has(self, answer: Answer) -> bool:
+    def has(self, answer: RunningAnswer) -> bool:
         """Does somebody still wait for it? One of the same message may have been given up before it went on."""
         return self.answers.get(answer.message.id) is answer
 
-    def end(self, answer: Answer) -> None:
+    def end(self, answer: RunningAnswer) -> None:
         """It is there, or nobody waits for it any more."""
         del self.answers[answer.message.id]
 
-    def in_chat(self, chat_id: int) -> Answer | None:
+    def in_chat(self, chat_id: int) -> RunningAnswer | None:
         """The one that is on its way in a chat."""
         return next((a for a in self.answers.values() if a.message.chat_id == chat_id), None)
 
@@ -70,7 +74,9 @@ class UnderWay(QObject):
     def unasked(self) -> list[StoredMessage]:
         """Questions that are not known to be on the disk, with what is attached to them."""
         found = (answer.question for answer in self.answers.values() if not answer.command)
-        return [dataclasses.replace(q, content=said(q.content, q.attachments)) for q in found if q is not None]
+        return [
+            dataclasses.replace(q, content=with_attachments(q.content, q.attachments)) for q in found if q is not None
+        ]
 
     def write_again(self) -> None:
         """Have those written."""
@@ -80,7 +86,7 @@ class UnderWay(QObject):
 
     def show_soon(self) -> None:
         """What has come is shown as it comes, but no more often than SHOW_EVERY."""
-        rest = SHOW_EVERY - 1000 * (time.monotonic() - self._shown_at)
+        rest = SHOW_INTERVAL - 1000 * (time.monotonic() - self._shown_at)
         if rest > 0:
             self._show.start(round(rest))
         else:
@@ -109,16 +115,16 @@ class UnderWay(QObject):
                 write = partial(_write, answer, answer.so_far())
                 self._keeper.do(write, partial(self._taken, answer), partial(self._not_taken, answer))
 
-    def _taken(self, answer: Answer, _: None) -> None:
+    def _taken(self, answer: RunningAnswer, _: None) -> None:
         answer.refused = False
         self._conversation.unsent.taken()
 
-    def _not_taken(self, answer: Answer, problem: Problem) -> None:
+    def _not_taken(self, answer: RunningAnswer, problem: Problem) -> None:
         answer.refused = True
         self._conversation.unsent.refused(problem)
 
 
-def _write(answer: Answer, message: StoredMessage, store: ChatStore) -> None:
+def _write(answer: RunningAnswer, message: StoredMessage, store: ChatStore) -> None:
     """On the keeper's thread."""
     try:
         store.update(message)

@@ -11,7 +11,7 @@ from app.backend import models
 from app.backend.engine_link import EngineLink
 from app.backend.models import Models
 from app.chat.conversation import Conversation
-from app.chat.prompt_messages import said
+from app.chat.prompt_messages import with_attachments
 from app.composer.composer import Composer
 from app.storage.records import StoredMessage
 from engine import api
@@ -20,7 +20,7 @@ _AFTER = 300  # milliseconds
 _LATEST = 200  # messages of a chat that are counted where no answer says how long it is
 
 
-class Counting(QObject):
+class TokenCounter(QObject):
     """told: tokens of the chat, of the draft, and of the context. edited: says which message the draft takes the place
     of, by its id, 0 for none: that one and those after it are no part of the chat that the draft goes on with.
     """
@@ -55,10 +55,10 @@ class Counting(QObject):
         if card.path != self._model:
             self._model = card.path
             self._counts.clear()
-        files = [said("", (a,)) for a in self._composer.attachments]
+        files = [with_attachments("", (a,)) for a in self._composer.attachments]
         draft = [self._composer.text(), *files]
         base, later = self._known(card.title)
-        before = [said(m.content, m.attachments) for m in later]
+        before = [with_attachments(m.content, m.attachments) for m in later]
         if not base:
             before.append(self._conversation.style.system)
         fresh = tuple({t for t in (*draft, *before) if t and t not in self._counts})

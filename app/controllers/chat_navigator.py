@@ -17,19 +17,19 @@ from app.storage.store import ChatStore
 if TYPE_CHECKING:
     from app.main_window import MainWindow
 
-Deed = Callable[[], object]
+ChatAction = Callable[[], object]
 
 
-class There(QObject):
+class ChatNavigator(QObject):
     """A button may be about another chat than the one on the page by the time it is pressed."""
 
     def __init__(self, window: MainWindow, keeper: Keeper, conversation: Conversation) -> None:
         super().__init__(window)
         self._window, self._keeper, self._conversation = window, keeper, conversation
-        self._waiting: tuple[int, Deed] | None = None  # for this chat to be on the page
+        self._waiting: tuple[int, ChatAction] | None = None  # for this chat to be on the page
         conversation.opened.connect(self._opened)
 
-    def do(self, chat_id: int, what: Deed) -> None:
+    def do(self, chat_id: int, what: ChatAction) -> None:
         """Do it in that chat, unless that is deleted."""
         now = self._conversation.chat
         if now is not None and now.id == chat_id == self._conversation.wanted:
@@ -38,7 +38,7 @@ class There(QObject):
         else:
             self._keeper.do(partial(ChatStore.chat, chat_id=chat_id), partial(self._go, what))
 
-    def _go(self, what: Deed, chat: Chat | None) -> None:
+    def _go(self, what: ChatAction, chat: Chat | None) -> None:
         if chat is None:
             self._window.toast.say(tr("The chat that this was about is deleted."))
         else:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from app.main_window import MainWindow
 
 
-class ChatDesk(QObject):
+class ChatsController(QObject):
     """Answers the sidebar. What changes the database is done by the keeper; then the list is read anew."""
 
     def __init__(

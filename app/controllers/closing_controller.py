@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
-class Words:
+class UnsavedText:
     """Of one chat: answers, messages that wait for the end of one, and what is typed and attached, but not sent."""
 
     text: str = ""
@@ -46,10 +46,10 @@ class _OnDisk:
 
     titles: dict[int, str]
     chats: int
-    drafts: dict[int, Words]
+    drafts: dict[int, UnsavedText]
 
 
-class ClosingDesk(QObject):
+class ClosingController(QObject):
     """stayed: the window was to close, and does not. dialog: what asks, while it is open."""
 
     stayed = Signal()
@@ -91,13 +91,13 @@ class ClosingDesk(QObject):
         self._window.remembering.save()
         return self._keeper.ask(_look, _PATIENCE) or _OnDisk({}, 0, {})
 
-    def _left(self, found: _OnDisk) -> dict[int, Words]:
+    def _left(self, found: _OnDisk) -> dict[int, UnsavedText]:
         """What is nowhere but here, by chat; drafts.NEW for the one without a message."""
         left = dict(found.drafts)
         for message in self._conversation.unwritten:
-            left.setdefault(message.chat_id, Words()).answers.append(message.content)
+            left.setdefault(message.chat_id, UnsavedText()).answers.append(message.content)
         for (chat_id, what), held in self._unsent.held.items():
-            words = left.setdefault(chat_id, Words())
+            words = left.setdefault(chat_id, UnsavedText())
             if what == "draft":
                 words.text = held
             elif what == "queue":
@@ -105,10 +105,10 @@ class ClosingDesk(QObject):
             else:
                 words.files = held
         if draft := self._window.remembering.unsaved_draft:
-            left.setdefault(drafts.NEW, Words()).text = draft
+            left.setdefault(drafts.NEW, UnsavedText()).text = draft
         return {chat_id: words for chat_id, words in left.items() if words}
 
-    def _ask(self, found: _OnDisk, left: dict[int, Words]) -> None:
+    def _ask(self, found: _OnDisk, left: dict[int, UnsavedText]) -> None:
         problem = self._unsent.problem
         refused = self._unsent.unsaved or self._conversation.unwritten
         why = [problem.sentence] if problem is not None and refused else []
@@ -164,10 +164,10 @@ def _look(store: ChatStore) -> _OnDisk:
         return _OnDisk(titles, 0, {})
     ids = [drafts.NEW, *titles]
     typed = {chat.id: chat.draft for chat in chats}
-    return _OnDisk(titles, len(chats), {i: Words(typed.get(i, ""), drafts.attached(store, i)) for i in ids})
+    return _OnDisk(titles, len(chats), {i: UnsavedText(typed.get(i, ""), drafts.attached(store, i)) for i in ids})
 
 
-def _written(title: str, words: Words) -> str:
+def _written(title: str, words: UnsavedText) -> str:
     """One chat's words for the box."""
     waiting = (part for q in words.waiting for part in (q.text, *_texts(q.attachments)))
     return "\n\n".join(part for part in (title, *words.answers, *waiting, words.text, *_texts(words.files)) if part)

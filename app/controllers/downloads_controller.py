@@ -13,7 +13,7 @@ from engine import api
 _SECTION = 3  # of the library page
 
 
-class DownloadsDesk(QObject):
+class DownloadsController(QObject):
     """Asks for the list once, at the start; later the engine tells."""
 
     def __init__(self, window: MainWindow, shelf: Shelf) -> None:

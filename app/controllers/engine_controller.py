@@ -10,7 +10,7 @@ from app.backend.engine_link import EngineLink
 from app.controllers.failure_banner import show_failure
 from app.library.view_model import Shelf
 from app.platform import crash_log
-from app.platform.paths import Paths
+from app.platform.paths import AppPaths
 from app.storage.database_thread import Keeper
 from engine import api
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.main_window import MainWindow
 
 
-class EngineDesk(QObject):
+class EngineController(QObject):
     """Says so, keeps what is known of it, and starts another one with the same model: at once, where it was ended since
     it did not let go of an answer; the chat says that.
     """
@@ -39,7 +39,7 @@ class EngineDesk(QObject):
     def _died(self, event: api.Failed) -> None:
         if not self._noted:
             self._noted = True
-            path, text = Paths(self._window.folder).engine_log, event.cause or event.sentence
+            path, text = AppPaths(self._window.folder).engine_log, event.cause or event.sentence
             self._keeper.do(lambda store: crash_log.note(path, text), None, lambda problem: None)
         if event.kind is api.Kind.HELD:
             self._link.restart()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from app.main_window import MainWindow
 
 
-class FindDesk(QObject):
+class FindController(QObject):
     """Serves the strip above the conversation."""
 
     def __init__(self, window: MainWindow, conversation: Conversation) -> None:

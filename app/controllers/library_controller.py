@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.main_window import MainWindow
 
 
-class LibraryDesk(QObject):
+class LibraryController(QObject):
     """page: None until it is shown for the first time."""
 
     def __init__(self, window: MainWindow, shelf: Shelf, known: Models) -> None:

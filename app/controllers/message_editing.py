@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Slot
 from app.backend import models
 from app.backend.models import Models
 from app.chat.conversation import Conversation
-from app.chat.prompt_messages import groups, said
+from app.chat.prompt_messages import group_by_role, with_attachments
 from app.i18n.translate import plural, tr
 from app.storage.branches import Erased
 from app.storage.records import Attachment, Place, StoredMessage
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Draft = tuple[str, tuple[Attachment, ...]]
 
 
-class Rewriting(QObject):
+class MessageEditing(QObject):
     """Answers the buttons under the messages. While a message is edited, what was typed before is held here."""
 
     def __init__(self, window: MainWindow, conversation: Conversation, known: Models) -> None:
@@ -77,9 +77,9 @@ class Rewriting(QObject):
         """The same with the longest of the questions up to this one that the model reads as one."""
         messages = self._conversation.messages
         at = next((i for i, m in enumerate(messages) if m.id == question_id), len(messages) - 1)
-        last = next(reversed(groups(messages[: at + 1])), [])
+        last = next(reversed(group_by_role(messages[: at + 1])), [])
         if last and last[0].role == "user":
-            self.edit(max(last, key=lambda m: len(said(m.content, m.attachments))).id)
+            self.edit(max(last, key=lambda m: len(with_attachments(m.content, m.attachments))).id)
 
     @Slot()
     def leave_off(self) -> None:
@@ -196,13 +196,13 @@ class Rewriting(QObject):
 
     def _erased(self, what: Erased) -> None:
         more = len(what.messages) - 1
-        said = (
+        with_attachments = (
             plural("This version and the message after it were deleted.",
                    "This version and the %n messages after it were deleted.", more)
             if more
             else tr("The message was deleted.")
         )  # fmt: skip
-        self._window.toast.say(said, tr("Undo"), lambda: self._conversation.bring_back(what))
+        self._window.toast.say(with_attachments, tr("Undo"), lambda: self._conversation.bring_back(what))
 
     def _ready(self) -> bool:
         return self._models.state == models.READY

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SMALL_MODEL = 1_000_000_000  # parameters; below, the simpler examples are offered
 
 
-class ModelDesk(QObject):
+class ModelController(QObject):
     """Answers the header's menu and the settings dialog, and tells the page what the model is doing."""
 
     def __init__(

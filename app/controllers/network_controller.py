@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from app.main_window import MainWindow
 
 
-class NetworkDesk(QObject):
+class NetworkController(QObject):
     """Opens the setting and the page."""
 
     def __init__(self, window: MainWindow, theme: Theme, network: Network) -> None:

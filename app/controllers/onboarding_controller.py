@@ -10,9 +10,9 @@ from app.chat.conversation import Conversation
 from app.i18n.translate import tr
 from app.library.view_model import Shelf
 from app.main_window import MainWindow
-from app.onboarding.computer_probe import Probe
+from app.onboarding.computer_probe import ComputerProbe
 from app.onboarding.model_step import ModelStep
-from app.onboarding.recommendations import counted
+from app.onboarding.recommendations import fit_summary
 from app.onboarding.tour import Tour
 from app.settings.preferences import Preferences
 from app.theme.theme import Theme
@@ -21,7 +21,7 @@ from engine import api
 _COMPUTER = 1  # step of the tour
 
 
-class FirstRunDesk(QObject):
+class OnboardingController(QObject):
     """tour: None until it is shown for the first time. Leaving it, in whichever way, counts as having seen it."""
 
     def __init__(
@@ -31,7 +31,7 @@ class FirstRunDesk(QObject):
         super().__init__(window)
         self._window, self._theme, self._models, self._shelf = window, theme, known, shelf
         self._preferences = remembered
-        self.probe = Probe(link, conversation, self)
+        self.probe = ComputerProbe(link, conversation, self)
         self.tour: Tour | None = None
         self._state = ""  # of its transfer
         self._wanted = ""  # repository of the model that was chosen in the tour
@@ -86,7 +86,7 @@ class FirstRunDesk(QObject):
     @Slot()
     def _tell(self) -> None:
         assert self.tour is not None
-        self.tour.computer.show_probe(self.probe, counted(self._shelf.catalogue or ()))
+        self.tour.computer.show_probe(self.probe, fit_summary(self._shelf.catalogue or ()))
 
     @Slot(int)
     def _page_changed(self, _: int) -> None:

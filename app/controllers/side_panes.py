@@ -10,19 +10,21 @@ from PySide6.QtWidgets import QSplitter
 from app.chat.header import Header
 from app.settings.preferences import Preferences
 from app.sidebar.sidebar import Sidebar
-from app.telemetry.docks import Docks
+from app.telemetry.docks import TelemetryDocks
 
 _CHAT = 52  # characters across that the chat keeps
 _NONE, _CHATS, _LIVE = "", "chats", "live"
 
 
-class Sides(QObject):
+class SidePanes(QObject):
     """What is wished for is remembered; what is put away for want of room comes back with the room.
 
     Opening the one by hand puts the other away. Closing one does not bring the other.
     """
 
-    def __init__(self, splitter: QSplitter, header: Header, sidebar: Sidebar, live: Docks, wishes: Preferences) -> None:
+    def __init__(
+        self, splitter: QSplitter, header: Header, sidebar: Sidebar, live: TelemetryDocks, wishes: Preferences
+    ) -> None:
         super().__init__(splitter)
         self._splitter, self._header, self._sidebar, self._live, self._wishes = splitter, header, sidebar, live, wishes
         self.away = _NONE  # the one that is put away

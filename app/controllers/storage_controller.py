@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.main_window import MainWindow
 
 
-class DiskDesk(QObject):
+class StorageController(QObject):
     """Every problem gets a banner with what helps against it."""
 
     def __init__(self, window: MainWindow, keeper: Keeper, conversation: Conversation) -> None:

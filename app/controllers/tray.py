@@ -15,20 +15,20 @@ from app.chat.conversation import Conversation
 from app.i18n.translate import tr
 from app.library.view_model import Shelf
 from app.main_window import MainWindow
-from app.platform.notifications import Notices, spoken
+from app.platform.notifications import Notifications, available
 from app.storage.records import StoredMessage
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
 from app.widgets.text import percent
 from engine import api
 
-LONG = 10.0  # seconds; who waited less has hardly gone elsewhere
+NOTIFY_AFTER = 10.0  # seconds; who waited less has hardly gone elsewhere
 _SIDE = 64  # pixels of the icon with progress
 _STEPS = 20  # pictures of a ring that fills
 _SHOWN = 120  # characters of an answer in a notification
 
 
-class Attention(QObject):
+class TrayController(QObject):
     """tray: the icon, or None where the system has no tray. notices: what a Linux desk is told by.
 
     Where there are neither, the window's entry in the task bar blinks.
@@ -45,7 +45,7 @@ class Attention(QObject):
         self._begun = 0.0
         self._shown = (-1, "")  # the tray's ring and words
         self.tray: QSystemTrayIcon | None = None
-        self.notices = Notices(self) if spoken() else None
+        self.notices = Notifications(self) if available() else None
         if self.notices is not None:
             self.notices.clicked.connect(self._forward)
             self.notices.missed.connect(self._notify_otherwise)
@@ -88,7 +88,7 @@ class Attention(QObject):
     @Slot(object)
     def _finished(self, message: StoredMessage) -> None:
         waited = self._clock() - self._begun if self._begun else 0.0
-        if waited >= LONG:
+        if waited >= NOTIFY_AFTER:
             words = " ".join(message.content.split())
             words = words if len(words) <= _SHOWN else words[: _SHOWN - 1].rstrip() + "…"
             self._notify(tr("Your answer is there"), words)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.main_window import MainWindow
 
 
-class Remembering(QObject):
+class WindowState(QObject):
     """Keeps a window's preferences in their file."""
 
     def __init__(self, window: MainWindow, keeper: Keeper, remembered: Preferences, path: Path) -> None:

@@ -15,7 +15,7 @@ from app.engine_words import CONTEXT, TEMPLATES, extract
 from app.i18n import marked_texts, ts_file
 
 # what the translations that come with Qt lack of its file dialog, which is seen where the system has none of its own
-OF_QT = tuple(marked_texts.Text("QFileDialog", text, "Qt") for text in ("&Look in:", "Files of &type:"))
+OF_QT = tuple(marked_texts.MarkedText("QFileDialog", text, "Qt") for text in ("&Look in:", "Files of &type:"))
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "resources" / "translations"
 
@@ -45,13 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if left else 0
 
 
-def wanted() -> list[marked_texts.Text]:
+def wanted() -> list[marked_texts.MarkedText]:
     """Every text that a translation has to have: the window's, those that the engine says, and OF_QT."""
-    said = (marked_texts.Text(CONTEXT, text.template, text.file) for text in extract.collect(ROOT).values())
+    said = (marked_texts.MarkedText(CONTEXT, text.template, text.file) for text in extract.collect(ROOT).values())
     return [*marked_texts.texts(ROOT), *said, *OF_QT]
 
 
-def _also(path: Path, texts: Sequence[marked_texts.Text]) -> dict[ts_file.Key, ts_file.Entry]:
+def _also(path: Path, texts: Sequence[marked_texts.MarkedText]) -> dict[ts_file.Key, ts_file.Translation]:
     """Translations from elsewhere: of all texts with that English, or with English##about."""
     if path.suffix == ".ts":
         return ts_file.read(path)
@@ -60,7 +60,7 @@ def _also(path: Path, texts: Sequence[marked_texts.Text]) -> dict[ts_file.Key, t
     for text in texts:
         translation = said.get(f"{text.source}##{text.about}", said.get(text.source, ""))
         if translation:
-            found[text.key] = ts_file.Entry(text, (translation,), True)
+            found[text.key] = ts_file.Translation(text, (translation,), True)
     return found
 
 

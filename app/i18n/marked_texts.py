@@ -17,7 +17,7 @@ _TR, _PLURAL, _NOOP = tr.__name__, plural.__name__, tr_noop.__name__
 
 
 @dataclass(frozen=True)
-class Text:
+class MarkedText:
     """A text to translate. file: where it is first used, from the root of the project. about: see translate.tr."""
 
     context: str
@@ -32,13 +32,13 @@ class Text:
         return self.context, self.source, self.about
 
 
-class NotWrittenOut(ValueError):
+class DynamicTextError(ValueError):
     """A marked text that is put together where it is marked, so it cannot be translated."""
 
 
-def texts(root: Path) -> list[Text]:
+def texts(root: Path) -> list[MarkedText]:
     """Every marked text under root/app, in the order of the files; each once. Raises NotWrittenOut."""
-    found: dict[tuple[str, str, str], Text] = {}
+    found: dict[tuple[str, str, str], MarkedText] = {}
     for path in sorted((root / "app").rglob("*.py")):
         name = path.relative_to(root).as_posix()
         for text in _in_file(ast.parse(path.read_text(encoding="utf-8")), name):
@@ -46,7 +46,7 @@ def texts(root: Path) -> list[Text]:
     return list(found.values())
 
 
-def _in_file(tree: ast.Module, file: str) -> Iterator[Text]:
+def _in_file(tree: ast.Module, file: str) -> Iterator[MarkedText]:
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.args]
     for call in sorted(calls, key=lambda c: (c.lineno, c.col_offset)):
         assert isinstance(call.func, ast.Name)
@@ -55,10 +55,10 @@ def _in_file(tree: ast.Module, file: str) -> Iterator[Text]:
             about = next((k.value for k in call.keywords if k.arg == "about"), None)
             comment = about.value if isinstance(about, ast.Constant) else ""
             for text in _written(call.args[0], file, known=name == _TR):
-                yield Text(CONTEXT, text, file, about=str(comment))
+                yield MarkedText(CONTEXT, text, file, about=str(comment))
         elif name == _PLURAL:
             for text in _written(call.args[1], file, known=False):
-                yield Text(CONTEXT, text, file, plural=True)
+                yield MarkedText(CONTEXT, text, file, plural=True)
 
 
 def _written(node: ast.expr, file: str, *, known: bool) -> Iterator[str]:
@@ -70,4 +70,4 @@ def _written(node: ast.expr, file: str, *, known: bool) -> Iterator[str]:
         yield from _written(node.body, file, known=known)
         yield from _written(node.orelse, file, known=known)
     elif not known or isinstance(node, (ast.JoinedStr, ast.BinOp)):
-        raise NotWrittenOut(f"{file}:{node.lineno}: a text must be written out in the call; use {{name}} for values")
+        raise DynamicTextError(f"{file}:{node.lineno}: a text must be written out in the call; use {{name}} for values")

@@ -7,28 +7,28 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.i18n.marked_texts import Text
+from app.i18n.marked_texts import MarkedText
 
 Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Translation:
     """A text with its translation. forms: one, or as many as the language has plurals; done: none is missing."""
 
-    text: Text
+    text: MarkedText
     forms: tuple[str, ...]
     done: bool
 
 
-def read(path: Path) -> dict[Key, Entry]:
+def read(path: Path) -> dict[Key, Translation]:
     """All entries of a file in their order. Raises OSError and ET.ParseError."""
-    found: dict[Key, Entry] = {}
+    found: dict[Key, Translation] = {}
     for context in ET.parse(path).getroot().iter("context"):
         for message in context.iter("message"):
             counted = message.get("numerus") == "yes"
             place = message.find("location")
-            text = Text(
+            text = MarkedText(
                 context.findtext("name", ""), message.findtext("source", ""),
                 place.get("filename", "").removeprefix("../../") if place is not None else "", counted,
                 message.findtext("comment", ""),
@@ -41,21 +41,21 @@ def read(path: Path) -> dict[Key, Entry]:
             else:
                 forms = (translation.text or "",)
             done = translation is not None and translation.get("type") != "unfinished" and all(forms)
-            found[text.key] = Entry(text, forms, done)
+            found[text.key] = Translation(text, forms, done)
     return found
 
 
-def merge(texts: Iterable[Text], *known: dict[Key, Entry]) -> list[Entry]:
+def merge(texts: Iterable[MarkedText], *known: dict[Key, Translation]) -> list[Translation]:
     """An entry for every text, with the first finished translation among `known`; what is not in `texts` goes."""
     entries = []
     for text in texts:
         candidates = [k[text.key] for k in known if text.key in k and k[text.key].text.plural == text.plural]
         best = next((c for c in candidates if c.done), candidates[0] if candidates else None)
-        entries.append(Entry(text, best.forms if best else ("",), best.done if best else False))
+        entries.append(Translation(text, best.forms if best else ("",), best.done if best else False))
     return entries
 
 
-def to_xml(entries: Iterable[Entry], language: str) -> str:
+def to_xml(entries: Iterable[Translation], language: str) -> str:
     """The file's text. Places name files only: lines would change with every change of the code."""
     root = ET.Element("TS", version="2.1", language=language, sourcelanguage="en")
     contexts: dict[str, ET.Element] = {}

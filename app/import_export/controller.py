@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from app.chat.conversation import Conversation
 from app.i18n.translate import plural, tr, tr_noop
 from app.import_export import backup, export_chats, import_chats
-from app.platform.file_errors import no_file
+from app.platform.file_errors import file_error
 from app.storage.database_thread import Keeper
 from app.storage.records import Chat
 from app.storage.store import ChatStore
@@ -208,7 +208,7 @@ def _guarded(work: Callable[[ChatStore], Outcome], store: ChatStore, path: Path)
         cause = f"{type(e).__name__}: {e}"
         if getattr(e, "errno", None) == errno.ENOSPC or getattr(e, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
             return Outcome("error", tr("The disk is full."), tr("Free some space or choose another disk."), cause)
-        if (error := no_file(path, e)) is not None:
+        if (error := file_error(path, e)) is not None:
             return Outcome("error", error.sentence, error.action, cause)
         if isinstance(e, PermissionError):
             return Outcome("error", tr("Underhill may not use {file}.", file=path), tr("Choose another folder."), cause)

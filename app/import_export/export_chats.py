@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path, PurePath
 from typing import Any
 
-from app.chat.prompt_messages import fenced
+from app.chat.prompt_messages import fence
 from app.i18n.dates import moment
 from app.i18n.translate import tr
 from app.import_export.chat_file import FORMAT, VERSION
@@ -112,7 +112,7 @@ def _fenced(attachment: Attachment) -> str:
     """A file, coloured by its ending."""
     kind = PurePath(attachment.name).suffix.lstrip(".").lower()
     code = kind if re.fullmatch(r"[a-z0-9+]{1,12}", kind) and kind != "pdf" else ""
-    return fenced(attachment.text.rstrip(), code)
+    return fence(attachment.text.rstrip(), code)
 
 
 def _lowered(text: str) -> str:

@@ -11,7 +11,7 @@ from app.i18n.translate import plural, sentences, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
 from app.library.view_model import Shelf
-from app.onboarding.recommendations import COMFORT, speed
+from app.onboarding.recommendations import READING_SPEED, speed
 from app.widgets.search_field import SearchField
 from engine import api
 
@@ -174,7 +174,7 @@ def _rank(model: api.HubModel) -> tuple[int, float, int]:
     pill = model.fit.pill if model.fit is not None else None
     if pill != "fits":
         return _ORDER[pill], 0.0, model.parameters
-    return _ORDER[pill], max(0.0, COMFORT - speed(model)), -model.parameters
+    return _ORDER[pill], max(0.0, READING_SPEED - speed(model)), -model.parameters
 
 
 def _nothing() -> None:

@@ -9,7 +9,7 @@ from engine import api
 _FAST, _FAIR = 2.0e9, 0.5e9  # bytes a second of a disk
 
 
-def plainly(computer: api.Computer) -> list[str]:
+def computer_facts(computer: api.Computer) -> list[str]:
     """A sentence or two each of processor, memory, graphics cards and disk."""
     p, m = computer.processor, computer.machine
     cores = plural("{name} with 1 core.", "{name} with %n cores.", p.physical, name=p.name)

@@ -10,7 +10,7 @@ from app.i18n.translate import tr
 from engine import api
 
 
-class Probe(QObject):
+class ComputerProbe(QObject):
     """computer: what is known, None before. progress: while it runs. waiting: it has stepped aside for an answer."""
 
     changed = Signal()

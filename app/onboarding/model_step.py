@@ -14,8 +14,8 @@ from app.library import model_text
 from app.library.downloads import tell_progress
 from app.library.entries import Action, LibraryEntry, import_buttons
 from app.library.view_model import Shelf
-from app.onboarding.recommendations import Advice, advised, time_to_fetch
-from app.onboarding.steps import Step
+from app.onboarding.recommendations import Recommendation, recommend, time_to_fetch
+from app.onboarding.steps import TourStep
 from app.widgets.layouts import empty
 from app.widgets.text import size
 from engine import api
@@ -23,7 +23,7 @@ from engine import api
 _BUILTIN = "builtin"
 
 
-class ModelStep(Step):
+class ModelStep(TourStep):
     """wanted: fetch this api.HubModel. opened: open the model of this name, and chat."""
 
     wanted = Signal(object)
@@ -61,7 +61,7 @@ class ModelStep(Step):
     @Slot()
     def refresh(self) -> None:
         """As things are now; entries are made anew only where they would look otherwise."""
-        offers = advised(self._shelf.catalogue or ())
+        offers = recommend(self._shelf.catalogue or ())
         builtin = next((c for c in self._models.cards if c.name == _BUILTIN), None)
         states = {repo: t.state for repo, t in self._under_way().items()}
         offline = self._network.offline
@@ -92,7 +92,7 @@ class ModelStep(Step):
     def _under_way(self) -> dict[str, api.Transfer]:
         return {t.repo: t for t in self._shelf.transfers.values()}
 
-    def _offer(self, offer: Advice, first: bool) -> LibraryEntry:
+    def _offer(self, offer: Recommendation, first: bool) -> LibraryEntry:
         m = offer.model
         assert m.fit is not None
         t, online = self._under_way().get(m.repo), not self._network.offline

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from app.i18n.translate import tr
 from engine import api
 
-COMFORT = 5.0  # tokens a second, about as fast as people read
-QUICKER = 1.5  # times; less of a difference is none to choose by
-LINE = 50e6 / 8  # bytes a second of the connection that times are told for
+READING_SPEED = 5.0  # tokens a second, about as fast as people read
+QUICKER_FACTOR = 1.5  # times; less of a difference is none to choose by
+LINK_BYTES_PER_SECOND = 50e6 / 8  # bytes a second of the connection that times are told for
 
 
 @dataclass(frozen=True)
-class Advice:
+class Recommendation:
     """A model to offer. why: in a sentence, against the others."""
 
     model: api.HubModel
     why: str
 
 
-def advised(models: Sequence[api.HubModel]) -> list[Advice]:
+def recommend(models: Sequence[api.HubModel]) -> list[Recommendation]:
     """The one to recommend first, then at most one quicker and one larger; empty where none of them fits.
 
     Models that ask for an account, or whose download is not known, are left to the library page.
@@ -30,22 +30,22 @@ def advised(models: Sequence[api.HubModel]) -> list[Advice]:
     fits.sort(key=lambda m: -m.parameters)  # of equals, as the catalogue has them
     if not fits:
         return []
-    best = next((m for m in fits if speed(m) >= COMFORT), None)
+    best = next((m for m in fits if speed(m) >= READING_SPEED), None)
     if best is None:
         best = max(fits, key=speed)
-        found = [Advice(best, tr("Recommended: the quickest of those that run well here."))]
+        found = [Recommendation(best, tr("Recommended: the quickest of those that run well here."))]
     else:
-        found = [Advice(best, tr("Recommended: the largest that answers here as fast as one reads."))]
-    quicker = [m for m in fits if m.parameters < best.parameters and speed(m) >= QUICKER * speed(best)]
+        found = [Recommendation(best, tr("Recommended: the largest that answers here as fast as one reads."))]
+    quicker = [m for m in fits if m.parameters < best.parameters and speed(m) >= QUICKER_FACTOR * speed(best)]
     if quicker:
-        found.append(Advice(quicker[0], tr("Smaller and quicker.")))
+        found.append(Recommendation(quicker[0], tr("Smaller and quicker.")))
     larger = [m for m in fits if m.parameters > best.parameters]
     if larger:
-        found.append(Advice(larger[-1], tr("Larger, and slower.")))
+        found.append(Recommendation(larger[-1], tr("Larger, and slower.")))
     return found
 
 
-def counted(models: Sequence[api.HubModel]) -> str:
+def fit_summary(models: Sequence[api.HubModel]) -> str:
     """How many of the catalogue run well here, in a sentence."""
     fit = sum(m.fit is not None and m.fit.pill == "fits" for m in models)
     known = sum(m.fit is not None for m in models)
@@ -60,7 +60,7 @@ def counted(models: Sequence[api.HubModel]) -> str:
 
 def time_to_fetch(nbytes: int) -> str:
     """On a usual connection: 'about 40 min at 50 Mbit/s'."""
-    minutes = nbytes / LINE / 60
+    minutes = nbytes / LINK_BYTES_PER_SECOND / 60
     if minutes < 90:
         return tr("about {minutes} min at 50 Mbit/s", minutes=max(1, round(minutes)))
     return tr("about {hours:.1f} h at 50 Mbit/s", hours=minutes / 60)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QScrollArea, QSizePolicy, QWidget
 
 
-class Sheet(QScrollArea):
+class FittingScrollArea(QScrollArea):
     """What stands below it follows at once, and is never pushed beneath the edge of the window."""
 
     def __init__(self, page: QWidget, parent: QWidget | None = None) -> None:

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app.i18n.translate import sentences, tr, tr_noop
-from app.onboarding.computer_facts import plainly
-from app.onboarding.computer_probe import Probe
+from app.onboarding.computer_facts import computer_facts
+from app.onboarding.computer_probe import ComputerProbe
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
@@ -30,7 +30,7 @@ _LINES = (
 _HEIGHT = 260  # pixels that this computer takes beside text of the base size, in a window of usual width
 
 
-class Step(QWidget):
+class TourStep(QWidget):
     """A page of the tour: a title, and what `column` gets."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
@@ -53,7 +53,7 @@ class Step(QWidget):
         return label
 
 
-class WelcomeStep(Step):
+class WelcomeStep(TourStep):
     """privacy_wanted: one asks what is sent."""
 
     privacy_wanted = Signal()
@@ -85,7 +85,7 @@ class WelcomeStep(Step):
             tick.setPixmap(pixmap("check", self._theme.palette.accent, fonts.pixels(20), self.devicePixelRatioF()))
 
 
-class ComputerStep(Step):
+class ComputerStep(TourStep):
     """What the probe says, while it measures and after. again_wanted: measure anew."""
 
     again_wanted = Signal()
@@ -132,7 +132,7 @@ class ComputerStep(Step):
         self.figures.setVisible(not self._folded)
         self.more.setText(tr("Show the figures") if self._folded else tr("Hide the figures"))
 
-    def show_probe(self, probe: Probe, verdict: str) -> None:
+    def show_probe(self, probe: ComputerProbe, verdict: str) -> None:
         """verdict: what it means for models, in a sentence."""
         p, computer, problem = probe.progress, probe.computer, probe.problem
         if probe.waiting:
@@ -149,7 +149,7 @@ class ComputerStep(Step):
             self.bar.setValue(p.done)
         known = computer is not None and not probe.running
         self.patience.setVisible(not known)
-        lines = plainly(computer) if computer is not None and known else ()
+        lines = computer_facts(computer) if computer is not None and known else ()
         self.figures.setText("\n".join(computer.sentences) if computer is not None else "")
         self.figures.setVisible(known and not self._folded)
         self.more.setVisible(known)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from app.i18n.translate import tr, tr_noop
 from app.onboarding.model_step import ModelStep
-from app.onboarding.scroll_area import Sheet
+from app.onboarding.scroll_area import FittingScrollArea
 from app.onboarding.steps import ComputerStep, WelcomeStep
 from app.theme.theme import Theme
 from app.widgets import keyboard
@@ -40,7 +40,7 @@ class Tour(QWidget):
         column.addWidget(self._where)
         for each in self._steps:
             column.addWidget(each)
-        self.sheet = Sheet(page, self)
+        self.sheet = FittingScrollArea(page, self)
         self._foot, foot = _column(self)
         self.back = QPushButton(tr("Back"), foot)
         self.back.clicked.connect(lambda: self.show_step(self.step - 1))

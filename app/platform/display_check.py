@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 
-def why_none() -> str:
+def no_display_reason() -> str:
     """A sentence why no window can be opened here; empty where one can. Asks nothing of Qt."""
     chosen = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0].split(";")[0]
     if not sys.platform.startswith("linux") or chosen in ("offscreen", "minimal", "vnc", "eglfs", "linuxfb"):

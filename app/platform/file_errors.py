@@ -10,7 +10,7 @@ from app.i18n.translate import tr
 from engine import api, regular_file
 
 
-def no_file(path: Path, cause: Exception) -> api.UnderhillError | None:
+def file_error(path: Path, cause: Exception) -> api.UnderhillError | None:
     """None where it is a file, and something else is wrong with it."""
     name, kind = path.name, api.Kind.BAD_REQUEST
     if isinstance(cause, regular_file.NotAFile):

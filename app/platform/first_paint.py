@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 _LATEST = 1000  # milliseconds; a window that starts minimized is never painted
 
 
-class FirstPaint(QObject):
+class AfterFirstPaint(QObject):
     """Calls `then` once, after the first painting of a widget or a second."""
 
     def __init__(self, widget: QWidget, then: Callable[[], object]) -> None:

@@ -17,8 +17,8 @@ from engine.private_files import tighten
 from engine.regular_file import is_regular
 
 NAME = "underhill.log"
-LARGEST = 1_000_000  # bytes of a file: some weeks of use, and what a mail still takes
-OLDER = 4  # files that are kept beside it, as underhill.log.1 and so on
+MAX_BYTES = 1_000_000  # bytes of a file: some weeks of use, and what a mail still takes
+BACKUPS = 4  # files that are kept beside it, as underhill.log.1 and so on
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class LogFile:
             tighten(folder)
             if (folder / NAME).exists() and not is_regular(folder / NAME):  # opening a pipe would wait for ever
                 return
-            writing = _Private(folder / NAME, maxBytes=LARGEST, backupCount=OLDER, encoding="utf-8")
+            writing = _Private(folder / NAME, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8")
         except OSError:
             return
         writing.setFormatter(log.Lines())

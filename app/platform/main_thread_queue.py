@@ -10,12 +10,14 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Slot
 
-BUDGET = 0.006  # seconds of one turn spent here, so that painting and input get theirs
-APART = 0.03  # seconds between turns while messages come: every one takes a core and Python's lock from the engine
+BATCH_SECONDS = 0.006  # seconds of one turn spent here, so that painting and input get theirs
+BATCH_INTERVAL = (
+    0.03  # seconds between turns while messages come: every one takes a core and Python's lock from the engine
+)
 _TOLD = QEvent.Type(QEvent.registerEventType())
 
 
-class Inbox(QObject):
+class MainThreadQueue(QObject):
     """post() may be called from any thread and never blocks; handlers run on the thread that made the inbox.
 
     Where nothing comes, nothing runs.
@@ -61,7 +63,7 @@ class Inbox(QObject):
         if self._closed or not self._waiting:  # a turn under way has taken it
             return
         self._told = True
-        rest = self._last + APART - time.perf_counter()
+        rest = self._last + BATCH_INTERVAL - time.perf_counter()
         if rest > 0:
             self._timer.start(round(1000 * rest))
         else:
@@ -70,7 +72,7 @@ class Inbox(QObject):
     @Slot()
     def _turn(self) -> None:
         self._told = False  # before it is emptied: who posts now tells of it again
-        end = time.perf_counter() + BUDGET
+        end = time.perf_counter() + BATCH_SECONDS
         while self._waiting:  # one at the least: a busy machine may have used the time up already
             self._handle()
             if time.perf_counter() >= end:
@@ -78,4 +80,4 @@ class Inbox(QObject):
         self._last = time.perf_counter()
         if self._waiting and not self._told:
             self._told = True
-            self._timer.start(round(1000 * APART))
+            self._timer.start(round(1000 * BATCH_INTERVAL))

@@ -26,12 +26,12 @@ _ANSWER = 5.0  # seconds within which the desk answers
 _END = 2.0
 
 
-def spoken() -> bool:
+def available() -> bool:
     """Whether there is a desk that can be asked."""
     return sys.platform.startswith("linux") and BUS in os.environ
 
 
-class Notices(QObject):
+class Notifications(QObject):
     """Shows notifications from a thread of its own, which begins with the first.
 
     clicked: on one of them. missed: title and words of one that could not be shown.

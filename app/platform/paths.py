@@ -12,7 +12,7 @@ NAME = "underhill"  # of the folders
 
 
 @dataclass(frozen=True)
-class Paths:
+class AppPaths:
     """folder: the user's data folder of Underhill, models included; UNDERHILL_HOME names another."""
 
     folder: Path
@@ -44,7 +44,7 @@ class Paths:
         return self.logs / "crash-engine.log"
 
 
-def default() -> Paths:
+def default() -> AppPaths:
     """The folder of this user on this computer."""
     chosen = os.environ.get("UNDERHILL_HOME")
-    return Paths(Path(chosen) if chosen else Path(platformdirs.user_data_dir(NAME, appauthor=False)))
+    return AppPaths(Path(chosen) if chosen else Path(platformdirs.user_data_dir(NAME, appauthor=False)))

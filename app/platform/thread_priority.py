@@ -13,8 +13,10 @@ import platform
 import sys
 import threading
 
-LOCK = 0.001  # seconds that another thread may keep Python's lock when this one wants it; 5 ms unless told
-SLICE = 100_000  # nanoseconds, the shortest that Linux gives: the shorter it is, the sooner a thread gets its turn
+SWITCH_INTERVAL = 0.001  # seconds that another thread may keep Python's lock when this one wants it; 5 ms unless told
+EEVDF_SLICE = (
+    100_000  # nanoseconds, the shortest that Linux gives: the shorter it is, the sooner a thread gets its turn
+)
 _SET_ATTRIBUTES = {"x86_64": 314, "aarch64": 274}  # number of the system call, by machine
 _RESET_ON_FORK = 0x01  # threads that it starts, those of the engine above all, shall not inherit it
 _ABOVE_NORMAL = 1  # THREAD_PRIORITY_ABOVE_NORMAL
@@ -30,9 +32,9 @@ class _Attributes(ctypes.Structure):
     )  # fmt: skip
 
 
-def run_at_once() -> None:
+def lower_latency() -> None:
     """Call on the window's thread. A system that knows no such thing, or forbids it, leaves its turns as they were."""
-    sys.setswitchinterval(LOCK)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     if sys.platform == "win32":
         kernel32 = ctypes.WinDLL("kernel32")
         kernel32.GetCurrentThread.restype = ctypes.c_void_p
@@ -43,5 +45,5 @@ def run_at_once() -> None:
         if call is None:
             return
         nice = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-        wanted = _Attributes(ctypes.sizeof(_Attributes), os.SCHED_OTHER, _RESET_ON_FORK, nice, runtime=SLICE)
+        wanted = _Attributes(ctypes.sizeof(_Attributes), os.SCHED_OTHER, _RESET_ON_FORK, nice, runtime=EEVDF_SLICE)
         ctypes.CDLL(None).syscall(ctypes.c_long(call), ctypes.c_long(0), ctypes.byref(wanted), ctypes.c_long(0))

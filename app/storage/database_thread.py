@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.platform.main_thread_queue import Inbox
+from app.platform.main_thread_queue import MainThreadQueue
 from app.storage import opening
 from app.storage.opening import Problem, explain, open_store, unreadable
 from app.storage.store import ChatStore
@@ -32,7 +32,7 @@ class _Retry:
 class Keeper:
     """Runs jobs on the store one after the other; results and problems come back through the inbox."""
 
-    def __init__(self, path: Path, inbox: Inbox, on_problem: Callable[[Problem], object]) -> None:
+    def __init__(self, path: Path, inbox: MainThreadQueue, on_problem: Callable[[Problem], object]) -> None:
         """on_problem: called on the window's thread if the database could not be opened as it should."""
         self._path = path
         self._inbox = inbox

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPainterPath, QPaintEven
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.i18n.translate import tr
-from app.telemetry.history import LENGTH
+from app.telemetry.history import STEPS
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.theme.tokens import Palette
@@ -51,7 +51,7 @@ class Chart(QWidget):
         raise NotImplementedError
 
 
-class Line(Chart):
+class LineChart(Chart):
     """Values over the last half minute; None leaves a gap. ceiling 0 lets the largest value be the top."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Line(Chart):
 
     def describe(self, x: float) -> str:
         """The value there."""
-        index = round(len(self._values) - 1 - (self.width() - x) / self.width() * (LENGTH - 1))
+        index = round(len(self._values) - 1 - (self.width() - x) / self.width() * (STEPS - 1))
         value = self._values[index] if 0 <= index < len(self._values) else None
         return self._said(value) if value is not None else ""
 
@@ -87,7 +87,7 @@ class Line(Chart):
         painter.setPen(QPen(QColor(p.border), 1))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
         top = self._ceiling or 1.15 * max((v for v in self._values if v is not None), default=0.0) or 1.0
-        step = area.width() / (LENGTH - 1)
+        step = area.width() / (STEPS - 1)
         start = area.right() - (len(self._values) - 1) * step
         run: list[QPointF] = []
         for index, value in corners([*self._values, None]):
@@ -110,7 +110,7 @@ class Line(Chart):
 
 
 @dataclass(frozen=True)
-class Kind:
+class Series:
     """One thing that is told apart from others. colour: of a palette."""
 
     key: str
@@ -118,10 +118,10 @@ class Kind:
     colour: Callable[[Palette], str]
 
 
-class Stack(Chart):
+class StackedChart(Chart):
     """Shares over the last half minute, the first kind at the bottom."""
 
-    def __init__(self, theme: Theme, name: str, kinds: Sequence[Kind], parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, name: str, kinds: Sequence[Series], parent: QWidget | None = None) -> None:
         super().__init__(theme, name, 3.0, parent)
         self._kinds = kinds
         self._known: list[Mapping[str, float]] = []
@@ -140,7 +140,7 @@ class Stack(Chart):
 
     def describe(self, x: float) -> str:
         """The shares there."""
-        index = round(len(self._known) - 1 - (self.width() - x) / self.width() * (LENGTH - 1))
+        index = round(len(self._known) - 1 - (self.width() - x) / self.width() * (STEPS - 1))
         if not 0 <= index < len(self._known):
             return ""
         there = self._known[index]
@@ -153,7 +153,7 @@ class Stack(Chart):
         painter.setClipPath(_rounded(QRectF(self.rect()), 6))
         painter.fillRect(self.rect(), QColor(p.hover))
         width, height, known = self.width(), self.height(), list(corners(self._known))
-        step = width / (LENGTH - 1)
+        step = width / (STEPS - 1)
         start = width - (len(self._known) - 1) * step
         floor = [float(height)] * len(known)
         for kind in self._kinds:
@@ -168,10 +168,10 @@ class Stack(Chart):
             floor = top
 
 
-class Parts(Chart):
+class PartsBar(Chart):
     """A bar of parts of a whole, from the left in the order of the kinds; what is left over stays empty."""
 
-    def __init__(self, theme: Theme, name: str, kinds: Sequence[Kind], parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, name: str, kinds: Sequence[Series], parent: QWidget | None = None) -> None:
         super().__init__(theme, name, 0.85, parent)
         self._kinds = kinds
         self._parts: Mapping[str, int] = {}

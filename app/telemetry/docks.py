@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.i18n.translate import tr
-from app.telemetry.experts_panel import Experts
-from app.telemetry.figures_panel import Figures
-from app.telemetry.frame_throttle import PACES, Pace
-from app.telemetry.history import STEP, History
+from app.telemetry.experts_panel import ExpertsPanel
+from app.telemetry.figures_panel import FiguresPanel
+from app.telemetry.frame_throttle import INTERVALS, FrameIntervals
+from app.telemetry.history import STEP, TelemetryHistory
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
@@ -32,7 +32,7 @@ _TALL = (3, 2)  # how they share the height, until somebody drags the border
 _SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
 
 
-class Docks(QObject):
+class TelemetryDocks(QObject):
     """Gathers what costs nothing always; looks closer, and paints, only what can be seen.
 
     While an answer streams each snapshot has one of them painted, so that none of the window's turns paints all, and
@@ -47,7 +47,7 @@ class Docks(QObject):
 
     def __init__(self, window: QMainWindow, theme: Theme) -> None:
         super().__init__(window)
-        self.history = History()
+        self.history = TelemetryHistory()
         self.painted = 0  # times that any of them was painted so far
         self.fresh = True  # nobody has seen them yet, nor chosen how they share the height
         self._theme = theme
@@ -59,12 +59,12 @@ class Docks(QObject):
         self._front: tuple[QDockWidget, ...] = ()  # when they were hidden, these were seen, and no tab lay over them
         self._look = api.Look()
         self._behind: list[QWidget] = []  # those that do not show the last snapshot, the next to be painted first
-        self._pace = PACES[0]
+        self._pace = INTERVALS[0]
         self._turn = QTimer(self, singleShot=True, interval=round(1000 * _TURN * self._pace.pulse))
         self._turn.timeout.connect(self._paint_next)
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._seen_again)
-        self.figures, self.experts = Figures(theme), Experts(theme)
+        self.figures, self.experts = FiguresPanel(theme), ExpertsPanel(theme)
         self.docks = tuple(
             _dock(window, theme, title, name, inside)
             for title, name, inside in (
@@ -175,7 +175,7 @@ class Docks(QObject):
         self.repaint()
 
     @Slot(object)
-    def keep(self, pace: Pace) -> None:
+    def keep(self, pace: FrameIntervals) -> None:
         """Have snapshots, and the text with them, come at this pace from now on."""
         self._pace = pace
         self._turn.setInterval(round(1000 * _TURN * pace.pulse))

@@ -8,15 +8,15 @@ from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 from app.i18n.translate import tr
 from app.telemetry.charts import swatches
 from app.telemetry.expert_maps import MEANINGS, describe, legend
-from app.telemetry.heatmap import Heatmap
-from app.telemetry.inspector import Inspector
+from app.telemetry.heatmap import ExpertHeatmap
+from app.telemetry.inspector import ExpertInspector
 from app.telemetry.memory_bar import LEGEND, legend_label
 from app.theme import sizes
 from app.theme.theme import Theme
 from engine import api
 
 
-class Experts(QWidget):
+class ExpertsPanel(QWidget):
     """inspecting: another expert, or none, is looked at: see `inspected`. opened: what is said of it has appeared."""
 
     inspecting = Signal()
@@ -31,13 +31,13 @@ class Experts(QWidget):
         self.meanings.setAccessibleName(tr("What the colours mean"))
         for meaning, words in MEANINGS.items():
             self.meanings.addItem(tr(words), meaning)
-        self.heatmap = Heatmap(theme, self)
+        self.heatmap = ExpertHeatmap(theme, self)
         self.legend = legend_label(self)
         self._hint = QLabel(tr("A row for each layer, a column for each expert. Click one to see more of it."), self)
         self._hint.setObjectName("muted")
         sizes.letter(self._hint, LEGEND)
         self._hint.setWordWrap(True)
-        self.inspector = Inspector(theme, self)
+        self.inspector = ExpertInspector(theme, self)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 8, 16, 14)
         column.setSpacing(6)

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from app.i18n.translate import tr, tr_noop
-from app.telemetry.charts import Chart, Kind, Line, Stack, swatches
-from app.telemetry.history import PRECISION, History, together
+from app.telemetry.charts import Chart, LineChart, Series, StackedChart, swatches
+from app.telemetry.history import PRECISION, TelemetryHistory, together
 from app.telemetry.memory_bar import MemoryBar, legend_label
-from app.telemetry.stable_label import Steady
+from app.telemetry.stable_label import StableLabel
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.theme.tokens import TIER_NAMES, Palette
@@ -23,16 +23,16 @@ def _of_tier(tier: str) -> Callable[[Palette], str]:
     return lambda palette: palette.tiers[tier]
 
 
-MIX = tuple(Kind(tier, TIER_NAMES[tier], _of_tier(tier)) for tier in PRECISION)
+MIX = tuple(Series(tier, TIER_NAMES[tier], _of_tier(tier)) for tier in PRECISION)
 FATES = (
-    Kind("kept", tr_noop("in memory"), _of_tier("8")),
-    Kind("ahead", tr_noop("read ahead in time"), _of_tier("16")),
-    Kind("late", tr_noop("read ahead, but late"), _of_tier("4")),
-    Kind("missed", tr_noop("fetched on demand"), _of_tier("2")),
+    Series("kept", tr_noop("in memory"), _of_tier("8")),
+    Series("ahead", tr_noop("read ahead in time"), _of_tier("16")),
+    Series("late", tr_noop("read ahead, but late"), _of_tier("4")),
+    Series("missed", tr_noop("fetched on demand"), _of_tier("2")),
 )
 
 
-class Figures(QWidget):
+class FiguresPanel(QWidget):
     """Shows a History; paints when told to."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -42,30 +42,32 @@ class Figures(QWidget):
         why.setWordWrap(True)
         why.setAlignment(Qt.AlignmentFlag.AlignTop)
         why.setAccessibleName(tr("Why this speed"))
-        self.why = Steady(why, self)
+        self.why = StableLabel(why, self)
         sizes.follow(self.why, lambda steady: steady.leave(4))  # what is below stays where it is
         names = tr("Tokens per second"), tr("Reading the prompt"), tr("Read from disk"), tr("Waiting for the disk")
         self.speed, self.prompt, self.disk, self.waiting = (_figure(name, self) for name in names)
-        self._speed_line = Line(
-            theme, tr("Tokens per second over the last half minute"), lambda v: tr("{rate} tokens/s", rate=rate(v))
+
+        def in_words(speed: float) -> str:
+            return tr("{rate} tokens/s", rate=rate(speed))
+
+        self._speed_line = LineChart(theme, tr("Tokens per second over the last half minute"), in_words)
+        self._prompt_line = LineChart(theme, tr("Prompt tokens per second over the last half minute"), in_words)
+        self._disk_line = LineChart(theme, tr("Disk reads over the last half minute"), lambda v: f"{size(v)}/s")
+        self._waiting_line = LineChart(
+            theme, tr("Share of the time spent waiting for the disk, over the last half minute"), percent, 1.0
         )
-        self._prompt_line = Line(theme, tr("Prompt tokens per second over the last half minute"),
-                                 lambda v: tr("{rate} tokens/s", rate=rate(v)))  # fmt: skip
-        self._disk_line = Line(theme, tr("Disk reads over the last half minute"), lambda v: f"{size(v)}/s")
-        self._waiting_line = Line(theme, tr("Share of the time spent waiting for the disk, over the last half minute"),
-                                  percent, 1.0)  # fmt: skip
-        self.memory_text = Steady(legend_label(self), self)
+        self.memory_text = StableLabel(legend_label(self), self)
         self.memory = MemoryBar(theme, self)
-        self._fates = Stack(theme, tr("Cache hits and misses over the last half minute"), FATES)
-        self.fates_legend = Steady(legend_label(self), self)
+        self._fates = StackedChart(theme, tr("Cache hits and misses over the last half minute"), FATES)
+        self.fates_legend = StableLabel(legend_label(self), self)
         ahead = QLabel(self)
         ahead.setObjectName("muted")
         ahead.setWordWrap(True)
         ahead.setAccessibleName(tr("What reads ahead"))
-        self.ahead = Steady(ahead, self)
+        self.ahead = StableLabel(ahead, self)
         self.ahead.hide()
-        self._mix = Stack(theme, tr("Precision of expert uses over the last half minute"), MIX)
-        self.mix_legend = Steady(legend_label(self), self)
+        self._mix = StackedChart(theme, tr("Precision of expert uses over the last half minute"), MIX)
+        self.mix_legend = StableLabel(legend_label(self), self)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 8, 16, 14)
         column.setSpacing(6)
@@ -92,7 +94,7 @@ class Figures(QWidget):
                 column.addWidget(widget)
         column.addStretch(1)
 
-    def show_history(self, history: History) -> None:
+    def show_history(self, history: TelemetryHistory) -> None:
         """All of it anew."""
         now, samples = history.last, list(history.samples)
         self._speed_line.show_values([s.tokens_per_second for s in samples])
@@ -127,7 +129,7 @@ class Figures(QWidget):
         self.ahead.tell(now.ahead)
         self.ahead.setVisible(bool(now.ahead))
 
-    def _tell_legend(self, legend: Steady, kinds: tuple[Kind, ...], found: dict[str, float] | None) -> None:
+    def _tell_legend(self, legend: StableLabel, kinds: tuple[Series, ...], found: dict[str, float] | None) -> None:
         """found: shares over all that is shown."""
         palette = self._theme.palette
         legend.tell(
@@ -155,14 +157,14 @@ def _heading(text: str, parent: QWidget, meaning: str = "") -> QLabel:
     return label
 
 
-def _figure(name: str, parent: QWidget) -> Steady:
+def _figure(name: str, parent: QWidget) -> StableLabel:
     label = QLabel("–", parent)
     sizes.letter(label, 1.4, label.font().Weight.DemiBold)
     label.setAccessibleName(name)
-    return Steady(label, parent)
+    return StableLabel(label, parent)
 
 
-def _tile(grid: QGridLayout, row: int, column: int, name: str, figure: Steady, chart: Chart) -> None:
+def _tile(grid: QGridLayout, row: int, column: int, name: str, figure: StableLabel, chart: Chart) -> None:
     label = QLabel(name)
     label.setObjectName("muted")
     sizes.letter(label, 0.88)

@@ -12,30 +12,38 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from engine import api
 
-SHARE = 0.01  # of what all cores can do that the window's thread may take while an answer streams
-SURE = 0.8  # of SHARE that it would have to stay below to go faster: what it takes is not the same all the time
-PERIOD = 1.5  # seconds that are looked at together
+MAX_CPU_SHARE = 0.01  # of what all cores can do that the window's thread may take while an answer streams
+SPEED_UP_MARGIN = (
+    0.8  # of SHARE that it would have to stay below to go faster: what it takes is not the same all the time
+)
+WINDOW_SECONDS = 1.5  # seconds that are looked at together
 
 
 @dataclass(frozen=True)
-class Pace:
+class FrameIntervals:
     """Seconds. pause: between two paintings of a growing answer. pulse: between two snapshots for the panels."""
 
     pause: float
     pulse: float
 
 
-PACES = (Pace(0.1, 0.2), Pace(0.15, 0.4), Pace(0.2, 0.4), Pace(0.25, 0.6), Pace(0.3, 1.0))
+INTERVALS = (
+    FrameIntervals(0.1, 0.2),
+    FrameIntervals(0.15, 0.4),
+    FrameIntervals(0.2, 0.4),
+    FrameIntervals(0.25, 0.6),
+    FrameIntervals(0.3, 1.0),
+)
 
 
-class Pacemaker(QObject):
+class FrameThrottle(QObject):
     """Looks at what its thread takes, whatever for, while snapshots tell that an answer is made. changed: a Pace."""
 
     changed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.pace = PACES[0]
+        self.pace = INTERVALS[0]
         self._began: tuple[float, float] | None = None  # by the clock, and by this thread's own
 
     @Slot(object)
@@ -47,22 +55,24 @@ class Pacemaker(QObject):
         now = time.perf_counter(), time.thread_time()
         if self._began is None:
             self._began = now
-        elif now[0] - self._began[0] >= PERIOD:
+        elif now[0] - self._began[0] >= WINDOW_SECONDS:
             seconds, own = (end - begin for end, begin in zip(now, self._began))
             self._began = now
             self.judge(own / seconds / max(1, QThread.idealThreadCount()))
 
     def judge(self, share: float) -> None:
         """At the pace by now it took this part of all cores."""
-        pace = chosen(self.pace, share)
+        pace = choose_intervals(self.pace, share)
         if pace != self.pace:
             self.pace = pace
             self.changed.emit(pace)
 
 
-def chosen(now: Pace, share: float) -> Pace:
+def choose_intervals(now: FrameIntervals, share: float) -> FrameIntervals:
     """The fastest that takes no more than SHARE, where `now` takes `share`; each painting costs the same."""
-    for pace in PACES:
-        if share * now.pause / pace.pause <= (SHARE if pace.pause >= now.pause else SURE * SHARE):
+    for pace in INTERVALS:
+        if share * now.pause / pace.pause <= (
+            MAX_CPU_SHARE if pace.pause >= now.pause else SPEED_UP_MARGIN * MAX_CPU_SHARE
+        ):
             return pace
-    return PACES[-1]
+    return INTERVALS[-1]

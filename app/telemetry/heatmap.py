@@ -21,7 +21,7 @@ _STEPS = {
 }  # fmt: skip
 
 
-class Heatmap(QWidget):
+class ExpertHeatmap(QWidget):
     """Paints one pixel per expert into an image and scales that up; the image is made only for new data.
 
     chosen: (row, expert) was clicked, or Enter pressed on it. pointed: the arrow keys went to (row, expert).

@@ -10,7 +10,7 @@ from functools import cached_property
 from engine import api
 
 STEP = 0.2  # seconds
-LENGTH = 150  # steps: half a minute
+STEPS = 150  # steps: half a minute
 PRECISION = ("32", "16", "8", "4", "2", "skipped")  # the finest first
 FATES = ("kept", "ahead", "late", "missed")  # of an expert that was asked for
 
@@ -19,7 +19,7 @@ _NOTHING = api.Telemetry("", (), (), (), 0, 0, 0, {}, 0, 0.0, 0.0, 0, 0, 0, Fals
 
 
 @dataclass(frozen=True)
-class Sample:
+class TelemetrySample:
     """One step in time. fates: experts asked for that were kept in memory, that had been read ahead, that were on their
     way but came late, and that had to be fetched. ran: uses by precision.
     """
@@ -48,11 +48,11 @@ class Sample:
         return (self.fates["kept"] + self.fates["ahead"]) / asked if asked else None
 
 
-class History:
+class TelemetryHistory:
     """Samples, the oldest first, and the last snapshot."""
 
     def __init__(self) -> None:
-        self.samples: deque[Sample] = deque(maxlen=LENGTH)
+        self.samples: deque[TelemetrySample] = deque(maxlen=STEPS)
         self.last: api.Telemetry | None = None
         self.maps: api.Telemetry | None = None  # the last that had matrices: not every one has, while an answer is made
 
@@ -73,7 +73,7 @@ class History:
         ran = {k: _more(now.precision.get(k, 0), then.precision.get(k, 0)) for k in PRECISION}
         told = now.generating or now.tokens == then.tokens or then.tokens_per_second
         ended = 0.0 if told else now.answer_tokens_per_second
-        sample = Sample(
+        sample = TelemetrySample(
             now.tokens_per_second or ended,  # an answer may begin and end between two snapshots
             now.prompt_tokens_per_second if now.generating and not now.tokens_per_second else 0.0,
             now.disk_bytes_per_second,

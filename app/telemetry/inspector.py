@@ -14,7 +14,7 @@ from app.widgets.text import size
 from engine import api
 
 
-class Inspector(QFrame):
+class ExpertInspector(QFrame):
     """closed: the user has seen enough."""
 
     closed = Signal()

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.i18n.translate import tr, tr_noop
-from app.telemetry.charts import Kind, Parts, swatches
-from app.telemetry.stable_label import Steady
+from app.telemetry.charts import PartsBar, Series, swatches
+from app.telemetry.stable_label import StableLabel
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.text import size
@@ -15,18 +15,18 @@ from engine import api
 
 LEGEND = 0.84  # of the base size, the words under a chart
 KINDS = (
-    Kind("program", tr_noop("Underhill itself"), lambda p: p.muted),
-    Kind("dense", tr_noop("other weights"), lambda p: p.tiers["32"]),
-    Kind("context", tr_noop("context"), lambda p: p.tiers["16"]),
-    Kind("buffers", tr_noop("for computing"), lambda p: p.tiers["skipped"]),
-    Kind("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
-    Kind("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
-    Kind("aside", tr_noop("kept for context and computing"), lambda p: p.heat[1]),
-    Kind("spare", tr_noop("not needed"), lambda p: p.tiers["0"]),
+    Series("program", tr_noop("Underhill itself"), lambda p: p.muted),
+    Series("dense", tr_noop("other weights"), lambda p: p.tiers["32"]),
+    Series("context", tr_noop("context"), lambda p: p.tiers["16"]),
+    Series("buffers", tr_noop("for computing"), lambda p: p.tiers["skipped"]),
+    Series("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
+    Series("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
+    Series("aside", tr_noop("kept for context and computing"), lambda p: p.heat[1]),
+    Series("spare", tr_noop("not needed"), lambda p: p.tiers["0"]),
 )
 DEVICE = (
-    Kind("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
-    Kind("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
+    Series("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
+    Series("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
 )
 
 
@@ -37,10 +37,10 @@ class MemoryBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._use: api.MemoryUse | None = None
-        self._bar = Parts(theme, tr("Where the memory under the ceiling goes"), KINDS, self)
-        self._legend = Steady(legend_label(self), self)
-        self._device = Parts(theme, tr("Experts in graphics memory"), DEVICE, self)
-        self._device_text = Steady(legend_label(self), self)
+        self._bar = PartsBar(theme, tr("Where the memory under the ceiling goes"), KINDS, self)
+        self._legend = StableLabel(legend_label(self), self)
+        self._device = PartsBar(theme, tr("Experts in graphics memory"), DEVICE, self)
+        self._device_text = StableLabel(legend_label(self), self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(5)

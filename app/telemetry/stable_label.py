@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from app.theme import sizes
 
 
-class Steady(QWidget):
+class StableLabel(QWidget):
     """Holds a label. A label in a layout has all of it laid out anew whenever its text is set."""
 
     def __init__(self, label: QLabel, parent: QWidget) -> None:
@@ -21,7 +21,7 @@ class Steady(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(label.wordWrap())
         self.setSizePolicy(policy)
-        sizes.follow(self, Steady._grown)
+        sizes.follow(self, StableLabel._grown)
 
     def leave(self, lines: int) -> None:
         """Take room for so many lines at least."""

@@ -3304,13 +3304,13 @@
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Tokens per second over the last half minute</source>
-            <translation>最近半分钟的每秒词元数</translation>
+            <source>{rate} tokens/s</source>
+            <translation>{rate} 词元/秒</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>{rate} tokens/s</source>
-            <translation>{rate} 词元/秒</translation>
+            <source>Tokens per second over the last half minute</source>
+            <translation>最近半分钟的每秒词元数</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>

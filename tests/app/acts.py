@@ -9,14 +9,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.storage.store import ChatStore
 from tests.app.conftest import close
 
-Launch = Callable[..., Underhill]
+Launch = Callable[..., Application]
 
 
-def ask(qtbot: QtBot, underhill: Underhill, text: str) -> None:
+def ask(qtbot: QtBot, underhill: Application, text: str) -> None:
     """Type a message and wait for its answer."""
     composer = underhill.window.composer
     composer.edit.setFocus()
@@ -31,11 +31,11 @@ def button(parent: QWidget, name: str) -> QAbstractButton:
     return next(b for b in parent.findChildren(QAbstractButton) if b.accessibleName() == name)
 
 
-def contents(underhill: Underhill) -> list[str]:
+def contents(underhill: Application) -> list[str]:
     return [item.message.content for item in underhill.window.transcript.items]
 
 
-def on_disk(underhill: Underhill, tmp_path: Path) -> list[list[tuple[str, str, str]]]:
+def on_disk(underhill: Application, tmp_path: Path) -> list[list[tuple[str, str, str]]]:
     """(role, content, state) of every chat, after the window is closed."""
     close(underhill)
     store = ChatStore(tmp_path / "chats.db")

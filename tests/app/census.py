@@ -13,7 +13,7 @@ from types import MethodType
 
 from PySide6.QtCore import SIGNAL, QCoreApplication, QEvent, QObject, qInstallMessageHandler
 
-from app.application import Underhill
+from app.application import Application
 
 COVERAGE = "coverage.collector."  # what measures the coverage of tests keeps a tracer of every thread that ever ran
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -30,7 +30,7 @@ class Census:
     rss: int  # bytes
 
 
-def take(underhill: Underhill, switches: int) -> Census:
+def take(underhill: Application, switches: int) -> Census:
     """Count, once all that is to be deleted is. The window should be in the same state each time."""
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect()

@@ -31,12 +31,12 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.i18n import languages
 from app.main_window import MainWindow
 from app.platform import notifications
-from app.platform.main_thread_queue import Inbox
-from app.platform.paths import Paths
+from app.platform.main_thread_queue import MainThreadQueue
+from app.platform.paths import AppPaths
 from app.sidebar import sidebar
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -184,23 +184,23 @@ def raised(monkeypatch: pytest.MonkeyPatch) -> list[MainWindow]:
 
 
 @pytest.fixture
-def inbox(qapp: QApplication) -> Iterator[Inbox]:
-    made = Inbox()
+def inbox(qapp: QApplication) -> Iterator[MainThreadQueue]:
+    made = MainThreadQueue()
     yield made
     made.close()
 
 
 @pytest.fixture
-def launch(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[..., Underhill]]:
+def launch(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[..., Application]]:
     """launch(**values of the fake engine): a window with its model open; it is closed after the test.
 
     new: it is the first run.
     """
-    running: list[Underhill] = []
+    running: list[Application] = []
 
-    def make(ready: bool = True, new: bool = False, **values: object) -> Underhill:
-        paths = Paths(tmp_path) if new else lived_in(tmp_path)
-        underhill = Underhill(qapp, paths, scripted(**values))
+    def make(ready: bool = True, new: bool = False, **values: object) -> Application:
+        paths = AppPaths(tmp_path) if new else lived_in(tmp_path)
+        underhill = Application(qapp, paths, scripted(**values))
         running.append(underhill)
         underhill.window.resize(1180, 760)
         underhill.open()
@@ -220,10 +220,10 @@ def launch(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callabl
         _delete_later_is_now()
 
 
-_closed: list[Underhill] = []
+_closed: list[Application] = []
 
 
-def close(underhill: Underhill) -> None:
+def close(underhill: Application) -> None:
     """Close the window and end its threads, before the test ends."""
     _closed.append(underhill)  # also where it fails: a window is closed once
     try:
@@ -232,7 +232,7 @@ def close(underhill: Underhill) -> None:
         underhill.close()
 
 
-def engine_of(underhill: Underhill) -> FakeEngine:
+def engine_of(underhill: Application) -> FakeEngine:
     """The scripted engine behind a window."""
     engine = underhill.link._engine
     assert isinstance(engine, FakeEngine)

@@ -18,11 +18,11 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QDialog
 
-from app.application import Underhill
+from app.application import Application
 from app.storage.records import Attachment, Chat, Place, StoredMessage, new_id
 from app.storage.store import ChatStore
 from app.telemetry.expert_maps import MEANINGS
-from app.telemetry.history import LENGTH
+from app.telemetry.history import STEPS
 from tests.app.census import Census, growing, memory_growth, take
 from tests.app.fake_engine import FakeEngine, scripted
 from tests.app.homes import lived_in
@@ -42,7 +42,7 @@ SETTLES = 0.5  # seconds until no timer of the window runs that was started by w
 class Person:
     """Uses a window, round after round, through its own widgets. Takes `process` to let it work."""
 
-    def __init__(self, underhill: Underhill, process: Callable[[], object]) -> None:
+    def __init__(self, underhill: Application, process: Callable[[], object]) -> None:
         self._underhill = underhill
         self._window = underhill.window
         self._process = process
@@ -52,7 +52,7 @@ class Person:
     def use(self, rounds: int, switches: int, warm: int) -> None:
         """Each round with so many chats opened; those after the first `warm` are counted."""
         engine = self._engine()
-        for _ in range(LENGTH):  # the panels remember so many snapshots, and that many they have from now on
+        for _ in range(STEPS):  # the panels remember so many snapshots, and that many they have from now on
             self._window.live.take(engine.snapshot(True))
         take(self._underhill, self.switches)  # counting makes objects of its own, once
         for number in range(rounds):
@@ -220,7 +220,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="underhill-long-run-") as folder:
         fill(Path(folder))
         engine = scripted(rate=RATE, script=lambda messages: ANSWER)
-        underhill = Underhill(application, lived_in(Path(folder)), engine)
+        underhill = Application(application, lived_in(Path(folder)), engine)
         underhill.window.resize(1280, 820)
         underhill.open()
         person = Person(underhill, application.processEvents)

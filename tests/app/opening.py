@@ -12,7 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
-from app.application import Underhill
+from app.application import Application
 from app.storage.records import Chat, StoredMessage, new_id
 from app.storage.store import ChatStore
 from tests.app.fake_engine import scripted
@@ -40,7 +40,7 @@ def main() -> None:
             parent = messages[-1].id
         store.add(*messages)
         store.close()
-        underhill = Underhill(application, lived_in(Path(folder)), scripted())
+        underhill = Application(application, lived_in(Path(folder)), scripted())
         underhill.window.resize(1280, 820)
         underhill.open()
         while underhill.models.state != "ready":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from app.platform.paths import Paths
+from app.platform.paths import AppPaths
 from app.storage import folders
 from app.storage.records import Chat, StoredMessage, new_id
 from app.storage.store import ChatStore
@@ -78,7 +78,7 @@ CALIBRATION = Calibration(
 )  # fmt: skip
 
 
-def furnish(paths: Paths) -> None:
+def furnish(paths: AppPaths) -> None:
     """Put the chats into a folder that has none yet."""
     store = ChatStore(paths.chats)
     for title, days, folder, pinned in _CHATS:

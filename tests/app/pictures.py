@@ -20,7 +20,7 @@ from tests.app.samples import LONG_ANSWER, QUESTION
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication, QWidget
 
-    from app.application import Underhill
+    from app.application import Application
     from tests.app.fake_engine import FakeEngine
 
 _LONGEST = 90.0  # seconds until a state must have come
@@ -49,18 +49,18 @@ class Studio:
 
     def __init__(self, application: QApplication, folder: Path, out: Path, wanted: list[str]) -> None:
         self.application, self.folder, self.out, self.wanted = application, folder, out, wanted
-        self.underhill: Underhill
+        self.underhill: Application
 
-    def open(self, start: Callable[..., object], *, new: bool = False, language: str = "en") -> Underhill:
+    def open(self, start: Callable[..., object], *, new: bool = False, language: str = "en") -> Application:
         """A window of the usual size."""
-        from app.application import Underhill
-        from app.platform.paths import Paths
+        from app.application import Application
+        from app.platform.paths import AppPaths
         from app.settings import preferences
         from app.settings.preferences import Preferences
 
-        paths = Paths(self.folder)
+        paths = AppPaths(self.folder)
         preferences.save(Preferences(toured=not new, theme="light", language=language), paths.preferences)
-        self.underhill = Underhill(self.application, paths, start)  # type: ignore[arg-type]
+        self.underhill = Application(self.application, paths, start)  # type: ignore[arg-type]
         self.underhill.window.resize(1280, 820)
         self.underhill.open()
         return self.underhill
@@ -128,12 +128,12 @@ def _first_run(studio: Studio) -> None:
 
 def _chats(studio: Studio) -> None:
     from app.library.smaller_dialog import SmallerDialog
-    from app.platform.paths import Paths
+    from app.platform.paths import AppPaths
     from engine import api
     from tests.app.fake_engine import BUILTIN, LARGE, scripted
     from tests.app.fake_hub import GB
 
-    pictured.furnish(Paths(studio.folder))
+    pictured.furnish(AppPaths(studio.folder))
     cards = (BUILTIN, replace(LARGE, thinking=("off", "on"), plain_thinking="on", calibration=pictured.CALIBRATION))
     underhill = studio.open(scripted(cards=cards, context=4096))
     window, hub, theme = underhill.window, studio.engine.hub, underhill.theme
@@ -237,7 +237,7 @@ def _built_in(studio: Studio) -> None:
     studio.close()
 
 
-def _titled(underhill: Underhill, start: str) -> object:
+def _titled(underhill: Application, start: str) -> object:
     """The chat whose title begins a question."""
     rows = underhill.window.sidebar.model.rows
     return next(row for row in rows if start.startswith(str(getattr(row, "title", "\0")).rstrip("…")))

@@ -9,7 +9,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QDialog, QMenu, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill, no_answer_box
+from app.application import Application, no_answer_box
 from app.dialogs.unsaved import UnsavedDialog
 from app.i18n.translate import tr
 from app.library.details_dialog import Details
@@ -44,7 +44,7 @@ def settle(qtbot: QtBot, root: QWidget) -> None:
     qtbot.waitUntil(still)
 
 
-def pages(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
+def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]:
     """The window with each of its pages in turn. Made of ENGINE."""
     window = underhill.window
     yield "an empty chat", window
@@ -101,7 +101,7 @@ def pages(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
     window.show_chat()
 
 
-def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]:
+def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog]]:
     """Every dialog, after `pages`."""
     window = underhill.window
     window._preferences.set(_CUT.name, "dial", "exact")
@@ -167,7 +167,7 @@ def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]
     qtbot.waitUntil(lambda: bool(underhill.conversation.messages))
 
 
-def menus(underhill: Underhill) -> Iterator[tuple[str, QMenu]]:
+def menus(underhill: Application) -> Iterator[tuple[str, QMenu]]:
     """Every menu, filled as it would be."""
     window = underhill.window
     more = window.header.more.menu()

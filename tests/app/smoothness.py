@@ -86,7 +86,7 @@ class FollowUp(QObject):
 
 def main() -> int:
     """Stream with the dock open, print the figures as JSON."""
-    from app.application import Underhill
+    from app.application import Application
     from engine import api
     from tests.app.fake_engine import scripted
     from tests.app.homes import lived_in
@@ -103,7 +103,7 @@ def main() -> int:
     application = QApplication([])
     start = api.start_apart if options.real else scripted(rate=options.rate, script=lambda messages: LONG_ANSWER * 400)
     with tempfile.TemporaryDirectory() as folder:
-        underhill = Underhill(application, lived_in(Path(folder)), start)
+        underhill = Application(application, lived_in(Path(folder)), start)
         underhill.window.resize(1280, 820)
         underhill.open()
         _until(application, lambda: underhill.models.state == "ready", 120)

@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from app.attachments import controller, reading
 from app.attachments.reading import read
-from app.chat.prompt_messages import reads_from, said, turns
+from app.chat.prompt_messages import first_read_message, prompt_messages, with_attachments
 from app.composer.composer import LONG_PASTE
 from app.storage.records import Attachment, StoredMessage
 from app.transcript import notes
@@ -182,7 +182,7 @@ def test_a_message_that_is_too_long_can_be_shortened(qtbot: QtBot, launch: Launc
 
 
 def test_nothing_in_an_attachment_closes_its_fence() -> None:
-    text = said("Why?", [Attachment("a.md", "```\ncode\n```")])
+    text = with_attachments("Why?", [Attachment("a.md", "```\ncode\n```")])
     assert text == "a.md:\n````\n```\ncode\n```\n````\n\nWhy?"
 
 
@@ -315,7 +315,7 @@ def test_from_where_the_model_reads_is_said(qtbot: QtBot, launch: Launch) -> Non
     ask(qtbot, underhill, "four")
     marked = [i.message.content for i in underhill.window.transcript.items if i.message.stats.get("read_from_here")]
     assert marked == ["two"]
-    assert reads_from(underhill.conversation.messages) == underhill.conversation.messages[2].id
+    assert first_read_message(underhill.conversation.messages) == underhill.conversation.messages[2].id
     engine_of(underhill).dropped = 0
     ask(qtbot, underhill, "five")
     assert not any(i.message.stats.get("read_from_here") for i in underhill.window.transcript.items)
@@ -324,7 +324,7 @@ def test_from_where_the_model_reads_is_said(qtbot: QtBot, launch: Launch) -> Non
 def test_the_system_prompt_comes_first_and_questions_in_a_row_are_one_turn() -> None:
     one = StoredMessage(1, 1, None, "user", "a")
     two = StoredMessage(2, 1, 1, "user", "b", attachments=(Attachment("f", "t"),))
-    read_ = turns([one, two], "Be brief.")
+    read_ = prompt_messages([one, two], "Be brief.")
     assert [(m.role, m.content) for m in read_] == [("system", "Be brief."), ("user", "a\n\nf:\n```\nt\n```\n\nb")]
 
 

@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.transcript import notes
 from engine import api
 from engine.apart.parent import Apart
@@ -27,16 +27,16 @@ STORY = "Tell me a long story about a fox."
 
 
 @pytest.fixture
-def real(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Underhill]:
+def real(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
     """A window with an engine of its own, and the built-in model open."""
     monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "data"))
-    underhill = Underhill(qapp, lived_in(tmp_path), api.start_apart)
+    underhill = Application(qapp, lived_in(tmp_path), api.start_apart)
     underhill.open()
     yield underhill
     close(underhill)
 
 
-def apart(underhill: Underhill) -> Apart:
+def apart(underhill: Application) -> Apart:
     found = underhill.link._engine
     assert isinstance(found, Apart)
     return found
@@ -84,7 +84,7 @@ def test_other_answers_are_not_touched_by_what_comes_late(qtbot: QtBot, launch: 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
-def test_an_engine_that_stands_still_is_started_again_and_the_chat_says_so(qtbot: QtBot, real: Underhill) -> None:
+def test_an_engine_that_stands_still_is_started_again_and_the_chat_says_so(qtbot: QtBot, real: Application) -> None:
     qtbot.waitUntil(lambda: real.models.state == "ready", timeout=int(PROCESS * 1000))
     before = apart(real)
     real.conversation.sampling = {"max_tokens": 4000, "temperature": 5.0, "min_p": 0.0}

@@ -10,14 +10,14 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from tests.app.census import Census, growing, memory_growth
 from tests.app.long_run import ANSWER, Person, fill
 
 ROUNDS, SWITCHES, WARM = 6, 4, 2
 
 
-def use(qapp: QApplication, underhill: Underhill) -> list[Census]:
+def use(qapp: QApplication, underhill: Application) -> list[Census]:
     """What is there after each round."""
     person = Person(underhill, qapp.processEvents)
     person.until(lambda: underhill.window.sidebar.model.rows)
@@ -25,7 +25,7 @@ def use(qapp: QApplication, underhill: Underhill) -> list[Census]:
     return person.counts
 
 
-def test_nothing_grows(qtbot: QtBot, qapp: QApplication, launch: Callable[..., Underhill], tmp_path: Path) -> None:
+def test_nothing_grows(qtbot: QtBot, qapp: QApplication, launch: Callable[..., Application], tmp_path: Path) -> None:
     fill(tmp_path, chats=6)
     underhill = launch(script=lambda messages: ANSWER)
     assert growing(use(qapp, underhill)) == {}
@@ -36,7 +36,7 @@ class Forgotten(QObject):
 
 
 def test_one_object_for_each_chat_is_noticed(
-    qtbot: QtBot, qapp: QApplication, launch: Callable[..., Underhill], tmp_path: Path
+    qtbot: QtBot, qapp: QApplication, launch: Callable[..., Application], tmp_path: Path
 ) -> None:
     fill(tmp_path, chats=6)
     underhill = launch(script=lambda messages: ANSWER)

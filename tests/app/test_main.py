@@ -46,7 +46,7 @@ import app.application, app.main
 from tests.app.fake_engine import scripted
 
 seen = []
-class Short(app.application.Underhill):
+class Short(app.application.Application):
     def __init__(self, application, paths):
         super().__init__(application, paths, scripted())
         seen.append(self.window.sidebar.button.text())
@@ -58,7 +58,7 @@ class Short(app.application.Underhill):
         look.language.setCurrentIndex(look.language.findData("zh_CN"))
         look.restart_wanted.emit()
 
-app.application.Underhill = Short
+app.application.Application = Short
 code = app.main._run(None)
 print(code, *seen, sep="|")
 """

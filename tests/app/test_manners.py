@@ -13,9 +13,9 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.i18n import languages
-from app.platform.paths import Paths
+from app.platform.paths import AppPaths
 from app.settings import preferences
 from app.settings.preferences import Preferences
 from app.theme import fonts
@@ -25,7 +25,7 @@ from tests.app import focus, places, walking
 from tests.app.acts import Launch
 
 
-def everywhere(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
+def everywhere(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]:
     return chain(places.pages(qtbot, underhill), places.dialogs(qtbot, underhill))
 
 
@@ -76,7 +76,7 @@ def test_nothing_is_cut(
     qtbot: QtBot, launch: Launch, tmp_path: Path, percent: int, language: str, normal_size: None
 ) -> None:
     remembered = Preferences(toured=True, font_percent=percent, language=language)
-    preferences.save(remembered, Paths(tmp_path).preferences)
+    preferences.save(remembered, AppPaths(tmp_path).preferences)
     underhill = launch(**places.ENGINE)
     window = underhill.window
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.sidebar.chat_model import SectionRow
 from app.sidebar.chat_view import MIME
 from app.sidebar.sidebar import Sidebar
@@ -36,7 +36,7 @@ def held(sidebar: Sidebar) -> dict[str, int]:
     return {folder.name: inside[folder.id] for folder in shown}
 
 
-def settled(qtbot: QtBot, underhill: Underhill) -> None:
+def settled(qtbot: QtBot, underhill: Application) -> None:
     """Wait until the list has been read that a job of the keeper, asked for before, had read anew."""
     done: list[None] = []
     keeper = underhill.window.chats._keeper
@@ -58,8 +58,8 @@ def drop(sidebar: Sidebar, moved: list[Chat], row: int) -> int:
 
 
 @pytest.fixture
-def talked(qtbot: QtBot, launch: Launch) -> Callable[[], Underhill]:
-    def make() -> Underhill:
+def talked(qtbot: QtBot, launch: Launch) -> Callable[[], Application]:
+    def make() -> Application:
         underhill = launch()
         for text in ("one", "two", "three"):
             underhill.window.new_chat()
@@ -71,7 +71,7 @@ def talked(qtbot: QtBot, launch: Launch) -> Callable[[], Underhill]:
     return make
 
 
-def test_dragged_into_a_folder_and_out_of_it(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+def test_dragged_into_a_folder_and_out_of_it(qtbot: QtBot, talked: Callable[[], Application]) -> None:
     window = talked().window
     sidebar = window.sidebar
     assert isinstance(sidebar.model.rows[0], SectionRow)
@@ -87,7 +87,7 @@ def test_dragged_into_a_folder_and_out_of_it(qtbot: QtBot, talked: Callable[[], 
     qtbot.waitUntil(lambda: len(inside(sidebar)) == 3)
 
 
-def test_a_folder_that_became_one_with_another_is_given_back(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+def test_a_folder_that_became_one_with_another_is_given_back(qtbot: QtBot, talked: Callable[[], Application]) -> None:
     underhill = talked()
     window = underhill.window
     sidebar = window.sidebar
@@ -104,14 +104,14 @@ def test_a_folder_that_became_one_with_another_is_given_back(qtbot: QtBot, talke
     qtbot.waitUntil(lambda: held(sidebar) == {"Letters": 2, "Work": 0})
 
 
-def test_let_go_where_they_were_nothing_is_said(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+def test_let_go_where_they_were_nothing_is_said(qtbot: QtBot, talked: Callable[[], Application]) -> None:
     window = talked().window
     drop(window.sidebar, chats(window.sidebar), -1)
     assert not window.toast.isVisible()
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # menus, on a platform without windows
-def test_by_keys(qtbot: QtBot, talked: Callable[[], Underhill], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_keys(qtbot: QtBot, talked: Callable[[], Application], monkeypatch: pytest.MonkeyPatch) -> None:
     window = talked().window
     sidebar, view = window.sidebar, window.sidebar.list
     view.setFocus()
@@ -132,7 +132,7 @@ def test_by_keys(qtbot: QtBot, talked: Callable[[], Underhill], monkeypatch: pyt
     qtbot.waitUntil(lambda: len(sidebar._folders) == 1 and inside(sidebar) == ["three", "two"])
 
 
-def test_several_are_deleted_and_come_back_together(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+def test_several_are_deleted_and_come_back_together(qtbot: QtBot, talked: Callable[[], Application]) -> None:
     underhill = talked()
     window = underhill.window
     view = window.sidebar.list
@@ -143,7 +143,7 @@ def test_several_are_deleted_and_come_back_together(qtbot: QtBot, talked: Callab
     qtbot.waitUntil(lambda: len(chats(window.sidebar)) == 3 and underhill.conversation.chat is not None)
 
 
-def test_a_click_with_ctrl_chooses_and_does_not_open(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+def test_a_click_with_ctrl_chooses_and_does_not_open(qtbot: QtBot, talked: Callable[[], Application]) -> None:
     underhill = talked()
     view = underhill.window.sidebar.list
     now = underhill.conversation.chat
@@ -155,7 +155,9 @@ def test_a_click_with_ctrl_chooses_and_does_not_open(qtbot: QtBot, talked: Calla
     qtbot.waitUntil(lambda: underhill.conversation.chat is not None and underhill.conversation.chat is not now)
 
 
-def test_what_is_chosen_stays_chosen_when_the_list_is_read_anew(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+def test_what_is_chosen_stays_chosen_when_the_list_is_read_anew(
+    qtbot: QtBot, talked: Callable[[], Application]
+) -> None:
     underhill = talked()
     window = underhill.window
     sidebar, view = window.sidebar, window.sidebar.list
@@ -171,7 +173,7 @@ def test_what_is_chosen_stays_chosen_when_the_list_is_read_anew(qtbot: QtBot, ta
     assert [chat.title for chat in view.chats()] == ["two", "one"]
 
 
-def test_after_a_deletion_the_keys_are_for_the_chat_beside(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+def test_after_a_deletion_the_keys_are_for_the_chat_beside(qtbot: QtBot, talked: Callable[[], Application]) -> None:
     underhill = talked()
     sidebar, view = underhill.window.sidebar, underhill.window.sidebar.list
     view.setCurrentIndex(sidebar.model.index(3))
@@ -181,7 +183,7 @@ def test_after_a_deletion_the_keys_are_for_the_chat_beside(qtbot: QtBot, talked:
     assert contents(underhill)[0] == "three"
 
 
-def test_a_folder_that_was_clicked_has_the_keys(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+def test_a_folder_that_was_clicked_has_the_keys(qtbot: QtBot, talked: Callable[[], Application]) -> None:
     underhill = talked()
     sidebar, view = underhill.window.sidebar, underhill.window.sidebar.list
     drop(sidebar, chats(sidebar)[1:2], 0)
@@ -201,7 +203,7 @@ def test_a_folder_that_was_clicked_has_the_keys(qtbot: QtBot, talked: Callable[[
 
 
 def test_a_title_that_is_being_typed_outlives_the_end_of_an_answer(
-    qtbot: QtBot, talked: Callable[[], Underhill]
+    qtbot: QtBot, talked: Callable[[], Application]
 ) -> None:
     underhill = talked()
     sidebar, view = underhill.window.sidebar, underhill.window.sidebar.list

@@ -8,10 +8,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.attachments import dialog as reading
 from app.attachments.dialog import Reader
-from app.chat.prompt_messages import said
+from app.chat.prompt_messages import with_attachments
 from app.storage.records import Attachment
 from app.transcript.paint import files_rect
 from tests.app.acts import Launch, ask, button
@@ -23,24 +23,24 @@ FILES = (
 
 
 @pytest.fixture
-def underhill(qtbot: QtBot, launch: Launch) -> Underhill:
-    made: Underhill = launch()
+def underhill(qtbot: QtBot, launch: Launch) -> Application:
+    made: Application = launch()
     made.window.composer.set_attachments(FILES)
     ask(qtbot, made, "Where is it?")
     return made
 
 
-def readers(underhill: Underhill) -> list[Reader]:
+def readers(underhill: Application) -> list[Reader]:
     return underhill.window.findChildren(Reader)
 
 
-def opened(qtbot: QtBot, underhill: Underhill) -> Reader:
+def opened(qtbot: QtBot, underhill: Application) -> Reader:
     qtbot.waitUntil(lambda: len(readers(underhill)) == 1)
     return readers(underhill)[0]
 
 
 @pytest.mark.parametrize("content", ["Where is it?", ""])
-def test_a_click_on_what_is_attached_opens_it(qtbot: QtBot, underhill: Underhill, content: str) -> None:
+def test_a_click_on_what_is_attached_opens_it(qtbot: QtBot, underhill: Application, content: str) -> None:
     window, view = underhill.window, underhill.window.transcript
     if not content:  # a message may be its attachments alone
         window.composer.set_attachments(FILES)
@@ -58,7 +58,7 @@ def test_a_click_on_what_is_attached_opens_it(qtbot: QtBot, underhill: Underhill
     assert reader.text.toPlainText() == FILES[0].text
     assert reader.text.accessibleName() == "Text of notes.txt"
     assert not window.rewriting.editing
-    count = len(said("", FILES[:1])) // 4  # as it is sent, and as the engine of these tests counts
+    count = len(with_attachments("", FILES[:1])) // 4  # as it is sent, and as the engine of these tests counts
     qtbot.waitUntil(lambda: reader.facts.text() == f"{len(FILES[0].text.encode())} B  ·  {count} tokens")
     reader.names.setCurrentIndex(1)
     assert reader.text.toPlainText() == "print('dig')"
@@ -68,7 +68,7 @@ def test_a_click_on_what_is_attached_opens_it(qtbot: QtBot, underhill: Underhill
     qtbot.waitUntil(lambda: not readers(underhill))
 
 
-def test_it_can_be_reached_with_the_keyboard_and_from_the_menu(qtbot: QtBot, underhill: Underhill) -> None:
+def test_it_can_be_reached_with_the_keyboard_and_from_the_menu(qtbot: QtBot, underhill: Application) -> None:
     view = underhill.window.transcript
     view.choose(1)
     read = button(view, "Read what is attached")
@@ -84,7 +84,7 @@ def test_it_can_be_reached_with_the_keyboard_and_from_the_menu(qtbot: QtBot, und
     menu.deleteLater()
 
 
-def test_finding_in_it(qtbot: QtBot, underhill: Underhill) -> None:
+def test_finding_in_it(qtbot: QtBot, underhill: Application) -> None:
     reader = underhill.reading.open(FILES, 0)
     reader.activateWindow()
     qtbot.waitUntil(reader.isActiveWindow)
@@ -111,7 +111,7 @@ def test_finding_in_it(qtbot: QtBot, underhill: Underhill) -> None:
 
 
 def test_of_a_very_long_text_the_beginning_is_shown_and_all_is_copied(
-    underhill: Underhill, monkeypatch: pytest.MonkeyPatch
+    underhill: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "_MOST", 100)
     reader = underhill.reading.open((Attachment("long.txt", "word " * 100),), 0)
@@ -122,7 +122,7 @@ def test_of_a_very_long_text_the_beginning_is_shown_and_all_is_copied(
     reader.reject()
 
 
-def test_what_is_attached_to_a_draft_is_read_the_same_way(qtbot: QtBot, underhill: Underhill) -> None:
+def test_what_is_attached_to_a_draft_is_read_the_same_way(qtbot: QtBot, underhill: Application) -> None:
     composer = underhill.window.composer
     composer.set_attachments(FILES)
     composer.attached.pressed.emit(1)

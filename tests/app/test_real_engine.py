@@ -9,18 +9,18 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
-from app.platform.paths import Paths
+from app.application import Application
+from app.platform.paths import AppPaths
 from app.telemetry.memory_bar import parts_of
 from engine import api, resources
 
 
 @pytest.fixture
-def underhill(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Underhill]:
+def underhill(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
     """The whole app with an engine of its own and folders of its own; not opened yet."""
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
-    made = Underhill(qapp, Paths(tmp_path / "window"))
+    made = Application(qapp, AppPaths(tmp_path / "window"))
     made.window.resize(1180, 760)  # room for the panels
     yield made
     made.window.close()
@@ -29,7 +29,7 @@ def underhill(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.slow
 @pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here")
-def test_the_built_in_model_answers(qtbot: QtBot, underhill: Underhill) -> None:
+def test_the_built_in_model_answers(qtbot: QtBot, underhill: Application) -> None:
     underhill.conversation.sampling = {"temperature": 0.0, "max_tokens": 24}
     underhill.open()
     qtbot.waitUntil(lambda: underhill.models.state in ("ready", "failed"), timeout=120_000)
@@ -49,7 +49,7 @@ def test_the_built_in_model_answers(qtbot: QtBot, underhill: Underhill) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here")
-def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, underhill: Underhill) -> None:
+def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, underhill: Application) -> None:
     window, conversation = underhill.window, underhill.conversation
     conversation.sampling = {"temperature": 0.0, "max_tokens": 8}
     underhill.open()

@@ -11,8 +11,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
-from app.platform.paths import Paths
+from app.application import Application
+from app.platform.paths import AppPaths
 from app.settings import preferences
 from app.storage import branches, drafts
 from app.storage.records import StoredMessage
@@ -24,7 +24,7 @@ from tests.app.fake_engine import SENTENCE
 from tests.waiting import LONGEST
 
 
-def type_in(qtbot: QtBot, underhill: Underhill, text: str) -> None:
+def type_in(qtbot: QtBot, underhill: Application, text: str) -> None:
     qtbot.keyClicks(underhill.window.composer.edit, text)
     qtbot.keyClick(underhill.window.composer.edit, Qt.Key.Key_Return)
 
@@ -161,7 +161,7 @@ def test_what_is_sent_is_on_the_disk_before_the_draft_is_not(
             chat = underhill.conversation.chat
             assert chat is not None
             found = store.chat(chat.id)
-            typed = found.draft if found is not None else preferences.load(Paths(tmp_path).preferences)[0].draft
+            typed = found.draft if found is not None else preferences.load(AppPaths(tmp_path).preferences)[0].draft
             seen.append((typed, drafts.attached(store, drafts.NEW if found is None else chat.id)))
         write(store, *what, **more)
 
@@ -174,5 +174,5 @@ def test_what_is_sent_is_on_the_disk_before_the_draft_is_not(
     (chat,) = store.chats()
     assert chat.draft == ""
     assert (drafts.attached(store), drafts.attached(store, chat.id)) == ((), ())
-    assert preferences.load(Paths(tmp_path).preferences)[0].draft == ""
+    assert preferences.load(AppPaths(tmp_path).preferences)[0].draft == ""
     store.close()

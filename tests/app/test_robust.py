@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.platform import crash_log
-from app.platform.paths import Paths
+from app.platform.paths import AppPaths
 from app.settings import preferences
 from app.settings.dialog import SettingsDialog
 from app.storage.store import ChatStore
@@ -22,7 +22,7 @@ from tests.app.fake_engine import SENTENCE
 from tests.app.fake_hub import QWEN
 
 
-def banner(qtbot: QtBot, underhill: Underhill, words: str) -> Banner:
+def banner(qtbot: QtBot, underhill: Application, words: str) -> Banner:
     shown = underhill.window.banners
     qtbot.waitUntil(lambda: any(words in b.sentence for b in shown.banners))
     return next(b for b in shown.banners if words in b.sentence)
@@ -132,7 +132,7 @@ def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch, tmp_path:
     sent = engine_of(underhill).received
     assert len([c for c in sent if isinstance(c, api.ListModels)]) >= 2
     close(underhill)
-    assert crash_log.take(Paths(tmp_path).engine_log)[0].count("has stopped working") == 1  # for the next start
+    assert crash_log.take(AppPaths(tmp_path).engine_log)[0].count("has stopped working") == 1  # for the next start
 
 
 def test_the_window_can_be_closed_while_the_engine_is_replaced(qtbot: QtBot, launch: Launch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.storage.store import ChatStore
 from engine import api
 from tests.app.acts import Launch, ask, button, contents, on_disk
@@ -16,18 +16,18 @@ from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
 
 
-def type_in(qtbot: QtBot, underhill: Underhill, text: str) -> None:
+def type_in(qtbot: QtBot, underhill: Application, text: str) -> None:
     edit = underhill.window.composer.edit
     qtbot.keyClicks(edit, text)
     qtbot.keyClick(edit, Qt.Key.Key_Return)
 
 
-def begin(qtbot: QtBot, underhill: Underhill, text: str) -> None:
+def begin(qtbot: QtBot, underhill: Application, text: str) -> None:
     type_in(qtbot, underhill, text)
     qtbot.waitUntil(lambda: len(contents(underhill)) == 2 and len(contents(underhill)[1]) > 20)
 
 
-def generated(underhill: Underhill) -> list[api.Generate]:
+def generated(underhill: Application) -> list[api.Generate]:
     return [c for c in engine_of(underhill).received if isinstance(c, api.Generate)]
 
 

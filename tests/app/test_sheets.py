@@ -11,12 +11,12 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.dialogs import about
 from app.widgets.shortcuts import SHORTCUTS
 
 ROOT = Path(__file__).parents[2]
-Launch = Callable[..., Underhill]
+Launch = Callable[..., Application]
 
 
 def test_every_key_of_the_window_is_on_the_sheet(qtbot: QtBot, launch: Launch) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QListWidget
 from pytestqt.qtbot import QtBot
 
 from app.i18n import languages
-from app.platform.paths import Paths
+from app.platform.paths import AppPaths
 from app.settings import preferences
 from app.settings.preferences import Preferences
 from app.theme import fonts
@@ -27,7 +27,7 @@ def normal_size() -> Iterator[None]:
 
 def large(tmp_path: Path, percent: int, language: str = "en") -> None:
     """What the window remembers."""
-    preferences.save(Preferences(toured=True, font_percent=percent, language=language), Paths(tmp_path).preferences)
+    preferences.save(Preferences(toured=True, font_percent=percent, language=language), AppPaths(tmp_path).preferences)
 
 
 @pytest.mark.parametrize("size", [(900, 600), (1280, 780)])

@@ -8,12 +8,12 @@ from statistics import quantiles
 
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from tests.app.samples import LONG_ANSWER
 from tests.app.smoothness import Watchdog
 
 
-def test_streaming_leaves_the_window_alive(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_streaming_leaves_the_window_alive(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     """Milliseconds that it computed itself between two turns: how long it had to wait meanwhile is up to whatever
     else the computer does. The bound is wide; docs/benchmarks has the figures, and those by the clock.
     """
@@ -32,12 +32,12 @@ def test_streaming_leaves_the_window_alive(qtbot: QtBot, launch: Callable[..., U
     assert sum(ms for ms in dog.computed if ms > 50) < 0.25 * sum(dog.computed) + 500
 
 
-def test_full_collections_are_cheap_once_a_model_is_open(launch: Callable[..., Underhill]) -> None:
+def test_full_collections_are_cheap_once_a_model_is_open(launch: Callable[..., Application]) -> None:
     launch()
     assert gc.get_freeze_count() > 1000
 
 
-def test_the_engine_never_waits_for_the_window(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_the_engine_never_waits_for_the_window(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     """A flood of tokens is taken without loss, in bounded turns."""
     underhill = launch(rate=0.0, script=lambda messages: LONG_ANSWER * 30)
     underhill.conversation.send("go")

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.settings.dialog import SettingsDialog
 from app.storage.records import Attachment, Place, StoredMessage
 from app.theme import fonts
@@ -53,7 +53,7 @@ def measured(root: QWidget) -> list[str]:
     return sorted(found)
 
 
-def filled(qtbot: QtBot, underhill: Underhill, settings: SettingsDialog) -> None:
+def filled(qtbot: QtBot, underhill: Application, settings: SettingsDialog) -> None:
     """A chat with code, a table and a formula, its figures unfolded, files attached, a banner, all panels."""
     window = underhill.window
     window.composer.set_text("A draft\nof two lines")

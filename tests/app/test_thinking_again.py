@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from engine import api
 from engine.generation.chat import Prompt
 from engine.generation.turns import parted
@@ -34,13 +34,13 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> None:
     chat.prompt([api.Message("user", "Hello.")])
 
 
-def sent(underhill: Underhill) -> tuple[api.Message, ...]:
+def sent(underhill: Application) -> tuple[api.Message, ...]:
     """What the engine was last given to answer."""
     asked = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)]
     return asked[-1].messages
 
 
-def folded(underhill: Underhill) -> list[tuple[str, list[str]]]:
+def folded(underhill: Application) -> list[tuple[str, list[str]]]:
     """Of each answer on the page: the line over its thought, and what can be read while that is folded."""
     answers = [i for i in underhill.window.transcript.items if i.message.role == "assistant"]
     return [(i.thought_line(), [v.block.text for v in i.blocks() if not v.is_fold]) for i in answers]

@@ -6,13 +6,13 @@ import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.chat import running_answers
 from tests.app.acts import Launch, ask
 from tests.app.fake_engine import SENTENCE
 
 
-def running(underhill: Underhill) -> list[QTimer]:
+def running(underhill: Application) -> list[QTimer]:
     """The timers that would wake it."""
     return [
         timer
@@ -31,7 +31,7 @@ def test_an_idle_window_runs_no_timer(qtbot: QtBot, launch: Launch) -> None:
 def test_words_that_come_faster_than_they_are_painted_are_painted_together(
     qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running_answers, "SHOW_EVERY", 60_000)
+    monkeypatch.setattr(running_answers, "SHOW_INTERVAL", 60_000)
     underhill = launch(script=lambda messages: SENTENCE * 20)
     shown: list[str] = []
     underhill.conversation.grew.connect(lambda _, text, status: shown.append(text))
@@ -43,7 +43,7 @@ def test_words_that_come_faster_than_they_are_painted_are_painted_together(
 def test_a_word_that_comes_after_a_while_is_shown_as_it_comes(
     qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running_answers, "SHOW_EVERY", 0)
+    monkeypatch.setattr(running_answers, "SHOW_INTERVAL", 0)
     monkeypatch.setattr(running_answers, "TICK", 60_000)  # nothing but the words has it shown
     underhill = launch(rate=50.0, script=lambda messages: SENTENCE * 500)
     shown: list[str] = []

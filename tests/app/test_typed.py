@@ -8,7 +8,7 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from tests.app.acts import Launch, ask
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -16,7 +16,7 @@ ALT = Qt.KeyboardModifier.AltModifier
 
 
 @pytest.fixture
-def asked(qtbot: QtBot, launch: Launch) -> Underhill:
+def asked(qtbot: QtBot, launch: Launch) -> Application:
     """A chat of two questions in the active window."""
     underhill = launch()
     underhill.window.activateWindow()
@@ -33,7 +33,7 @@ def focused(widget: QWidget) -> QWidget:
 
 
 @pytest.mark.parametrize("place", ["conversation", "list of chats", "button"])
-def test_words_reach_the_message_from_everywhere(place: str, qtbot: QtBot, asked: Underhill) -> None:
+def test_words_reach_the_message_from_everywhere(place: str, qtbot: QtBot, asked: Application) -> None:
     window = asked.window
     edit = window.composer.edit
     where = {"conversation": window.transcript, "list of chats": window.sidebar.list, "button": window.header.settings}
@@ -43,7 +43,7 @@ def test_words_reach_the_message_from_everywhere(place: str, qtbot: QtBot, asked
     assert edit.toPlainText() == "Why so?"
 
 
-def test_what_is_pasted_reaches_the_message(qtbot: QtBot, asked: Underhill) -> None:
+def test_what_is_pasted_reaches_the_message(qtbot: QtBot, asked: Application) -> None:
     window = asked.window
     QGuiApplication.clipboard().setText("from elsewhere")
     qtbot.keyClick(focused(window.transcript), Qt.Key.Key_V, CTRL)
@@ -51,7 +51,7 @@ def test_what_is_pasted_reaches_the_message(qtbot: QtBot, asked: Underhill) -> N
     assert window.composer.edit.hasFocus()
 
 
-def test_keys_that_write_nothing_stay_where_they_are(qtbot: QtBot, asked: Underhill) -> None:
+def test_keys_that_write_nothing_stay_where_they_are(qtbot: QtBot, asked: Application) -> None:
     window = asked.window
     view = focused(window.transcript)
     for key, held in (
@@ -65,7 +65,7 @@ def test_keys_that_write_nothing_stay_where_they_are(qtbot: QtBot, asked: Underh
     assert window.composer.text() == ""
 
 
-def test_a_chat_that_is_renamed_takes_its_own_words(qtbot: QtBot, asked: Underhill) -> None:
+def test_a_chat_that_is_renamed_takes_its_own_words(qtbot: QtBot, asked: Application) -> None:
     chats = asked.window.sidebar.list
     chats.setCurrentIndex(chats.model().index(1, 0))
     qtbot.keyClick(focused(chats), Qt.Key.Key_F2)
@@ -76,7 +76,7 @@ def test_a_chat_that_is_renamed_takes_its_own_words(qtbot: QtBot, asked: Underhi
     assert asked.window.composer.text() == ""
 
 
-def test_alt_and_arrows_go_to_the_messages_and_up_alone_edits(qtbot: QtBot, asked: Underhill) -> None:
+def test_alt_and_arrows_go_to_the_messages_and_up_alone_edits(qtbot: QtBot, asked: Application) -> None:
     window = asked.window
     last = window.transcript.current
     qtbot.keyClick(focused(window.composer.edit), Qt.Key.Key_Up, ALT)
@@ -86,7 +86,7 @@ def test_alt_and_arrows_go_to_the_messages_and_up_alone_edits(qtbot: QtBot, aske
     assert window.transcript.current == last - 1
 
 
-def test_one_writes_at_once_in_a_chat_begun_from_another(qtbot: QtBot, asked: Underhill) -> None:
+def test_one_writes_at_once_in_a_chat_begun_from_another(qtbot: QtBot, asked: Application) -> None:
     window, before = asked.window, asked.conversation.chat
     assert before is not None
     focused(window.transcript)
@@ -95,7 +95,7 @@ def test_one_writes_at_once_in_a_chat_begun_from_another(qtbot: QtBot, asked: Un
     assert window.composer.edit.hasFocus()
 
 
-def test_the_menu_by_keys_opens_at_its_message(qtbot: QtBot, asked: Underhill) -> None:
+def test_the_menu_by_keys_opens_at_its_message(qtbot: QtBot, asked: Application) -> None:
     view = asked.window.transcript
     focused(view)
     view.choose(1)

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from engine import api
 from tests.app.acts import contents
 from tests.app.conftest import close
@@ -29,13 +29,13 @@ def disk(tmp_path: Path) -> Iterator[VanishingDisk]:
 @pytest.fixture
 def opened(
     qapp: QApplication, disk: VanishingDisk, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[], Underhill]]:
+) -> Iterator[Callable[[], Application]]:
     """Opens a window whose chats and models are on that disk; all but the last are closed before."""
     monkeypatch.setenv("UNDERHILL_HOME", str(disk.top / "data"))
-    windows: list[Underhill] = []
+    windows: list[Application] = []
 
-    def make() -> Underhill:
-        windows.append(Underhill(qapp, lived_in(disk.top), api.start_apart))
+    def make() -> Application:
+        windows.append(Application(qapp, lived_in(disk.top), api.start_apart))
         windows[-1].open()
         return windows[-1]
 
@@ -43,18 +43,18 @@ def opened(
     close(windows[-1])
 
 
-def ask(qtbot: QtBot, underhill: Underhill, text: str) -> None:
+def ask(qtbot: QtBot, underhill: Application, text: str) -> None:
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
     count = len(contents(underhill))
     underhill.conversation.send(text)
     qtbot.waitUntil(lambda: len(contents(underhill)) == count + 2 and bool(contents(underhill)[-1]))
 
 
-def answered(qtbot: QtBot, underhill: Underhill) -> None:
+def answered(qtbot: QtBot, underhill: Application) -> None:
     qtbot.waitUntil(lambda: not underhill.conversation.working)
 
 
-def test_nothing_that_was_kept_is_lost(qtbot: QtBot, disk: VanishingDisk, opened: Callable[[], Underhill]) -> None:
+def test_nothing_that_was_kept_is_lost(qtbot: QtBot, disk: VanishingDisk, opened: Callable[[], Application]) -> None:
     underhill = opened()
     ask(qtbot, underhill, FIRST)
     answered(qtbot, underhill)
@@ -78,7 +78,7 @@ def test_nothing_that_was_kept_is_lost(qtbot: QtBot, disk: VanishingDisk, opened
 
 
 def test_what_was_said_meanwhile_is_kept_once_it_is_back(
-    qtbot: QtBot, disk: VanishingDisk, opened: Callable[[], Underhill]
+    qtbot: QtBot, disk: VanishingDisk, opened: Callable[[], Application]
 ) -> None:
     underhill = opened()
     ask(qtbot, underhill, SECOND)

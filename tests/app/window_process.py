@@ -15,7 +15,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QApplication
 
-from app.application import Underhill
+from app.application import Application
 from app.storage.database_thread import Keeper
 from app.storage.records import Attachment
 from tests.app.fake_engine import SENTENCE, scripted
@@ -54,7 +54,7 @@ class Reporter(QObject):
 def main() -> None:
     """Ask, and stream for ever."""
     application = QApplication([])
-    underhill = Underhill(
+    underhill = Application(
         application, lived_in(Path(sys.argv[1])), scripted(rate=150.0, script=lambda messages: SENTENCE * 5000)
     )
     reporter = Reporter(underhill.keeper)

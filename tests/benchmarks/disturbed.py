@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 
-from app.platform.thread_priority import run_at_once
+from app.platform.thread_priority import lower_latency
 from engine import api
 from engine.hub.home import HOME
 
@@ -29,7 +29,7 @@ SAMPLING = {"temperature": 0.9, "seed": 5, "max_tokens": 400}
 
 def disturb(work: float, every: float) -> None:
     """For ever. Seconds."""
-    run_at_once()
+    lower_latency()
     while True:
         end = time.perf_counter() + work
         while time.perf_counter() < end:

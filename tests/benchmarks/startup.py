@@ -88,10 +88,10 @@ def child(began: float) -> int:
         from PySide6.QtCore import QEvent, QObject, QTimer
         from PySide6.QtWidgets import QApplication
 
-        from app.application import Underhill
+        from app.application import Application
 
         class Watcher(QObject):
-            def __init__(self, underhill: Underhill) -> None:
+            def __init__(self, underhill: Application) -> None:
                 super().__init__(underhill.window)
                 self._underhill = underhill
                 underhill.window.installEventFilter(self)
@@ -116,13 +116,13 @@ def child(began: float) -> int:
                     window.close()
                     QApplication.quit()
 
-        real = Underhill.open
+        real = Application.open
 
-        def opened(self: Underhill) -> None:
+        def opened(self: Application) -> None:
             Watcher(self)
             real(self)
 
-        Underhill.open = opened  # type: ignore[method-assign]
+        Application.open = opened  # type: ignore[method-assign]
 
     run = program._run
 

@@ -46,7 +46,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.application import Underhill
+from app.application import Application
 from engine import api
 from engine.apart import parent
 from engine.hub.home import HOME
@@ -206,7 +206,7 @@ def measure(folder: Path, count: int, sampling: dict[str, float], same: bool) ->
         engines.append(Engine(folder, on_event))
         return engines[-1].apart
 
-    underhill = Underhill(application, lived_in(folder / "window"), start)
+    underhill = Application(application, lived_in(folder / "window"), start)
     (engine,) = engines
     window, talk = underhill.window, underhill.conversation
     window._preferences.engine = dict(CHOSEN)

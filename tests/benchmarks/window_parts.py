@@ -33,17 +33,17 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
-from app.application import Underhill
+from app.application import Application
 from app.backend.engine_link import EngineLink
-from app.chat.conversation import Conversation
-from app.platform.main_thread_queue import Inbox
+from app.chat.running_answers import RunningAnswers
+from app.platform.main_thread_queue import MainThreadQueue
 from app.storage.store import ChatStore
-from app.telemetry.charts import Line, Parts, Stack
-from app.telemetry.docks import Docks
-from app.telemetry.experts_panel import Experts
-from app.telemetry.figures_panel import Figures
-from app.telemetry.heatmap import Heatmap
-from app.telemetry.history import History
+from app.telemetry.charts import LineChart, PartsBar, StackedChart
+from app.telemetry.docks import TelemetryDocks
+from app.telemetry.experts_panel import ExpertsPanel
+from app.telemetry.figures_panel import FiguresPanel
+from app.telemetry.heatmap import ExpertHeatmap
+from app.telemetry.history import TelemetryHistory
 from app.transcript.view import TranscriptView
 from engine import api
 from engine.apart import parent
@@ -54,10 +54,11 @@ from tests.benchmarks import threads
 from tests.benchmarks.engine_process import COMPUTING, PROGRAM
 
 HANDLERS: tuple[tuple[type, str], ...] = (
-    (TranscriptView, "extend"), (TranscriptView, "paintEvent"), (Conversation, "_show_news"),
-    (Conversation, "_save_news"), (Inbox, "_turn"), (EngineLink, "_deliver"), (EngineLink, "_deliver_texts"),
-    (Docks, "take"), (History, "add"), (Figures, "show_history"), (Experts, "show_data"), (Line, "paintEvent"),
-    (Stack, "paintEvent"), (Parts, "paintEvent"), (Heatmap, "paintEvent"), (ChatStore, "update"),
+    (TranscriptView, "extend"), (TranscriptView, "paintEvent"), (RunningAnswers, "_show_news"),
+    (RunningAnswers, "_save_news"), (MainThreadQueue, "_turn"), (EngineLink, "_deliver"),
+    (EngineLink, "_deliver_texts"), (TelemetryDocks, "take"), (TelemetryHistory, "add"),
+    (FiguresPanel, "show_history"), (ExpertsPanel, "show_data"), (LineChart, "paintEvent"),
+    (StackedChart, "paintEvent"), (PartsBar, "paintEvent"), (ExpertHeatmap, "paintEvent"), (ChatStore, "update"),
 )  # fmt: skip
 WARM = 5000  # milliseconds until an idle window is read
 AFTER, SLICE = 200, 2000  # milliseconds of an answer
@@ -132,7 +133,7 @@ class Reading:
 class Meter(QObject):
     """Reads at both ends of slices of answers, so that neither their begin nor their end is in them."""
 
-    def __init__(self, underhill: Underhill, ledger: Ledger, engine: int | None) -> None:
+    def __init__(self, underhill: Application, ledger: Ledger, engine: int | None) -> None:
         super().__init__()
         self.slices: list[tuple[Reading, Reading]] = []
         self._underhill, self._ledger, self._engine = underhill, ledger, engine
@@ -184,7 +185,7 @@ def measure(folder: Path, options: argparse.Namespace) -> dict[str, float]:
 
     application = QApplication([])
     script = scripted(rate=options.scripted, script=lambda messages: PROSE * 400)
-    underhill = Underhill(application, lived_in(folder / "window"), script if options.scripted else apart)
+    underhill = Application(application, lived_in(folder / "window"), script if options.scripted else apart)
     talk, window = underhill.conversation, underhill.window
     window._preferences.engine = dict(CHOSEN)
     window.resize(1280, 900)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pytestqt.qtbot import QtBot
 
 from app.backend.engine_link import EngineLink
-from app.platform.main_thread_queue import Inbox
+from app.platform.main_thread_queue import MainThreadQueue
 from engine import api
 
 
@@ -25,7 +25,7 @@ class Silent:
         """Nothing is there."""
 
 
-def test_text_of_two_answers_in_few_pieces_and_before_their_ends(qtbot: QtBot, inbox: Inbox) -> None:
+def test_text_of_two_answers_in_few_pieces_and_before_their_ends(qtbot: QtBot, inbox: MainThreadQueue) -> None:
     link = EngineLink(inbox, Silent)
     heard: dict[str, list[api.Event]] = {"a": [], "b": []}
     for name, events in heard.items():
@@ -50,7 +50,7 @@ def test_text_of_two_answers_in_few_pieces_and_before_their_ends(qtbot: QtBot, i
     link.close()
 
 
-def test_text_for_nobody_is_dropped(qtbot: QtBot, inbox: Inbox) -> None:
+def test_text_for_nobody_is_dropped(qtbot: QtBot, inbox: MainThreadQueue) -> None:
     link = EngineLink(inbox, Silent)
     ends: list[api.Event] = []
     link.send(api.Generate("a", (api.Message("user", "?"),)), ends.append)

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.settings import preferences
 from app.storage import drafts
 from app.storage.records import Attachment
@@ -24,11 +24,11 @@ def full(*_: object) -> None:
     raise OSError(28, "No space left on device")
 
 
-def said(underhill: Underhill, words: str) -> int:
+def said(underhill: Application, words: str) -> int:
     return sum(words in banner.sentence for banner in underhill.window.banners.banners)
 
 
-def two_chats(qtbot: QtBot, underhill: Underhill) -> list[int]:
+def two_chats(qtbot: QtBot, underhill: Application) -> list[int]:
     """Their ids, the open one last."""
     ids = []
     for words in ("one", "two"):
@@ -39,7 +39,7 @@ def two_chats(qtbot: QtBot, underhill: Underhill) -> list[int]:
     return ids
 
 
-def go_to(qtbot: QtBot, underhill: Underhill, chat_id: int) -> None:
+def go_to(qtbot: QtBot, underhill: Application, chat_id: int) -> None:
     window = underhill.window
     qtbot.waitUntil(lambda: any(getattr(row, "id", 0) == chat_id for row in window.sidebar.model.rows))
     window.show_opened(next(row for row in window.sidebar.model.rows if getattr(row, "id", 0) == chat_id))

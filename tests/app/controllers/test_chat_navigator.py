@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from engine import api
 from tests.app.acts import Launch, ask, contents
 from tests.app.conftest import engine_of
@@ -16,8 +16,8 @@ from tests.app.fake_engine import SENTENCE
 
 
 @pytest.fixture
-def failed(qtbot: QtBot, launch: Launch) -> Callable[[api.Kind], Underhill]:
-    def make(kind: api.Kind) -> Underhill:
+def failed(qtbot: QtBot, launch: Launch) -> Callable[[api.Kind], Application]:
+    def make(kind: api.Kind) -> Application:
         """In one chat the answer failed; another is on the page."""
         underhill = launch()
         ask(qtbot, underhill, "fine")
@@ -34,12 +34,12 @@ def failed(qtbot: QtBot, launch: Launch) -> Callable[[api.Kind], Underhill]:
     return make
 
 
-def press(underhill: Underhill, words: str) -> None:
+def press(underhill: Application, words: str) -> None:
     (banner,) = underhill.window.banners.banners
     next(button for button in banner.findChildren(QPushButton) if button.text() == words).click()
 
 
-def test_an_answer_is_tried_again_where_it_failed(qtbot: QtBot, failed: Callable[[api.Kind], Underhill]) -> None:
+def test_an_answer_is_tried_again_where_it_failed(qtbot: QtBot, failed: Callable[[api.Kind], Application]) -> None:
     underhill = failed(api.Kind.INTERNAL)
     press(underhill, "Try again")
     qtbot.waitUntil(lambda: contents(underhill) == ["unlucky", SENTENCE * 3])
@@ -51,7 +51,7 @@ def test_an_answer_is_tried_again_where_it_failed(qtbot: QtBot, failed: Callable
     assert underhill.conversation.messages[1].versions == 1
 
 
-def test_a_message_is_shortened_where_it_was_too_long(qtbot: QtBot, failed: Callable[[api.Kind], Underhill]) -> None:
+def test_a_message_is_shortened_where_it_was_too_long(qtbot: QtBot, failed: Callable[[api.Kind], Application]) -> None:
     underhill = failed(api.Kind.CONTEXT_FULL)
     underhill.window.library.show()
     press(underhill, "Shorten the message")
@@ -60,7 +60,7 @@ def test_a_message_is_shortened_where_it_was_too_long(qtbot: QtBot, failed: Call
     assert underhill.window.pages.currentWidget() is underhill.window.transcript
 
 
-def test_a_chat_that_was_deleted_meanwhile_is_said(qtbot: QtBot, failed: Callable[[api.Kind], Underhill]) -> None:
+def test_a_chat_that_was_deleted_meanwhile_is_said(qtbot: QtBot, failed: Callable[[api.Kind], Application]) -> None:
     underhill = failed(api.Kind.INTERNAL)
     window = underhill.window
     window.sidebar.deleted.emit((window.sidebar.model.rows[1],))

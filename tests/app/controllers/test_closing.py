@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.controllers import closing_controller
 from app.dialogs.unsaved import UnsavedDialog
 from app.main_window import MainWindow
@@ -60,7 +60,7 @@ def disk(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
     made.free()
 
 
-def asked(underhill: Underhill) -> UnsavedDialog:
+def asked(underhill: Application) -> UnsavedDialog:
     dialog = underhill.window.closing.dialog
     assert dialog is not None
     assert dialog.isVisible()
@@ -71,13 +71,13 @@ def press(dialog: UnsavedDialog, words: str) -> None:
     next(b for b in dialog.findChildren(QPushButton) if b.text() == words).click()
 
 
-def answered(qtbot: QtBot, underhill: Underhill, text: str) -> None:
+def answered(qtbot: QtBot, underhill: Application, text: str) -> None:
     """Ask, and wait until the end of the answer is on the disk."""
     ask(qtbot, underhill, text)
     qtbot.waitUntil(lambda: not underhill.conversation.unsent.unsaved)
 
 
-def typed(qtbot: QtBot, underhill: Underhill, disk: Disk | None = None) -> None:
+def typed(qtbot: QtBot, underhill: Application, disk: Disk | None = None) -> None:
     """A chat with a draft and something attached. disk: it is filled before these."""
     answered(qtbot, underhill, "How do I bake bread?")
     if disk is not None:

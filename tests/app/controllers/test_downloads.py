@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from engine import api
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
@@ -16,7 +16,7 @@ HALF = api.Transfer("t9", QWEN.repo, "", "Qwen3-30B-A3B", 4, "https://hub.invali
                     total=61 * GB)  # fmt: skip
 
 
-def under_way(qtbot: QtBot, underhill: Underhill) -> FakeHub:
+def under_way(qtbot: QtBot, underhill: Application) -> FakeHub:
     """One download, a quarter of which is here."""
     hub = engine_of(underhill).hub
     underhill.shelf.pull(QWEN, 4)
@@ -26,7 +26,7 @@ def under_way(qtbot: QtBot, underhill: Underhill) -> FakeHub:
     return hub
 
 
-def box_of(underhill: Underhill) -> QMessageBox:
+def box_of(underhill: Application) -> QMessageBox:
     return underhill.window.findChildren(QMessageBox)[-1]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.storage.search import Hit
 from tests.app.acts import Launch, ask
 from tests.app.fake_engine import SENTENCE
@@ -17,18 +17,18 @@ ANSWERS = {
 }
 
 
-def selected(underhill: Underhill) -> str:
+def selected(underhill: Application) -> str:
     view = underhill.window.transcript
     return view.selection.text(view.items, view.make, False)
 
 
-def place(underhill: Underhill) -> tuple[int, int]:
+def place(underhill: Application) -> tuple[int, int]:
     anchor = underhill.window.transcript.selection.anchor
     assert anchor is not None
     return anchor.message, anchor.block
 
 
-def find(qtbot: QtBot, underhill: Underhill, words: str) -> None:
+def find(qtbot: QtBot, underhill: Application, words: str) -> None:
     bar = underhill.window.find_bar
     qtbot.keyClick(underhill.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert not bar.isHidden()

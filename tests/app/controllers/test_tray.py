@@ -9,14 +9,14 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.backend import models
 from app.controllers import tray
-from app.controllers.tray import Attention
+from app.controllers.tray import TrayController
 from app.main_window import MainWindow
 from engine import api
 
-Launch = Callable[..., Underhill]
+Launch = Callable[..., Application]
 
 
 class Clock:
@@ -38,13 +38,13 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return said
 
 
-def beside(underhill: Underhill, clock: Clock) -> Attention:
-    return Attention(
+def beside(underhill: Application, clock: Clock) -> TrayController:
+    return TrayController(
         underhill.window, underhill.conversation, underhill.models, underhill.shelf, underhill.theme, clock
     )
 
 
-def answer(qtbot: QtBot, underhill: Underhill, clock: Clock, seconds: float) -> None:
+def answer(qtbot: QtBot, underhill: Application, clock: Clock, seconds: float) -> None:
     underhill.conversation.send("tell me")
     clock.now += seconds
     qtbot.waitUntil(lambda: not underhill.conversation.working)

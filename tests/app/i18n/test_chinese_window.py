@@ -23,11 +23,11 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.i18n import languages
 from app.library.entries import LibraryEntry
 from app.library.import_dialog import ImportDialog
-from app.platform.paths import Paths
+from app.platform.paths import AppPaths
 from app.settings import preferences
 from engine import api
 from tests.app.conftest import close
@@ -104,14 +104,14 @@ class Walk:
 
 
 @pytest.fixture
-def chinese(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[[bool], Underhill]]:
+def chinese(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[[bool], Application]]:
     """chinese(new): a window in Chinese with its model open; new: it is the first run."""
-    running: list[Underhill] = []
+    running: list[Application] = []
 
-    def make(new: bool) -> Underhill:
-        paths = Paths(tmp_path) if new else lived_in(tmp_path)
+    def make(new: bool) -> Application:
+        paths = AppPaths(tmp_path) if new else lived_in(tmp_path)
         preferences.save(preferences.Preferences(language="zh_CN", toured=not new), paths.preferences)
-        underhill = Underhill(qapp, paths, scripted())
+        underhill = Application(qapp, paths, scripted())
         running.append(underhill)
         underhill.open()
         qtbot.waitUntil(lambda: underhill.models.state == "ready")
@@ -125,7 +125,7 @@ def chinese(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callab
         languages.install(languages.ENGLISH)
 
 
-def test_the_first_run(qtbot: QtBot, chinese: Callable[[bool], Underhill]) -> None:
+def test_the_first_run(qtbot: QtBot, chinese: Callable[[bool], Application]) -> None:
     underhill = chinese(True)
     walk = Walk()
     tour = underhill.first_run.tour
@@ -137,7 +137,7 @@ def test_the_first_run(qtbot: QtBot, chinese: Callable[[bool], Underhill]) -> No
     assert walk.found == set()
 
 
-def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[bool], Underhill]) -> None:
+def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[bool], Application]) -> None:
     underhill = chinese(False)
     window = underhill.window
     walk = Walk()

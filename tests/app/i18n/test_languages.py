@@ -12,7 +12,7 @@ from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialogButtonBox, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.i18n import languages
 from app.i18n.translate import plural, tr
 
@@ -60,7 +60,7 @@ def test_the_language_of_the_system_is_taken(system: str, language: str) -> None
     assert done.stdout.split() == [language, "zh_CN", language]
 
 
-def test_a_language_is_kept_and_a_restart_offered(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_a_language_is_kept_and_a_restart_offered(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
     assert dialog.look.note.isHidden()

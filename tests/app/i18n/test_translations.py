@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QTranslator
 
 from app.i18n import build, marked_texts, ts_file
-from app.i18n.marked_texts import NotWrittenOut, Text
+from app.i18n.marked_texts import DynamicTextError, MarkedText
 
 FILES = sorted(build.FOLDER.glob("underhill_*.ts"))
 REMEDY = "run `python -m app.i18n.build`, and translate what it lists (docs/translating.md)"
@@ -58,7 +58,7 @@ def test_what_is_compiled_is_what_is_written(path: Path) -> None:
 def test_a_text_that_is_put_together_cannot_be_marked(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "wrong.py").write_text('tr(f"Hello {name}")\n')
-    with pytest.raises(NotWrittenOut, match=r"app/wrong\.py:1"):
+    with pytest.raises(DynamicTextError, match=r"app/wrong\.py:1"):
         marked_texts.texts(tmp_path)
 
 
@@ -76,9 +76,9 @@ def test_every_way_to_mark_is_read(tmp_path: Path) -> None:
 
 
 def test_a_translation_survives_where_its_text_moves_and_is_forgotten_with_it() -> None:
-    before = Text("window", "Chat", "app/a.py"), Text("window", "Gone", "app/a.py")
-    known = {t.key: ts_file.Entry(t, ("聊天",), True) for t in before}
-    after = ts_file.merge([Text("window", "Chat", "app/b.py"), Text("window", "New", "app/b.py")], known)
+    before = MarkedText("window", "Chat", "app/a.py"), MarkedText("window", "Gone", "app/a.py")
+    known = {t.key: ts_file.Translation(t, ("聊天",), True) for t in before}
+    after = ts_file.merge([MarkedText("window", "Chat", "app/b.py"), MarkedText("window", "New", "app/b.py")], known)
     assert [(e.text.source, e.text.file, e.forms, e.done) for e in after] == [
         ("Chat", "app/b.py", ("聊天",), True), ("New", "app/b.py", ("",), False),
     ]  # fmt: skip
@@ -86,9 +86,9 @@ def test_a_translation_survives_where_its_text_moves_and_is_forgotten_with_it() 
 
 def test_files_are_read_as_they_were_written(tmp_path: Path) -> None:
     entries = [
-        ts_file.Entry(Text("window", "A <b>\n& “c”", "app/a.py", about="a verb"), ("甲\n乙",), True),
-        ts_file.Entry(Text("window", "%n chats", "app/a.py", plural=True), ("%n 个",), True),
-        ts_file.Entry(Text("window", "New", "app/b.py"), ("",), False),
+        ts_file.Translation(MarkedText("window", "A <b>\n& “c”", "app/a.py", about="a verb"), ("甲\n乙",), True),
+        ts_file.Translation(MarkedText("window", "%n chats", "app/a.py", plural=True), ("%n 个",), True),
+        ts_file.Translation(MarkedText("window", "New", "app/b.py"), ("",), False),
     ]
     (tmp_path / "x.ts").write_text(ts_file.to_xml(entries, "zh_CN"), encoding="utf-8")
     assert list(ts_file.read(tmp_path / "x.ts").values()) == entries

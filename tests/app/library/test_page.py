@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.library.entries import LibraryEntry, LibrarySection
 from app.library.import_dialog import ImportDialog
 from app.library.page import LibraryPage
@@ -22,10 +22,10 @@ from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN, LARGE
 from tests.app.fake_hub import FITS, QWEN
 
-Launch = Callable[..., Underhill]
+Launch = Callable[..., Application]
 
 
-def opened(qtbot: QtBot, underhill: Underhill, section: int = 0) -> LibraryPage:
+def opened(qtbot: QtBot, underhill: Application, section: int = 0) -> LibraryPage:
     page = underhill.window.library.show()
     page.show_section(section)
     qtbot.waitUntil(lambda: underhill.shelf.catalogue is not None and bool(underhill.shelf.folders))

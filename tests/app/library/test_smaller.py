@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.library.entries import LibraryEntry
 from app.library.import_dialog import ImportDialog
 from app.library.smaller_dialog import SmallerDialog
@@ -17,25 +17,25 @@ from tests.app.fake_engine import LARGE
 
 
 @pytest.fixture
-def underhill(qtbot: QtBot, launch: Launch) -> Underhill:
+def underhill(qtbot: QtBot, launch: Launch) -> Application:
     made = launch()
     page = made.window.library.show()
     qtbot.waitUntil(lambda: len(page.yours.entries) == 2)
     return made
 
 
-def entry(underhill: Underhill) -> LibraryEntry:
+def entry(underhill: Application) -> LibraryEntry:
     page = underhill.window.library.page
     assert page is not None
     return next(e for e in page.yours.entries if e.title == LARGE.title)
 
 
-def deeds(underhill: Underhill) -> list[str]:
+def deeds(underhill: Application) -> list[str]:
     menu = entry(underhill).buttons["More"].menu()
     return [action.text() for action in menu.actions()]  # type: ignore[attr-defined]
 
 
-def asked(qtbot: QtBot, underhill: Underhill) -> SmallerDialog:
+def asked(qtbot: QtBot, underhill: Application) -> SmallerDialog:
     menu = entry(underhill).buttons["More"].menu()
     next(a for a in menu.actions() if a.text() == "Make smaller…").trigger()  # type: ignore[attr-defined]
     dialog = underhill.window.findChild(SmallerDialog)
@@ -43,7 +43,7 @@ def asked(qtbot: QtBot, underhill: Underhill) -> SmallerDialog:
     return dialog
 
 
-def test_it_shows_what_it_saves_before_and_does_it_then(qtbot: QtBot, underhill: Underhill) -> None:
+def test_it_shows_what_it_saves_before_and_does_it_then(qtbot: QtBot, underhill: Application) -> None:
     dialog = asked(qtbot, underhill)
     dialog.tolerance.setCurrentIndex(1)
     assert dialog.go.text() == "Measure"
@@ -66,7 +66,7 @@ def test_it_shows_what_it_saves_before_and_does_it_then(qtbot: QtBot, underhill:
     qtbot.waitUntil(lambda: "Make smaller…" in deeds(underhill))
 
 
-def test_it_can_be_stopped_by_its_button_and_by_closing(qtbot: QtBot, underhill: Underhill) -> None:
+def test_it_can_be_stopped_by_its_button_and_by_closing(qtbot: QtBot, underhill: Application) -> None:
     engine_of(underhill).goes_on.clear()
     dialog = asked(qtbot, underhill)
     dialog.go.click()
@@ -81,7 +81,7 @@ def test_it_can_be_stopped_by_its_button_and_by_closing(qtbot: QtBot, underhill:
     engine_of(underhill).goes_on.set()
 
 
-def test_a_failure_is_said_in_the_dialog(qtbot: QtBot, underhill: Underhill) -> None:
+def test_a_failure_is_said_in_the_dialog(qtbot: QtBot, underhill: Application) -> None:
     full = api.Failed("", api.Kind.OUT_OF_MEMORY, "There is too little memory.", "Close other programs.")
     engine_of(underhill).fail[api.MeasureLowering] = full
     dialog = asked(qtbot, underhill)
@@ -90,7 +90,7 @@ def test_a_failure_is_said_in_the_dialog(qtbot: QtBot, underhill: Underhill) -> 
     assert dialog.go.isEnabled()
 
 
-def test_what_the_disk_cannot_hold_cannot_be_begun(qtbot: QtBot, underhill: Underhill) -> None:
+def test_what_the_disk_cannot_hold_cannot_be_begun(qtbot: QtBot, underhill: Application) -> None:
     dialog = asked(qtbot, underhill)
     dialog._running = "x"
     dialog._heard(api.Done("x", api.LoweringOffer(0.02, 100, 50, ((2, 3),), 0.01, 2048, 60, 40, 9, 9, 0)))
@@ -102,7 +102,7 @@ def test_what_the_disk_cannot_hold_cannot_be_begun(qtbot: QtBot, underhill: Unde
     dialog.reject()
 
 
-def test_the_built_in_model_and_unfinished_ones_do_not_offer_it(underhill: Underhill) -> None:
+def test_the_built_in_model_and_unfinished_ones_do_not_offer_it(underhill: Application) -> None:
     page = underhill.window.library.page
     assert page is not None
     menu = page.yours.entries[0].buttons["More"].menu()
@@ -110,7 +110,7 @@ def test_the_built_in_model_and_unfinished_ones_do_not_offer_it(underhill: Under
 
 
 def test_at_import_it_follows_once_the_model_is_there(
-    qtbot: QtBot, underhill: Underhill, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, underhill: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def accept(dialog: ImportDialog) -> int:
         dialog._top.setCurrentIndex(dialog._top.findData(16))

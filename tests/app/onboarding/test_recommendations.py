@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from app.onboarding.recommendations import advised, counted, time_to_fetch
+from app.onboarding.recommendations import fit_summary, recommend, time_to_fetch
 from engine import api
 from tests.app.fake_hub import CATALOGUE, DEEPSEEK, FITS, GLM, QWEN
 
@@ -19,7 +19,7 @@ def model(
 
 
 def names(*models: api.HubModel) -> list[str]:
-    return [offer.model.repo for offer in advised(models)]
+    return [offer.model.repo for offer in recommend(models)]
 
 
 def test_the_largest_at_reading_speed_comes_first_then_a_quicker_and_a_larger_one() -> None:
@@ -45,9 +45,9 @@ def test_what_is_not_offered(other: api.HubModel) -> None:
 
 
 def test_words() -> None:
-    assert counted(CATALOGUE) == "2 of the 4 models that Underhill recommends run well here."
-    assert counted((GLM,)).startswith("None of the 1 ")
-    assert counted(()) == ""
+    assert fit_summary(CATALOGUE) == "2 of the 4 models that Underhill recommends run well here."
+    assert fit_summary((GLM,)).startswith("None of the 1 ")
+    assert fit_summary(()) == ""
     assert time_to_fetch(18_750_000_000) == "about 50 min at 50 Mbit/s"
     assert time_to_fetch(61_000_000_000) == "about 2.7 h at 50 Mbit/s"
     assert time_to_fetch(1) == "about 1 min at 50 Mbit/s"

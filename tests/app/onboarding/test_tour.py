@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.dialogs.help import Privacy
 from app.onboarding.tour import Tour
 from app.settings import preferences
@@ -27,16 +27,16 @@ def free_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
 
 
-def tour_of(underhill: Underhill) -> Tour:
+def tour_of(underhill: Application) -> Tour:
     assert underhill.first_run.tour is not None
     return underhill.first_run.tour
 
 
-def shown(underhill: Underhill) -> bool:
+def shown(underhill: Application) -> bool:
     return underhill.window.pages.currentWidget() is underhill.first_run.tour
 
 
-def chosen(qtbot: QtBot, underhill: Underhill) -> Tour:
+def chosen(qtbot: QtBot, underhill: Application) -> Tour:
     """The tour at its last step, with everything known."""
     tour = tour_of(underhill)
     tour.show_step(2)
@@ -45,7 +45,7 @@ def chosen(qtbot: QtBot, underhill: Underhill) -> Tour:
     return tour
 
 
-def sent(underhill: Underhill, kind: type[api.Command]) -> list[api.Command]:
+def sent(underhill: Application, kind: type[api.Command]) -> list[api.Command]:
     return [c for c in engine_of(underhill).received if isinstance(c, kind)]
 
 

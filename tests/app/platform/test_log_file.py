@@ -15,10 +15,10 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.platform import log_file
 from app.platform.log_file import NAME, LogFile
-from app.platform.paths import Paths
+from app.platform.paths import AppPaths
 from engine import log, resources
 
 _log = logging.getLogger("app.tests")
@@ -47,13 +47,13 @@ def test_lines_are_written_in_order_and_for_this_user_alone(tmp_path: Path) -> N
 
 
 def test_it_grows_no_further_and_keeps_a_few_older_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_file, "LARGEST", 2000)
+    monkeypatch.setattr(log_file, "MAX_BYTES", 2000)
     file = LogFile(tmp_path)
     for number in range(400):
         _log.info("Line %d", number)
     file.close()
     found = sorted(path.name for path in tmp_path.iterdir())
-    assert found == [NAME, *(f"{NAME}.{number}" for number in range(1, log_file.OLDER + 1))]
+    assert found == [NAME, *(f"{NAME}.{number}" for number in range(1, log_file.BACKUPS + 1))]
     assert all(path.stat().st_size <= 2000 for path in tmp_path.iterdir())
     assert "Line 399" in (tmp_path / NAME).read_text()
     if sys.platform != "win32":
@@ -108,11 +108,11 @@ def test_a_disk_that_refuses_a_line_takes_the_next(
 
 
 def test_logs_are_beside_the_data_where_these_are_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Paths(tmp_path).logs == tmp_path / "logs"
-    assert Paths(tmp_path).crash_log.parent == Paths(tmp_path).engine_log.parent == tmp_path / "logs"
+    assert AppPaths(tmp_path).logs == tmp_path / "logs"
+    assert AppPaths(tmp_path).crash_log.parent == AppPaths(tmp_path).engine_log.parent == tmp_path / "logs"
     monkeypatch.setattr("platformdirs.user_data_dir", lambda name, appauthor: str(tmp_path / name))
     monkeypatch.setattr("platformdirs.user_log_dir", lambda name, appauthor: str(tmp_path / "state" / name))
-    assert Paths(tmp_path / "underhill").logs == tmp_path / "state" / "underhill"
+    assert AppPaths(tmp_path / "underhill").logs == tmp_path / "state" / "underhill"
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_a_chat_with_the_real_engine_leaves_no_word_of_it_in_the_log(
     monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "data"))
     monkeypatch.setenv(log.VARIABLE, "debug")
     file = LogFile(tmp_path / "logs")
-    underhill = Underhill(qapp, Paths(tmp_path / "window"))
+    underhill = Application(qapp, AppPaths(tmp_path / "window"))
     conversation = underhill.conversation
     conversation.sampling = {"temperature": 0.0, "max_tokens": 24}
     underhill.open()

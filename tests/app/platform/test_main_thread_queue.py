@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
-from app.platform.main_thread_queue import Inbox
+from app.platform.main_thread_queue import MainThreadQueue
 
 
-def test_order_and_thread(qtbot: QtBot, inbox: Inbox) -> None:
+def test_order_and_thread(qtbot: QtBot, inbox: MainThreadQueue) -> None:
     got: list[int] = []
     threads: set[int] = set()
 
@@ -28,20 +28,22 @@ def test_order_and_thread(qtbot: QtBot, inbox: Inbox) -> None:
     assert threads == {threading.get_ident()}
 
 
-def test_where_nothing_comes_nothing_runs(qtbot: QtBot, inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_comes_nothing_runs(
+    qtbot: QtBot, inbox: MainThreadQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     got: list[int] = []
     for number in range(3):
         inbox.post(got.append, number)
     qtbot.waitUntil(lambda: got == [0, 1, 2])
     qtbot.wait(50)
     turns: list[None] = []
-    monkeypatch.setattr(Inbox, "_turn", lambda _: turns.append(None))
+    monkeypatch.setattr(MainThreadQueue, "_turn", lambda _: turns.append(None))
     qtbot.wait(100)
     assert not turns
     assert not any(timer.isActive() for timer in inbox.findChildren(QTimer))
 
 
-def test_a_flood_is_taken_in_turns(qtbot: QtBot, inbox: Inbox) -> None:
+def test_a_flood_is_taken_in_turns(qtbot: QtBot, inbox: MainThreadQueue) -> None:
     done: list[int] = []
     for number in range(20):
         inbox.post(lambda n: (time.sleep(0.002), done.append(n)), number)
@@ -50,7 +52,9 @@ def test_a_flood_is_taken_in_turns(qtbot: QtBot, inbox: Inbox) -> None:
     qtbot.waitUntil(lambda: len(done) == 20)
 
 
-def test_a_defect_in_whoever_takes_a_message_does_not_hold_up_those_behind_it(qtbot: QtBot, inbox: Inbox) -> None:
+def test_a_defect_in_whoever_takes_a_message_does_not_hold_up_those_behind_it(
+    qtbot: QtBot, inbox: MainThreadQueue
+) -> None:
     """They stayed until something else came, and at the end of a run for good, with what it had not yet saved."""
     got: list[int] = []
 

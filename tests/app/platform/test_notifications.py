@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.tray import Attention
-from app.platform.notifications import BUS, TOKEN, Notices, spoken
+from app.controllers.tray import TrayController
+from app.platform.notifications import BUS, TOKEN, Notifications, available
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux") or shutil.which("dbus-daemon") is None, reason="D-Bus is not installed"
@@ -96,8 +96,8 @@ def bus(monkeypatch: pytest.MonkeyPatch, nobodys_desk: None) -> Iterator[Bus]:
 
 
 @pytest.fixture
-def notices(bus: Bus) -> Iterator[Notices]:
-    made = Notices()
+def notices(bus: Bus) -> Iterator[Notifications]:
+    made = Notifications()
     yield made
     made.close()
 
@@ -110,11 +110,11 @@ def desk(bus: Bus) -> Iterator[Desk]:
 
 
 def test_without_a_bus_nobody_is_asked(nobodys_desk: None) -> None:
-    assert not spoken()
+    assert not available()
 
 
 def test_a_click_on_it_is_heard_with_what_lets_the_window_come_forward(
-    qtbot: QtBot, notices: Notices, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, notices: Notifications, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(TOKEN, "of the start")
     notices.show("Your answer is there", "a < b & c", "Show")
@@ -131,7 +131,9 @@ def test_a_click_on_it_is_heard_with_what_lets_the_window_come_forward(
     assert os.environ[TOKEN] == "a token"
 
 
-def test_clicks_on_others_and_on_one_that_is_gone_are_not_ours(qtbot: QtBot, notices: Notices, desk: Desk) -> None:
+def test_clicks_on_others_and_on_one_that_is_gone_are_not_ours(
+    qtbot: QtBot, notices: Notifications, desk: Desk
+) -> None:
     heard: list[bool] = []
     notices.clicked.connect(lambda: heard.append(True))
     notices.show("one", "", "Show")
@@ -146,14 +148,14 @@ def test_clicks_on_others_and_on_one_that_is_gone_are_not_ours(qtbot: QtBot, not
     assert heard == [True]
 
 
-def test_a_desk_that_knows_no_markup_gets_the_words_as_they_are(bus: Bus, notices: Notices) -> None:
+def test_a_desk_that_knows_no_markup_gets_the_words_as_they_are(bus: Bus, notices: Notifications) -> None:
     desk = Desk(bus.address, "body")
     notices.show("", "a < b & c", "Show")
     assert desk.shown.get(timeout=60)[5] == "a < b & c"
     desk.end()
 
 
-def test_where_nobody_shows_them_it_is_told_and_tried_anew(qtbot: QtBot, bus: Bus, notices: Notices) -> None:
+def test_where_nobody_shows_them_it_is_told_and_tried_anew(qtbot: QtBot, bus: Bus, notices: Notifications) -> None:
     with qtbot.waitSignal(notices.missed, timeout=60_000) as missed:
         notices.show("title", "words", "Show")
     assert missed.args == ["title", "words"]
@@ -164,7 +166,7 @@ def test_where_nobody_shows_them_it_is_told_and_tried_anew(qtbot: QtBot, bus: Bu
 
 
 def test_a_bus_that_is_gone_is_told_of_and_another_is_found(
-    qtbot: QtBot, bus: Bus, notices: Notices, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, bus: Bus, notices: Notifications, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk = Desk(bus.address)
     notices.show("title", "words", "Show")
@@ -183,7 +185,7 @@ def test_a_bus_that_is_gone_is_told_of_and_another_is_found(
 
 
 def test_closing_twice_and_without_a_notification_is_harmless(bus: Bus) -> None:
-    notices = Notices()
+    notices = Notifications()
     notices.close()
     notices.close()
 
@@ -192,7 +194,7 @@ def test_the_window_is_told_of_by_the_desk_and_comes_forward(
     qtbot: QtBot, launch: Any, bus: Bus, desk: Desk, raised: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     underhill = launch()
-    attention: Attention = underhill.attention
+    attention: TrayController = underhill.attention
     assert attention.notices is not None
     monkeypatch.setattr("PySide6.QtWidgets.QApplication.activeWindow", staticmethod(lambda: None))
     attention._notify("Underhill", "olmoe has been imported.")

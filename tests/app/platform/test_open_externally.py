@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
 from pytestqt.qtbot import QtBot
 
 from app.platform import open_externally
-from app.platform.paths import Paths
+from app.platform.paths import AppPaths
 from app.transcript.view import TranscriptView
 from tests.app.acts import Launch, ask
 
@@ -77,7 +77,7 @@ def test_the_menu_opens_the_folder_of_the_logs_also_before_there_is_any(
     qtbot: QtBot, launch: Launch, opened: list[str]
 ) -> None:
     window = launch().window
-    folder = Paths(window.folder).logs
+    folder = AppPaths(window.folder).logs
     assert not folder.exists()
     (entry,) = (a for a in window.header.more.menu().actions() if a.text() == "Open log folder")
     entry.trigger()

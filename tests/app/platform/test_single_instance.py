@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app import main
-from app.application import Underhill, claim_single_instance
+from app.application import Application, claim_single_instance
 from app.main_window import MainWindow
 from app.platform import single_instance
 from app.platform.single_instance import SingleInstance
@@ -187,7 +187,7 @@ def test_one_that_has_ended_meanwhile_is_not_asked_again(
     alone.close()
 
 
-def test_the_window_comes_forward(qtbot: QtBot, launch: Callable[..., Underhill], raised: list[MainWindow]) -> None:
+def test_the_window_comes_forward(qtbot: QtBot, launch: Callable[..., Application], raised: list[MainWindow]) -> None:
     underhill = launch()
     window = underhill.window
     window.showMinimized()

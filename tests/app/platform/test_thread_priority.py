@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import pytest
 
-from app.application import Underhill
-from app.platform.thread_priority import LOCK, SLICE, _Attributes, run_at_once
+from app.application import Application
+from app.platform.thread_priority import EEVDF_SLICE, SWITCH_INTERVAL, _Attributes, lower_latency
 
 GET_ATTRIBUTES = {"x86_64": 315, "aarch64": 275}
 
@@ -42,7 +42,7 @@ def test_only_the_calling_thread_has_short_turns() -> None:
     seen: dict[str, tuple[int, int]] = {}
 
     def work() -> None:
-        run_at_once()
+        lower_latency()
         seen["window"] = attributes()
         child = threading.Thread(target=lambda: seen.update(child=attributes()))
         child.start()
@@ -52,17 +52,17 @@ def test_only_the_calling_thread_has_short_turns() -> None:
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert seen["window"] == (SLICE, nice)
-    assert seen["child"][0] != SLICE
+    assert seen["window"] == (EEVDF_SLICE, nice)
+    assert seen["child"][0] != EEVDF_SLICE
     assert seen["child"][1] == nice
 
 
 @turns
-def test_the_window_asks_for_it(launch: Callable[..., Underhill]) -> None:
+def test_the_window_asks_for_it(launch: Callable[..., Application]) -> None:
     launch()
-    assert attributes()[0] == SLICE
+    assert attributes()[0] == EEVDF_SLICE
 
 
-def test_the_window_does_not_wait_long_for_python(launch: Callable[..., Underhill]) -> None:
+def test_the_window_does_not_wait_long_for_python(launch: Callable[..., Application]) -> None:
     launch()
-    assert sys.getswitchinterval() == pytest.approx(LOCK)
+    assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL)

@@ -13,7 +13,7 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.settings import preferences
 from app.settings.dialog import SettingsDialog
 from app.settings.editor import Shares
@@ -40,7 +40,7 @@ def test_every_declared_setting_is_there(qtbot: QtBot, theme: Theme) -> None:
 
 
 def test_live_settings_go_to_the_engine_and_to_disk(
-    qtbot: QtBot, launch: Callable[..., Underhill], tmp_path: Path
+    qtbot: QtBot, launch: Callable[..., Application], tmp_path: Path
 ) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
@@ -55,7 +55,9 @@ def test_live_settings_go_to_the_engine_and_to_disk(
     dialog.reject()
 
 
-def test_the_dial_says_what_it_costs_on_the_model_that_is_open(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_the_dial_says_what_it_costs_on_the_model_that_is_open(
+    qtbot: QtBot, launch: Callable[..., Application]
+) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
     qtbot.waitUntil(lambda: "has not been measured yet" in dialog.editors["dial"].explanation)
@@ -66,7 +68,7 @@ def test_the_dial_says_what_it_costs_on_the_model_that_is_open(qtbot: QtBot, lau
     assert "KL 0.0040 from Exact on this model" in dialog.editors["dial"].explanation
 
 
-def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
     type_into(qtbot, dialog, "context_length", "4096")
@@ -96,7 +98,7 @@ def test_a_wrong_value_says_what_is_allowed_and_changes_nothing(qtbot: QtBot, th
     assert changes[-1] == ("temperature", 0.7)
 
 
-def test_sampling_goes_with_the_next_question(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_sampling_goes_with_the_next_question(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
     type_into(qtbot, dialog, "temperature", "0")
@@ -125,7 +127,7 @@ def test_preferences_survive_and_bad_ones_are_told(tmp_path: Path) -> None:
     assert preferences.load(path)[1]
 
 
-def test_the_theme_is_switched_at_once(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_the_theme_is_switched_at_once(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
     dialog.look.theme.setCurrentIndex(dialog.look.theme.findData("dark"))
@@ -152,7 +154,7 @@ def test_the_search_leaves_what_it_finds_on_any_page_advanced_or_not(qtbot: QtBo
     assert not dialog.editors["readers"].isHidden()
 
 
-def test_one_model_can_have_its_own_settings(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_one_model_can_have_its_own_settings(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     remembered = underhill.window._preferences
     dialog = underhill.window.desk.open_settings()
@@ -179,7 +181,7 @@ def test_one_model_can_have_its_own_settings(qtbot: QtBot, launch: Callable[...,
 
 
 def test_a_value_that_the_engine_refuses_is_taken_back_and_says_why(
-    qtbot: QtBot, launch: Callable[..., Underhill]
+    qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
@@ -195,7 +197,7 @@ def test_a_value_that_the_engine_refuses_is_taken_back_and_says_why(
     dialog.reject()
 
 
-def test_reset_all(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_reset_all(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     remembered = underhill.window._preferences
     remembered.engine, remembered.models = {"dial": "fast", "readers": 2}, {"builtin": {"prefetch": "off"}}
@@ -219,7 +221,7 @@ def with_scores(dials: dict[str, DialCost]) -> api.ModelCard:
 DIALS = {"balanced": DialCost(0.5, 0.8), "fast": DialCost(0.2, 0.7)}
 
 
-def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
     dialog.advanced.setChecked(True)
@@ -250,7 +252,7 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     dialog.reject()
 
 
-def test_a_cut_is_dragged_and_never_past_the_other(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_a_cut_is_dragged_and_never_past_the_other(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
     dialog.advanced.setChecked(True)
@@ -275,7 +277,7 @@ def test_a_cut_is_dragged_and_never_past_the_other(qtbot: QtBot, launch: Callabl
     dialog.reject()
 
 
-def test_the_bar_of_memory_follows_what_the_engine_tells(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_the_bar_of_memory_follows_what_the_engine_tells(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
     underhill.link.telemetry.emit(BASE)
@@ -286,7 +288,7 @@ def test_the_bar_of_memory_follows_what_the_engine_tells(qtbot: QtBot, launch: C
 WHY = {"mode": {"cpu-assisted": "No graphics card was found.", "gpu": "No graphics card was found."}}
 
 
-def test_a_mode_that_cannot_run_is_greyed_out_and_says_why(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_a_mode_that_cannot_run_is_greyed_out_and_says_why(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch(choices=WHY)
     dialog = underhill.window.desk.open_settings()
     box = dialog.editors["mode"].control
@@ -311,7 +313,7 @@ def weights_of(dialog: SettingsDialog) -> Shares:
 
 
 def test_weights_by_hand_go_to_the_engine_as_shares_and_come_back_from_disk(
-    qtbot: QtBot, launch: Callable[..., Underhill], tmp_path: Path
+    qtbot: QtBot, launch: Callable[..., Application], tmp_path: Path
 ) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
@@ -338,7 +340,7 @@ def test_weights_by_hand_go_to_the_engine_as_shares_and_come_back_from_disk(
     dialog.reject()
 
 
-def test_one_model_can_have_its_own_weights_and_predictor(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_one_model_can_have_its_own_weights_and_predictor(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     remembered = underhill.window._preferences
     dialog = underhill.window.desk.open_settings()
@@ -370,7 +372,9 @@ def test_what_has_nothing_to_do_is_greyed_out_and_says_why(qtbot: QtBot, theme: 
     assert dialog.editors["predictor"].toolTip() == ""
 
 
-def test_turning_reading_ahead_off_greys_out_what_goes_with_it(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_turning_reading_ahead_off_greys_out_what_goes_with_it(
+    qtbot: QtBot, launch: Callable[..., Application]
+) -> None:
     dialog = launch().window.desk.open_settings()
     box = dialog.editors["prefetch"].control
     assert isinstance(box, QComboBox)
@@ -392,7 +396,7 @@ def test_the_search_finds_settings_by_the_names_of_their_choices(
     assert [n for n, editor in dialog.editors.items() if not editor.isHidden()] == [name]
 
 
-def test_the_predictor_says_how_well_it_does_now(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_the_predictor_says_how_well_it_does_now(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
     underhill.link.telemetry.emit(dataclasses.replace(BASE, ahead="Read ahead by paths."))
@@ -401,7 +405,7 @@ def test_the_predictor_says_how_well_it_does_now(qtbot: QtBot, launch: Callable[
 
 
 def test_what_is_refused_once_the_dialog_has_gone_has_a_banner_with_a_button(
-    qtbot: QtBot, launch: Callable[..., Underhill]
+    qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
@@ -413,7 +417,7 @@ def test_what_is_refused_once_the_dialog_has_gone_has_a_banner_with_a_button(
     assert [b.text() for b in banner.findChildren(QPushButton) if "settings" in b.text()] == ["Open the settings"]
 
 
-def test_advanced_is_remembered_when_chosen_by_hand(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_advanced_is_remembered_when_chosen_by_hand(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
     dialog.show_setting("t1")  # as a banner does: shown, but not chosen
@@ -428,7 +432,7 @@ def test_advanced_is_remembered_when_chosen_by_hand(qtbot: QtBot, launch: Callab
     dialog.reject()
 
 
-def test_one_sees_which_page_has_the_focus(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_one_sees_which_page_has_the_focus(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     dialog = launch().window.desk.open_settings()
     qtbot.waitUntil(dialog.isActiveWindow)
     dialog.search.setFocus()
@@ -439,7 +443,7 @@ def test_one_sees_which_page_has_the_focus(qtbot: QtBot, launch: Callable[..., U
 
 
 def test_what_waits_for_a_reload_is_still_offered_when_the_dialog_opens_again(
-    qtbot: QtBot, launch: Callable[..., Underhill]
+    qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
@@ -458,7 +462,9 @@ def test_what_waits_for_a_reload_is_still_offered_when_the_dialog_opens_again(
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # boxes, on a platform without windows
-def test_enter_resets_nothing(qtbot: QtBot, launch: Callable[..., Underhill], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_enter_resets_nothing(
+    qtbot: QtBot, launch: Callable[..., Application], monkeypatch: pytest.MonkeyPatch
+) -> None:
     dialog = launch().window.desk.open_settings()
     asked: list[str] = []
 

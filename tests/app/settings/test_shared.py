@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.settings.dialog import SettingsDialog
 from engine import api
 from tests.app.conftest import engine_of
@@ -16,14 +16,14 @@ from tests.app.conftest import engine_of
 FOLDERS = ("/data/models", "/media/disk/models")
 
 
-def opened(qtbot: QtBot, underhill: Underhill) -> SettingsDialog:
+def opened(qtbot: QtBot, underhill: Application) -> SettingsDialog:
     dialog = underhill.window.desk.open_settings()
     dialog.show_page(len(dialog.pages) - 1)
     qtbot.waitUntil(lambda: dialog.shared.folders.list.count() == 2 and "none for" in dialog.shared.token.state)
     return dialog
 
 
-def test_what_the_engine_keeps_is_shown_and_changed(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_what_the_engine_keeps_is_shown_and_changed(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch(
         folders=list(FOLDERS), shared={s.name: s.default for s in api.settings.SHARED} | {"proxy": "http://proxy:8080"}
     )
@@ -42,7 +42,7 @@ def test_what_the_engine_keeps_is_shown_and_changed(qtbot: QtBot, launch: Callab
     dialog.reject()
 
 
-def test_a_token_is_tried_kept_and_forgotten_and_never_shown(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_a_token_is_tried_kept_and_forgotten_and_never_shown(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch(folders=list(FOLDERS))
     dialog = opened(qtbot, underhill)
     token = dialog.shared.token
@@ -63,7 +63,7 @@ def test_a_token_is_tried_kept_and_forgotten_and_never_shown(qtbot: QtBot, launc
 
 
 def test_folders_are_put_first_and_taken_out_but_not_the_own_one(
-    qtbot: QtBot, launch: Callable[..., Underhill]
+    qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     underhill = launch(folders=list(FOLDERS))
     dialog = opened(qtbot, underhill)
@@ -82,7 +82,7 @@ def test_folders_are_put_first_and_taken_out_but_not_the_own_one(
 
 
 def test_an_answer_that_comes_after_the_page_has_gone_is_not_heard(
-    qtbot: QtBot, launch: Callable[..., Underhill]
+    qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
@@ -91,7 +91,9 @@ def test_an_answer_that_comes_after_the_page_has_gone_is_not_heard(
     assert any(isinstance(c, api.ReadSettings) for c in engine_of(underhill).received)
 
 
-def test_the_keyring_is_not_asked_before_one_looks_at_its_page(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_the_keyring_is_not_asked_before_one_looks_at_its_page(
+    qtbot: QtBot, launch: Callable[..., Application]
+) -> None:
     underhill = launch(folders=list(FOLDERS))
     dialog = underhill.window.desk.open_settings()
     qtbot.waitUntil(lambda: dialog.shared.folders.list.count() == 2)  # asked for after ReadSettings

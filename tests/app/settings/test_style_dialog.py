@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.settings.style_dialog import StyleDialog
 from app.storage import presets
 from app.storage.records import Style
@@ -20,13 +20,13 @@ from tests.app.acts import Launch, ask
 from tests.app.conftest import close, engine_of
 
 
-def opened(qtbot: QtBot, underhill: Underhill) -> StyleDialog:
+def opened(qtbot: QtBot, underhill: Application) -> StyleDialog:
     underhill.window.composer.style_button.click()
     qtbot.waitUntil(lambda: any(d.isVisible() for d in underhill.window.findChildren(StyleDialog)))
     return next(d for d in underhill.window.findChildren(StyleDialog) if d.isVisible())
 
 
-def last(underhill: Underhill) -> api.Generate:
+def last(underhill: Application) -> api.Generate:
     return [c for c in engine_of(underhill).received if isinstance(c, api.Generate)][-1]
 
 

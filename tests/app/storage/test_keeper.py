@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.platform.main_thread_queue import Inbox
+from app.platform.main_thread_queue import MainThreadQueue
 from app.storage import drafts, folders, opening
 from app.storage.database_thread import Keeper
 from app.storage.opening import Problem
@@ -27,7 +27,7 @@ def problems() -> list[Problem]:
 
 
 @pytest.fixture
-def keeper(tmp_path: Path, inbox: Inbox, problems: list[Problem]) -> Iterator[Keeper]:
+def keeper(tmp_path: Path, inbox: MainThreadQueue, problems: list[Problem]) -> Iterator[Keeper]:
     made = Keeper(tmp_path / "chats.db", inbox, problems.append)
     yield made
     made.close()

@@ -10,9 +10,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.telemetry.docks import Docks
-from app.telemetry.frame_throttle import Pace
-from app.telemetry.history import LENGTH
+from app.telemetry.docks import TelemetryDocks
+from app.telemetry.frame_throttle import FrameIntervals
+from app.telemetry.history import STEPS
 from app.telemetry.memory_bar import MemoryBar, parts_of
 from app.theme.theme import Theme
 from engine import api
@@ -39,18 +39,18 @@ def looks() -> list[api.Look]:
 
 
 @pytest.fixture
-def docks(qtbot: QtBot, theme: Theme, looks: list[api.Look]) -> Iterator[Docks]:
+def docks(qtbot: QtBot, theme: Theme, looks: list[api.Look]) -> Iterator[TelemetryDocks]:
     window = QMainWindow()
     qtbot.addWidget(window)
     window.resize(900, 700)
-    made = Docks(window, theme)
+    made = TelemetryDocks(window, theme)
     made.looking.connect(looks.append)
     window.show()
     yield made
     window.close()
 
 
-def test_figures(docks: Docks) -> None:
+def test_figures(docks: TelemetryDocks) -> None:
     docks.take(replace(BASE, waiting=0.4, prompt_tokens_per_second=95.0))
     figures = docks.figures
     assert figures.why.text() == "Waiting for the disk."
@@ -66,7 +66,7 @@ def test_figures(docks: Docks) -> None:
     assert figures.speed.text() == "640"  # of the last answer, like the prompt's
 
 
-def test_what_reads_ahead_is_named_where_anything_does(qtbot: QtBot, docks: Docks) -> None:
+def test_what_reads_ahead_is_named_where_anything_does(qtbot: QtBot, docks: TelemetryDocks) -> None:
     docks.take(replace(BASE, ahead="Read ahead by the token table: 60 % of the experts were chosen."))
     assert docks.figures.ahead.text().startswith("Read ahead by the token table")
     assert docks.figures.ahead.isVisibleTo(docks.figures)
@@ -86,7 +86,9 @@ def test_the_parts_of_memory_add_up_to_what_is_taken_and_to_the_ceiling(qtbot: Q
     assert bar._device_text.text() == "Graphics memory: 400 kB of 1.0 MB of experts"
 
 
-def test_hidden_they_gather_but_neither_paint_nor_look(qtbot: QtBot, docks: Docks, looks: list[api.Look]) -> None:
+def test_hidden_they_gather_but_neither_paint_nor_look(
+    qtbot: QtBot, docks: TelemetryDocks, looks: list[api.Look]
+) -> None:
     qtbot.waitUntil(lambda: looks == [api.Look(maps=True)])
     docks.take(BASE)
     docks.show_all(False)
@@ -100,7 +102,7 @@ def test_hidden_they_gather_but_neither_paint_nor_look(qtbot: QtBot, docks: Dock
     qtbot.waitUntil(lambda: docks.painted > painted and len(looks) == 3)
 
 
-def test_while_an_answer_streams_one_is_painted_at_a_time(qtbot: QtBot, docks: Docks) -> None:
+def test_while_an_answer_streams_one_is_painted_at_a_time(qtbot: QtBot, docks: TelemetryDocks) -> None:
     docks.take(BASE)
     shown: list[str] = []
     docks.figures.show_history = lambda history: shown.append("figures")  # type: ignore[method-assign]
@@ -117,7 +119,7 @@ def test_while_an_answer_streams_one_is_painted_at_a_time(qtbot: QtBot, docks: D
     assert not docks._turn.isActive()
 
 
-def test_snapshots_without_matrices_leave_the_heatmap_as_it_was(docks: Docks) -> None:
+def test_snapshots_without_matrices_leave_the_heatmap_as_it_was(docks: TelemetryDocks) -> None:
     docks.take(BASE)
     docks.take(replace(BASE, hits=12, activations=(), residency=()))
     docks.take(replace(BASE, hits=13, activations=(), residency=(), generating=False))
@@ -127,7 +129,7 @@ def test_snapshots_without_matrices_leave_the_heatmap_as_it_was(docks: Docks) ->
     assert docks.experts.heatmap._data is None
 
 
-def test_figures_that_change_are_painted_without_a_new_layout(qtbot: QtBot, docks: Docks) -> None:
+def test_figures_that_change_are_painted_without_a_new_layout(qtbot: QtBot, docks: TelemetryDocks) -> None:
     docks.take(BASE)
     QCoreApplication.sendPostedEvents()
     counted = Counted(QEvent.Type.LayoutRequest)
@@ -143,8 +145,8 @@ def test_figures_that_change_are_painted_without_a_new_layout(qtbot: QtBot, dock
     assert counted.count > 0  # there is more to show
 
 
-def test_what_is_as_before_is_not_painted_again(qtbot: QtBot, docks: Docks) -> None:
-    for _ in range(LENGTH + 1):
+def test_what_is_as_before_is_not_painted_again(qtbot: QtBot, docks: TelemetryDocks) -> None:
+    for _ in range(STEPS + 1):
         docks.take(BASE)
     qtbot.waitUntil(lambda: not docks._turn.isActive())
     QCoreApplication.processEvents()  # what the last turn wants painted is painted
@@ -157,23 +159,23 @@ def test_what_is_as_before_is_not_painted_again(qtbot: QtBot, docks: Docks) -> N
     assert counted.count == 0
 
 
-def test_the_last_snapshot_is_shown_though_no_other_follows(qtbot: QtBot, docks: Docks) -> None:
+def test_the_last_snapshot_is_shown_though_no_other_follows(qtbot: QtBot, docks: TelemetryDocks) -> None:
     docks.take(BASE)
     docks.take(replace(BASE, tokens_per_second=77.0))
     qtbot.waitUntil(lambda: docks.figures.speed.text() == "77.0")
     qtbot.waitUntil(lambda: not docks._turn.isActive())
 
 
-def test_the_engine_is_told_of_another_pace(qtbot: QtBot, docks: Docks, looks: list[api.Look]) -> None:
+def test_the_engine_is_told_of_another_pace(qtbot: QtBot, docks: TelemetryDocks, looks: list[api.Look]) -> None:
     qtbot.waitUntil(lambda: looks == [api.Look(maps=True)])
-    docks.keep(Pace(0.25, 0.6))
+    docks.keep(FrameIntervals(0.25, 0.6))
     assert looks[1:] == [api.Look(maps=True, pause=0.25, pulse=0.6)]
     before = len(docks.history.samples)
     docks.take(BASE)
     assert len(docks.history.samples) - before == 3  # half a minute stays half a minute
 
 
-def test_only_who_sees_the_experts_asks_for_them(qtbot: QtBot, docks: Docks, looks: list[api.Look]) -> None:
+def test_only_who_sees_the_experts_asks_for_them(qtbot: QtBot, docks: TelemetryDocks, looks: list[api.Look]) -> None:
     qtbot.waitUntil(lambda: looks == [api.Look(maps=True)])
     docks.take(BASE)
     docks.experts.heatmap.chosen.emit(1, 0)
@@ -185,7 +187,7 @@ def test_only_who_sees_the_experts_asks_for_them(qtbot: QtBot, docks: Docks, loo
         docks.docks[0].close()
 
 
-def test_charts_say_what_is_under_the_mouse(docks: Docks) -> None:
+def test_charts_say_what_is_under_the_mouse(docks: TelemetryDocks) -> None:
     docks.take(BASE)
     figures = docks.figures
     assert figures._speed_line.describe(figures._speed_line.width()) == "12.0 tokens/s"
@@ -197,7 +199,7 @@ def test_charts_say_what_is_under_the_mouse(docks: Docks) -> None:
 def test_a_panel_of_its_own_is_shown_after_the_window(qtbot: QtBot, theme: Theme) -> None:
     window = QMainWindow()
     qtbot.addWidget(window)
-    docks = Docks(window, theme)
+    docks = TelemetryDocks(window, theme)
     apart, beside = docks.docks
     apart.setFloating(True)
     apart.show()  # as a restored one is, before the window
@@ -220,7 +222,7 @@ def test_a_panel_of_its_own_is_shown_after_the_window(qtbot: QtBot, theme: Theme
 
 
 @pytest.mark.parametrize("front", [0, 1])
-def test_the_tab_that_was_in_front_is_so_again(qtbot: QtBot, docks: Docks, front: int) -> None:
+def test_the_tab_that_was_in_front_is_so_again(qtbot: QtBot, docks: TelemetryDocks, front: int) -> None:
     docks._window.tabifyDockWidget(*docks.docks)
     one, other = docks.docks[front], docks.docks[1 - front]
     one.raise_()
@@ -233,7 +235,7 @@ def test_the_tab_that_was_in_front_is_so_again(qtbot: QtBot, docks: Docks, front
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # a window of its own, on a platform without windows
 def test_what_lies_behind_a_tab_is_neither_gone_to_nor_painted(
-    qtbot: QtBot, docks: Docks, looks: list[api.Look]
+    qtbot: QtBot, docks: TelemetryDocks, looks: list[api.Look]
 ) -> None:
     live, experts = docks.docks
     docks._window.tabifyDockWidget(live, experts)

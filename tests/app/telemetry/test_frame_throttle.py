@@ -8,36 +8,36 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.telemetry import frame_throttle
-from app.telemetry.frame_throttle import PACES, SHARE, Pacemaker, chosen
+from app.telemetry.frame_throttle import INTERVALS, MAX_CPU_SHARE, FrameThrottle, choose_intervals
 from tests.app.acts import Launch
 from tests.app.telemetry.samples import BASE
 
-FASTEST, SLOWEST = PACES[0], PACES[-1]
+FASTEST, SLOWEST = INTERVALS[0], INTERVALS[-1]
 
 
 def test_what_costs_little_is_painted_often() -> None:
-    assert chosen(FASTEST, 0.9 * SHARE) == FASTEST
-    assert chosen(SLOWEST, 0.1 * SHARE) == FASTEST
+    assert choose_intervals(FASTEST, 0.9 * MAX_CPU_SHARE) == FASTEST
+    assert choose_intervals(SLOWEST, 0.1 * MAX_CPU_SHARE) == FASTEST
 
 
 def test_what_costs_more_is_painted_less_often_but_never_seldom() -> None:
-    assert chosen(FASTEST, 1.4 * SHARE) == PACES[1]
-    assert chosen(FASTEST, 1.9 * SHARE) == PACES[2]
-    assert chosen(FASTEST, 50 * SHARE) == SLOWEST
+    assert choose_intervals(FASTEST, 1.4 * MAX_CPU_SHARE) == INTERVALS[1]
+    assert choose_intervals(FASTEST, 1.9 * MAX_CPU_SHARE) == INTERVALS[2]
+    assert choose_intervals(FASTEST, 50 * MAX_CPU_SHARE) == SLOWEST
 
 
 def test_it_does_not_go_to_and_fro() -> None:
-    slower = chosen(FASTEST, 1.2 * SHARE)
+    slower = choose_intervals(FASTEST, 1.2 * MAX_CPU_SHARE)
     assert slower != FASTEST
-    assert chosen(slower, 1.1 * SHARE * FASTEST.pause / slower.pause) == slower
-    assert chosen(slower, 0.9 * SHARE * FASTEST.pause / slower.pause) == slower
-    assert chosen(slower, 0.7 * SHARE * FASTEST.pause / slower.pause) == FASTEST
+    assert choose_intervals(slower, 1.1 * MAX_CPU_SHARE * FASTEST.pause / slower.pause) == slower
+    assert choose_intervals(slower, 0.9 * MAX_CPU_SHARE * FASTEST.pause / slower.pause) == slower
+    assert choose_intervals(slower, 0.7 * MAX_CPU_SHARE * FASTEST.pause / slower.pause) == FASTEST
 
 
 def test_only_while_an_answer_is_made_is_it_judged(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frame_throttle, "PERIOD", 0.0)
+    monkeypatch.setattr(frame_throttle, "WINDOW_SECONDS", 0.0)
     judged: list[float] = []
-    maker = Pacemaker()
+    maker = FrameThrottle()
     monkeypatch.setattr(maker, "judge", judged.append)
     maker.take(replace(BASE, generating=True))
     assert not judged  # there is a begin, but no end yet
@@ -55,6 +55,6 @@ def test_another_pace_reaches_the_panels_once(qtbot: QtBot, launch: Launch) -> N
     qtbot.waitUntil(lambda: underhill.window.live._look.maps)
     underhill.window.live.looking.connect(looks.append)
     for _ in range(3):
-        underhill.pacemaker.judge(50 * SHARE)
+        underhill.pacemaker.judge(50 * MAX_CPU_SHARE)
     (look,) = looks
     assert (look.pause, look.pulse) == (SLOWEST.pause, SLOWEST.pulse)  # type: ignore[attr-defined]

@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
 from app.telemetry.expert_maps import GATES, LOADED, MEANINGS, PLACE, RESIDENCY, USES, draw, legend
-from app.telemetry.experts_panel import Experts
-from app.telemetry.heatmap import Heatmap
+from app.telemetry.experts_panel import ExpertsPanel
+from app.telemetry.heatmap import ExpertHeatmap
 from app.telemetry.inspector import describe
 from app.theme.theme import Theme
 from app.theme.tokens import LIGHT
@@ -45,7 +45,7 @@ def test_residency_by_tier_and_by_place() -> None:
 
 
 def test_tooltips_name_layer_expert_use_and_place(qtbot: QtBot, theme: Theme) -> None:
-    heatmap = Heatmap(theme)
+    heatmap = ExpertHeatmap(theme)
     qtbot.addWidget(heatmap)
     heatmap.resize(300, 120)
     heatmap.show_data(BASE)
@@ -58,7 +58,7 @@ def test_tooltips_name_layer_expert_use_and_place(qtbot: QtBot, theme: Theme) ->
 
 
 def test_an_expert_is_reached_and_inspected_without_a_mouse(qtbot: QtBot, theme: Theme) -> None:
-    experts = Experts(theme)
+    experts = ExpertsPanel(theme)
     qtbot.addWidget(experts)
     experts.show()
     experts.show_data(BASE)
@@ -79,7 +79,7 @@ def test_an_expert_is_reached_and_inspected_without_a_mouse(qtbot: QtBot, theme:
 
 
 def test_a_click_takes_the_expert_under_it(qtbot: QtBot, theme: Theme) -> None:
-    experts = Experts(theme)
+    experts = ExpertsPanel(theme)
     qtbot.addWidget(experts)
     experts.resize(320, 420)
     experts.show()
@@ -100,7 +100,7 @@ def test_what_is_said_of_an_expert() -> None:
 
 
 def test_every_meaning_can_be_chosen(qtbot: QtBot, theme: Theme) -> None:
-    experts = Experts(theme)
+    experts = ExpertsPanel(theme)
     qtbot.addWidget(experts)
     experts.show_data(BASE)
     for meaning in MEANINGS:

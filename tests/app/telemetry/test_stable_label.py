@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.telemetry.stable_label import Steady
+from app.telemetry.stable_label import StableLabel
 
 
 def test_words_that_changed_at_another_width_get_their_lines(qtbot: QtBot) -> None:
@@ -13,7 +13,7 @@ def test_words_that_changed_at_another_width_get_their_lines(qtbot: QtBot) -> No
     qtbot.addWidget(panel)
     label = QLabel(panel)
     label.setWordWrap(True)
-    steady = Steady(label, panel)
+    steady = StableLabel(label, panel)
     column = QVBoxLayout(panel)
     column.addWidget(steady)
     column.addStretch(1)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.application import Underhill
+from app.application import Application
 from app.storage.records import StoredMessage, new_id
 from app.transcript.view import TranscriptView
 from engine import api
@@ -71,7 +71,7 @@ def test_the_users_own_tags_are_left_alone(view: TranscriptView) -> None:
     assert not view.items[0].has_thought
 
 
-def test_the_switch_is_there_where_the_model_has_one(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_the_switch_is_there_where_the_model_has_one(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     from dataclasses import replace
 
     underhill = launch(cards=(replace(BUILTIN, thinking=("off", "on"), plain_thinking="on"),))
@@ -84,12 +84,12 @@ def test_the_switch_is_there_where_the_model_has_one(qtbot: QtBot, launch: Calla
     assert [c.thinking for c in asked] == ["off"]
 
 
-def test_there_is_no_switch_where_the_model_has_none(launch: Callable[..., Underhill]) -> None:
+def test_there_is_no_switch_where_the_model_has_none(launch: Callable[..., Application]) -> None:
     assert not launch().window.header.thinking.isVisible()
 
 
 def test_levels_are_a_menu_and_what_is_chosen_holds_for_other_models_too(
-    qtbot: QtBot, launch: Callable[..., Underhill]
+    qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     from dataclasses import replace
 
