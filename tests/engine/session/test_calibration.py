@@ -96,12 +96,17 @@ def test_a_model_in_memory_is_whole_again_behind_it(opened: Session) -> None:
     opened.update({"cache_fraction": 1.0})
     opened.context.read([5, 6, 7])
     opened.spare_time.use(lambda: False)
+
+    def whole() -> bool:
+        tiers = {tier for row in opened.counters().residency for tier in row if tier}
+        done = Calibrator(opened, module.QUICK).complete and opened.warm.complete
+        return done and tiers == {opened.plan.tier}
+
     for _ in range(200):
+        if whole():
+            break
         opened.spare_time.use(lambda: False)
-    tiers = {tier for row in opened.counters().residency for tier in row if tier}
-    assert Calibrator(opened, module.QUICK).complete
-    assert opened.warm.complete
-    assert tiers == {opened.plan.tier}
+    assert whole()
 
 
 def test_spare_time_measures_and_the_card_says_so(opened: Session) -> None:

@@ -26,7 +26,7 @@ def nearest(value: float, values: tuple[float, ...]) -> int:
 def _fp4(weight: Tensor, group: int, scale_of: Any) -> tuple[list[list[int]], list[list[float]], Tensor]:
     """(codes, the scale of each group, what they mean); scale_of: what a group's largest value makes its scale."""
     signed = (*FP4, *(-v for v in FP4))
-    codes, scales, meant = [], [], torch.empty_like(weight)
+    codes, scales, meant = [], [], []
     for r, row in enumerate(weight.tolist()):
         codes.append([0] * len(row))
         scales.append([])
@@ -35,8 +35,8 @@ def _fp4(weight: Tensor, group: int, scale_of: Any) -> tuple[list[list[int]], li
             scales[-1].append(scale)
             for c in range(at, at + group):
                 codes[r][c] = nearest(row[c] / scale, signed) if scale else 0
-                meant[r, c] = signed[codes[r][c]] * scale
-    return codes, scales, meant
+                meant.append(signed[codes[r][c]] * scale)
+    return codes, scales, torch.tensor(meant, dtype=weight.dtype).view(weight.shape)
 
 
 def _bytes(codes: list[list[int]], low_first: bool = True) -> Tensor:
@@ -113,9 +113,9 @@ def hqq(weight: Tensor, bits: int = 4, axis: int = 1) -> Any:
 
 def mlx(weight: Tensor, bits: int = 4, group: int = 32) -> Any:
     """Codes one after the other in the bits of a row, put there bit by bit."""
-    rows, scales, biases, meant = [], [], [], torch.empty_like(weight)
+    rows, scales, biases, codes = [], [], [], []
     top = (1 << bits) - 1
-    for r, row in enumerate(weight.float().tolist()):
+    for row in weight.float().tolist():
         stream, s, b = 0, [], []
         for c, value in enumerate(row):
             if c % group == 0:
@@ -124,13 +124,14 @@ def mlx(weight: Tensor, bits: int = 4, group: int = 32) -> Any:
                 b.append(float(torch.tensor(low).bfloat16()))
             code = min(top, max(0, round((value - b[-1]) / s[-1])))
             stream |= code << (bits * c)
-            meant[r, c] = code * torch.tensor(s[-1]) + torch.tensor(b[-1])
+            codes.append(code)
         rows.append(list(stream.to_bytes(len(row) * bits // 8, "little")))
         scales.append(s)
         biases.append(b)
     words = torch.tensor(rows, dtype=torch.uint8).view(torch.uint32)
+    each_scale, each_bias = (torch.tensor(found).repeat_interleave(group, 1) for found in (scales, biases))
     return {
         "weight": words,
         "scales": torch.tensor(scales).bfloat16(),
         "biases": torch.tensor(biases).bfloat16(),
-    }, meant
+    }, (torch.tensor(codes).float().view(weight.shape) * each_scale + each_bias).to(weight.dtype)
