@@ -26,6 +26,8 @@ from tests.app.acts import Launch, ask, contents
 from tests.app.attachments_pdf import pdf
 from tests.app.conftest import close, engine_of
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(
     ("data", "text"),

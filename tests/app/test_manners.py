@@ -24,6 +24,8 @@ from app.widgets.shortcuts import SHORTCUTS
 from tests.app import focus, places, walking
 from tests.app.acts import Launch
 
+pytestmark = pytest.mark.long
+
 
 def everywhere(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]:
     return chain(places.pages(qtbot, underhill), places.dialogs(qtbot, underhill))

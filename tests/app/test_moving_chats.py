@@ -19,6 +19,8 @@ from app.storage import folders
 from app.storage.records import Chat
 from tests.app.acts import Launch, ask, contents
 
+pytestmark = pytest.mark.long
+
 
 def chats(sidebar: Sidebar) -> list[Chat]:
     return [row for row in sidebar.model.rows if isinstance(row, Chat)]

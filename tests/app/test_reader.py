@@ -16,6 +16,8 @@ from app.storage.records import Attachment
 from app.transcript.paint import files_rect
 from tests.app.acts import Launch, ask, button
 
+pytestmark = pytest.mark.long
+
 FILES = (
     Attachment("notes.txt", "The treasure is under the oak.\nAn oak 😀 is a tree.\nAnd the OAK is old."),
     Attachment("plan.py", "print('dig')"),

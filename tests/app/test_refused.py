@@ -23,6 +23,8 @@ from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
 from tests.waiting import LONGEST
 
+pytestmark = pytest.mark.long
+
 
 def type_in(qtbot: QtBot, underhill: Application, text: str) -> None:
     qtbot.keyClicks(underhill.window.composer.edit, text)

@@ -21,6 +21,8 @@ from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
 from tests.app.fake_hub import QWEN
 
+pytestmark = pytest.mark.long
+
 
 def banner(qtbot: QtBot, underhill: Application, words: str) -> Banner:
     shown = underhill.window.banners

@@ -15,6 +15,8 @@ from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
 
+pytestmark = pytest.mark.long
+
 
 def type_in(qtbot: QtBot, underhill: Application, text: str) -> None:
     edit = underhill.window.composer.edit

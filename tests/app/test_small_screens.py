@@ -17,6 +17,8 @@ from app.theme import fonts
 from tests.app.acts import Launch
 from tests.app.places import settle
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def normal_size() -> Iterator[None]:

@@ -22,6 +22,8 @@ from tests.app.conftest import close
 from tests.app.places import settle
 from tests.app.samples import LONG_ANSWER
 
+pytestmark = pytest.mark.long
+
 LINE = 100  # characters, at most
 FORMULA = "Energy is $E = mc^2$.\n\n$$\\int_0^1 x^2 dx = \\frac{1}{3}$$\n"
 

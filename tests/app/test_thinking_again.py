@@ -21,6 +21,8 @@ from tests.app.conftest import close, engine_of
 from tests.engine.generation.makers import BY_NAME
 from tests.engine.generation.mouths import heard, model, reply
 
+pytestmark = pytest.mark.long
+
 ASKED = ("Which colour is the sky?", "And the sea?", "And grass?")
 THOUGHTS = ("Skies are blue.", "Seas are blue as well.", "Grass is green.")
 ANSWERS = ("It is blue.", "The sea is blue, too.", "Green.")

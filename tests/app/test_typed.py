@@ -11,6 +11,8 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from tests.app.acts import Launch, ask
 
+pytestmark = pytest.mark.long
+
 CTRL = Qt.KeyboardModifier.ControlModifier
 ALT = Qt.KeyboardModifier.AltModifier
 

@@ -19,6 +19,8 @@ from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import BUILTIN, LARGE, SENTENCE
 
+pytestmark = pytest.mark.long
+
 
 def test_a_question_is_answered_and_kept(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
     underhill = launch()

@@ -12,6 +12,8 @@ from tests.attack.__main__ import Area
 from tests.attack.case import Case
 from tests.attack.worker import cases, outcome
 
+pytestmark = pytest.mark.long
+
 SOME = 8  # of each area
 
 

@@ -32,6 +32,8 @@ from tests.benchmarks.shapes import SHAPES, Shape, large
 from tests.benchmarks.switched import pairs
 from tests.benchmarks.tokens import stream
 
+pytestmark = pytest.mark.long
+
 with_peer = pytest.mark.skipif(not os.environ.get(PEER), reason=f"{PEER} names no environment with llama.cpp")
 
 

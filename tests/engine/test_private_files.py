@@ -15,7 +15,10 @@ from engine import private_files
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the profile's ACL sees to it there")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="the profile's ACL sees to it there"),
+    pytest.mark.long,
+]
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from tests.installers import fakes
 from tests.installers.conftest import Checkout
 from tests.waiting import LONGEST, PROCESS
 
+pytestmark = pytest.mark.long
+
 
 def installed(checkout: Checkout) -> list[str]:
     """What was installed, in order, in one word each."""

@@ -17,6 +17,8 @@ from tests.app.acts import Launch, ask, contents
 from tests.app.conftest import close
 from tests.app.fake_engine import SENTENCE
 
+pytestmark = pytest.mark.long
+
 NOTES = Attachment("notes.txt", "Some notes.")
 
 

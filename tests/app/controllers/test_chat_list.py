@@ -16,6 +16,8 @@ from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close
 from tests.app.fake_engine import SENTENCE
 
+pytestmark = pytest.mark.long
+
 
 def test_delete_and_undo(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
     underhill = launch()

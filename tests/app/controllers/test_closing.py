@@ -27,7 +27,7 @@ from tests.app.fake_engine import SENTENCE
 from tests.waiting import LONGEST
 
 NOTES = Attachment("notes.txt", "Flour, water, salt.")
-pytestmark = pytest.mark.usefixtures("raised")
+pytestmark = [pytest.mark.usefixtures("raised"), pytest.mark.long]
 
 
 def full(*_: object) -> None:

@@ -12,6 +12,8 @@ from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 from tests.app.fake_hub import GB, QWEN, FakeHub
 
+pytestmark = pytest.mark.long
+
 HALF = api.Transfer("t9", QWEN.repo, "", "Qwen3-30B-A3B", 4, "https://hub.invalid", state=api.PAUSED, done=30 * GB,
                     total=61 * GB)  # fmt: skip
 

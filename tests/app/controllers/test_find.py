@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
@@ -10,6 +11,7 @@ from app.storage.search import Hit
 from tests.app.acts import Launch, ask
 from tests.app.fake_engine import SENTENCE
 
+pytestmark = pytest.mark.long
 ANSWERS = {
     "one": "The **fox** sleeps.\n\nAnother fox, in a [den](https://fox.example).",
     "two": "No animal at all; see [here](https://fox.example).",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
@@ -16,6 +17,7 @@ from tests.app.acts import Launch, ask, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
 
+pytestmark = pytest.mark.long
 NOTES = Attachment("notes.txt", "Some notes.")
 
 

@@ -13,6 +13,8 @@ from tests.app.conftest import close
 from tests.app.fake_engine import SENTENCE
 from tests.app.telemetry.samples import FACTS
 
+pytestmark = pytest.mark.long
+
 
 def seen(window: MainWindow) -> tuple[bool, bool]:
     """Which of the two is there; their buttons say the same."""

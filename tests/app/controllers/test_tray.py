@@ -16,6 +16,8 @@ from app.controllers.tray import TrayController
 from app.main_window import MainWindow
 from engine import api
 
+pytestmark = pytest.mark.long
+
 Launch = Callable[..., Application]
 
 

@@ -18,6 +18,8 @@ from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import LARGE
 
+pytestmark = pytest.mark.long
+
 
 def test_a_name_that_is_free_is_offered_and_others_are_refused_at_once(qtbot: QtBot, theme: Theme) -> None:
     dialog = ImportDialog("/some/Mixtral", None, "", ("mixtral", "Mixtral 2"))

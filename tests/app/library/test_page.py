@@ -22,6 +22,8 @@ from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN, LARGE
 from tests.app.fake_hub import FITS, QWEN
 
+pytestmark = pytest.mark.long
+
 Launch = Callable[..., Application]
 
 

@@ -15,6 +15,8 @@ from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import LARGE
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def underhill(qtbot: QtBot, launch: Launch) -> Application:

@@ -21,6 +21,8 @@ from tests.app.fake_engine import BUILTIN, SENTENCE
 from tests.app.fake_hub import GPT_OSS, QWEN
 from tests.app.places import settle
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def free_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,8 @@ from app.platform.log_file import NAME, LogFile
 from app.platform.paths import AppPaths
 from engine import log, resources
 
+pytestmark = pytest.mark.long
+
 _log = logging.getLogger("app.tests")
 QUESTION = "Hello zebrafish! Who are you?"
 ATTACHED = "My quokka lives in Ulaanbaatar."

@@ -24,6 +24,8 @@ from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN
 from tests.app.telemetry.samples import BASE
 
+pytestmark = pytest.mark.long
+
 
 def type_into(qtbot: QtBot, dialog: SettingsDialog, name: str, text: str) -> None:
     line = dialog.editors[name].control

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -13,6 +14,7 @@ from app.settings.dialog import SettingsDialog
 from engine import api
 from tests.app.conftest import engine_of
 
+pytestmark = pytest.mark.long
 FOLDERS = ("/data/models", "/media/disk/models")
 
 

@@ -19,6 +19,8 @@ from engine import api
 from tests.app.acts import Launch, ask
 from tests.app.conftest import close, engine_of
 
+pytestmark = pytest.mark.long
+
 
 def opened(qtbot: QtBot, underhill: Application) -> StyleDialog:
     underhill.window.composer.style_button.click()

@@ -20,6 +20,8 @@ from app.transcript.selection import END
 from app.transcript.view import TranscriptView
 from tests.app.samples import LONG_ANSWER, QUESTION
 
+pytestmark = pytest.mark.long
+
 
 def conversation(turns: int) -> list[StoredMessage]:
     return [

@@ -18,6 +18,8 @@ from engine import api, resources
 from engine.apart.parent import Apart
 from tests.waiting import PROCESS, until
 
+pytestmark = pytest.mark.long
+
 Events = queue.Queue[api.Event]
 STARTS_ONE = """
 import sys, time

@@ -54,7 +54,7 @@ class Engine:
 api.start = Engine
 child.main(int(sys.argv[1]))
 """
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pause() is of POSIX")
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="pause() is of POSIX"), pytest.mark.long]
 
 
 @pytest.fixture

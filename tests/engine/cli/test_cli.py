@@ -17,6 +17,8 @@ from safetensors.torch import load_file, save_file
 from engine.cli.main import main, parser
 from engine.experts.policies import DEFAULT
 
+pytestmark = pytest.mark.long
+
 MODEL = Path(__file__).resolve().parents[3] / "resources" / "builtin" / "model"
 
 

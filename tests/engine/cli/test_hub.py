@@ -25,6 +25,8 @@ from tests.engine.cli.test_cli import MODEL, found, run
 from tests.engine.hub.remote.test_tokens import Memory
 from tests.hubserver import Fault, HubServer
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:

@@ -15,6 +15,8 @@ from engine.hub.app_places import FILES, Place
 from engine.session import robustness
 from tests.engine.cli.test_cli import MODEL, found, run
 
+pytestmark = pytest.mark.long
+
 
 def names(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [model["name"] for model in found(capsys, "list")]

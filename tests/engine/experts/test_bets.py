@@ -29,7 +29,7 @@ from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 from tests.waiting import LONGEST
 
-pytestmark = pytest.mark.skipif(not available().native, reason="no native library")
+pytestmark = [pytest.mark.skipif(not available().native, reason="no native library"), pytest.mark.long]
 
 SPEC = ExpertSpec(48, 40, 8, 16)
 K, EXPERTS, LAYERS, DEPTH = 3, 8, (0, 2, 3, 5), 2

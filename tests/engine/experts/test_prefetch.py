@@ -27,6 +27,8 @@ from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
+pytestmark = pytest.mark.long
+
 SPEC = ExpertSpec(48, 40, 8, 16)
 K, EXPERTS, LAYERS = 3, 8, (0, 2, 3)
 Open = Callable[..., ExpertRuntime]

@@ -24,6 +24,8 @@ from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
+pytestmark = pytest.mark.long
+
 SPEC = ExpertSpec(32, 32, 8, 16)
 LAYERS, EXPERTS, K = (0, 1, 2), 16, 2
 Open = Callable[..., ExpertRuntime]

@@ -18,6 +18,8 @@ from engine.generation.chat import ChatFormat
 from engine.generation.messages import Message
 from engine.sandbox import stoppable
 
+pytestmark = pytest.mark.long
+
 MODEL = resources.path("builtin", "model")
 PLAIN = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
 LOOPS = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"

@@ -21,6 +21,8 @@ from engine.generation.detokenize import Detokenizer
 from engine.generation.messages import Message
 from engine.generation.sandboxed_tokenizer import SandboxedTokenizer
 
+pytestmark = pytest.mark.long
+
 MODEL = resources.path("builtin", "model")
 CHAT = [Message("user", "Hi"), Message("assistant", "Hello 😀."), Message("user", "More <|im_end|> please")]
 Change = Callable[[dict[str, Any]], object]

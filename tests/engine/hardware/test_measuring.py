@@ -13,6 +13,8 @@ from engine.hardware.measuring import Probe, probe_fully
 from engine.hardware.rates import from_json
 from engine.kernels.native import NativeMissing
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:

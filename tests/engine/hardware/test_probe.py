@@ -19,6 +19,8 @@ from engine.hardware.load import Load, Watch
 from engine.hardware.machine import GB, DiskPoint, Gpu, Machine, Memory
 from engine.hardware.rates import Rates
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def load(monkeypatch: pytest.MonkeyPatch) -> list[Load]:

@@ -26,6 +26,8 @@ from engine.store.reader import Store
 from engine.store.verify import verify
 from tests.engine.hub.tiny_checkpoint import contents, write_checkpoint
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -39,6 +39,8 @@ from tests.engine.hub.sources.test_gguf_source import with_tokenizer
 from tests.engine.hub.sources.test_packed import pack
 from tests.engine.models.parity import oracle_logits
 
+pytestmark = pytest.mark.long
+
 IDS = list(range(3, 24))
 
 

@@ -25,6 +25,8 @@ from tests.engine.models.parity import oracle_logits
 from tests.engine.service.test_service import Desk, desk
 from tests.hubserver import HubServer
 
+pytestmark = pytest.mark.long
+
 __all__ = ["desk"]
 
 INSIDE = {"gemma4": "gemma4_text", "qwen3_5_moe": "qwen3_5_moe_text", "llama4_text": "llama4"}  # the text model of one

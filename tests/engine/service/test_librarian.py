@@ -20,6 +20,8 @@ from engine.service.librarian import Librarian
 from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, TERMINAL, Desk, desk
 from tests.waiting import LONGEST
 
+pytestmark = pytest.mark.long
+
 __all__ = ["desk"]
 
 

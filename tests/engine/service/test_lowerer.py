@@ -16,6 +16,8 @@ from engine.session import robustness
 from engine.store.reader import Store, load_manifest
 from tests.engine.service.test_service import HELLO, SETTINGS, Desk
 
+pytestmark = pytest.mark.long
+
 SHORT = {"temperature": 0.0, "max_tokens": 8}
 WIDE = 0.1
 

@@ -51,6 +51,8 @@ from engine.service.service import _Follower
 from tests.engine.generation.test_hostile_templates import LOOPS, having, late
 from tests.waiting import LONGEST
 
+pytestmark = pytest.mark.long
+
 SETTINGS = {"dial": "exact", "threads": 1}
 GREEDY = {"temperature": 0.0, "max_tokens": 30}
 HELLO = (Message("user", "Tell me a story about a brave dog."),)

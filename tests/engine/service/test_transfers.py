@@ -23,6 +23,8 @@ from tests.engine.service.test_shop import failed, server
 from tests.hubserver import Fault, HubServer
 from tests.waiting import until as until_true
 
+pytestmark = pytest.mark.long
+
 __all__ = ["desk", "server"]
 
 SHARD = "model.safetensors"

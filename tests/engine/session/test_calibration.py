@@ -17,6 +17,8 @@ from engine.session.calibration import Calibrator, calibrate
 from engine.session.calibration_state import FILE
 from engine.session.memories import MATRICES, RESIDENTS
 
+pytestmark = pytest.mark.long
+
 SMALL = {"dial": "balanced", "cache_fraction": 0.2, "threads": 1}
 
 

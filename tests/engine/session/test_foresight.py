@@ -19,6 +19,8 @@ from engine.session.evaluate import sequences
 from engine.session.observe import observe
 from tests.engine.session.test_session import Listener
 
+pytestmark = pytest.mark.long
+
 HELLO = (Message("user", "Hello! What can you do?"),)
 SMALL = {"dial": "exact", "threads": 1, "cache_fraction": 0.4}
 

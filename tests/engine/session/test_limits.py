@@ -21,6 +21,8 @@ from engine.hardware.machine import GB
 from tests.engine.session.shaped import shaped_store
 from tests.waiting import PROCESS
 
+pytestmark = pytest.mark.long
+
 LINUX = sys.platform == "linux"
 CHOSEN: dict[str, object] = {"dial": "exact", "threads": 1, "context_length": 2048}
 

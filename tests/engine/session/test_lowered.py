@@ -14,6 +14,8 @@ from engine.store.verify import verify
 from tests.engine.hub.forms import FORMS
 from tests.engine.hub.test_kept_codes import _q4_k_m
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,8 @@ from tests.engine.hub.sources.test_packed import pack
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
 from tests.hubserver import Fault, HubServer
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> Iterator[HubServer]:

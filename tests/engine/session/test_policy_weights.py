@@ -20,6 +20,8 @@ from engine.settings import ENGINE, validated
 from engine.tracing.replay import Replayer
 from tests.engine.session.test_reading_ahead import answered
 
+pytestmark = pytest.mark.long
+
 HAND = Weights(0.5, 0.25, 0.125, 0.125)
 ONE = WeightsByShare(((0.25, Weights(0.5, 0.25, 0.125, 0.125)), (0.5, Weights(1, 0, 0, 0))))
 

@@ -12,6 +12,8 @@ from engine.kernels.choice import available
 from engine.session import Session
 from engine.session.evaluate import evaluate, sequences
 
+pytestmark = pytest.mark.long
+
 EXACT = {"dial": "exact", "dense": "f32", "activations": "exact", "threads": 1}
 needs_native = pytest.mark.skipif(not available().native, reason="no native kernels")
 

@@ -17,6 +17,8 @@ from engine.store.manifest import Lowering
 from engine.store.reader import Store
 from engine.store.verify import verify
 
+pytestmark = pytest.mark.long
+
 NOTE = Lowering(0.02, -0.001, 0.003, 100)
 EXACT = {"dial": "exact", "threads": 1}
 IDS = list(range(40, 76))

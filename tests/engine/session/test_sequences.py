@@ -19,6 +19,8 @@ from engine.tracing.recorder import Recorder
 from engine.tracing.trace import load
 from tests.engine.session.test_session import Listener
 
+pytestmark = pytest.mark.long
+
 SHORT = Sampling(temperature=0, max_tokens=6)
 TIGHT = {"dial": "exact", "cache_fraction": 0.25, "threads": 1, "prefetch": "off"}
 SYSTEM = Message("system", "You are kind.")

@@ -26,6 +26,8 @@ from engine.store.manifest import dumps
 from engine.store.reader import load_manifest
 from tests.waiting import LONGEST
 
+pytestmark = pytest.mark.long
+
 GREEDY = Sampling(temperature=0, max_tokens=24)
 HELLO = (Message("user", "Hello! What can you do?"),)
 

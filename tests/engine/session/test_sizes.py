@@ -13,6 +13,8 @@ from engine.session import Session
 from tests.engine.session.shaped import shaped_store
 from tests.engine.session.sizes import MOMENT, Size, above, chat, collapsed, load, replay, size_of
 
+pytestmark = pytest.mark.long
+
 MB = 1_000_000
 
 

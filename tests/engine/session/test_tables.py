@@ -19,6 +19,8 @@ from engine.session.teaching import GateTeacher, TableTeacher
 from tests.engine.session.test_policy_weights import rested
 from tests.engine.session.test_session import Listener
 
+pytestmark = pytest.mark.long
+
 SMALL = {"dial": "exact", "threads": 1, "cache_fraction": 0.4}
 SHAPE = Shape(rows=3, experts=8, k=2)
 CHATS = (("Hello! What can you do?", "Tell me a joke."), ("What is 3 + 4?", "And 12 - 5?"))

@@ -16,6 +16,8 @@ from engine.session import Session
 from engine.session.memories import MATRICES, RESIDENTS, Memories
 from tests.engine.session.test_session import HELLO, Listener, ask
 
+pytestmark = pytest.mark.long
+
 SMALL = {"dial": "exact", "cache_fraction": 0.6, "threads": 1}
 ALONE = {**SMALL, "prefetch": "off"}  # so that what is read does not depend on how quick speculation was
 

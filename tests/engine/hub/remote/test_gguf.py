@@ -29,6 +29,8 @@ from tests.engine.models.parity import hf_model
 from tests.engine.store.tiny_store import read
 from tests.hubserver import HubServer
 
+pytestmark = pytest.mark.long
+
 KINDS = {"Q8_0": Type.Q8_0, "Q4_0": Type.Q4_0, "F32": Type.F32}
 
 

@@ -25,6 +25,8 @@ from tests.engine.hub.tiny_checkpoint import contents, write_checkpoint
 from tests.hubserver import Fault, HubServer, handler
 from tests.waiting import LONGEST
 
+pytestmark = pytest.mark.long
+
 SMALL = 1 << 15  # bytes of a chunk
 
 

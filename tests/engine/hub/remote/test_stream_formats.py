@@ -19,6 +19,8 @@ from tests.engine.models.compat.tiny import tiny_config
 from tests.engine.models.parity import hf_model
 from tests.hubserver import HubServer
 
+pytestmark = pytest.mark.long
+
 
 def in_two(folder: Path) -> Path:
     """The same weights in two files, cut wherever it falls."""

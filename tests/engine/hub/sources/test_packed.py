@@ -27,6 +27,8 @@ from tests.engine.models.compat.checkpoint import Dense, MemoryExperts
 from tests.engine.models.compat.tiny import tiny_config
 from tests.engine.models.parity import hf_model, oracle_logits
 
+pytestmark = pytest.mark.long
+
 GROUP = 16
 
 

@@ -11,6 +11,8 @@ from tests.engine.models.compat.parity import measure
 from tests.engine.models.compat.sweep import DOCS, OUTSIDE, examine, families
 from tests.engine.models.compat.tiny import DIFFERENT, tiny_config
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("model_type", DIFFERENT)
 def test_family_agrees_with_transformers(model_type: str) -> None:
