@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shelf_item.h"
+#include "shelf_internal.h"
 
 enum { MOST = 64, NEAR = 2 }; /* experts of a look; rows ahead whose experts leave last where all are looked at */
 

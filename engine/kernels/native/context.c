@@ -1,30 +1,7 @@
-/* Opening and closing, and sharing out work among lanes. */
+/* Sharing out work among lanes, and closing. */
 #include "context.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-struct uh_lane {
-    uh_buffer scratch;
-    char apart[UH_LINE]; /* no two in one line */
-};
-
-int uh_abi(void) { return UH_ABI; }
-
-uh_context *uh_open(int threads, int isa, int exact) {
-    if (isa < 0 || isa >= UH_ISAS || !(uh_isas() >> isa & 1)) return NULL;
-    uh_context *context = calloc(1, sizeof *context);
-    if (!context) return NULL;
-    context->isa = uh_isa_table(isa);
-    context->exact = exact;
-    context->pairs = !exact && isa >= UH_AVX512 && uh_has_pairs();
-    context->lanes = threads > 1 ? threads : 1;
-    context->lane = calloc((size_t)context->lanes, sizeof *context->lane);
-    context->pool = uh_pool_open(threads);
-    if (context->lane && context->pool) return context;
-    uh_close(context);
-    return NULL;
-}
 
 void uh_close(uh_context *context) {
     if (context->pool) uh_pool_close(context->pool);

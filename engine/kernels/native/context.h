@@ -8,7 +8,11 @@
 #include "pool.h"
 #include "rows.h"
 
-typedef struct uh_lane uh_lane;
+/* What one thread works in. */
+typedef struct {
+    uh_buffer scratch;
+    char apart[UH_LINE]; /* no two in one line: two threads that write to one would fetch it from each other every time */
+} uh_lane;
 
 struct uh_context {
     uh_pool *pool;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode_tile.h"
 #include "half.h"
 
 enum { NO_MEMORY = -1, NOT_FINITE = -2, LEAST_EXPONENT = -126, HALVES = UH_LINE / 2 };
@@ -92,13 +91,6 @@ static void load(const uh_encoding *e, const uh_encoder *encoder, int32_t block,
 }
 
 /* ---- the fit ----------------------------------------------------------------------------------------------------- */
-
-float uh_shrunk(const uh_encoder *encoder, int32_t step, float d, float codes_per_weight) {
-    const float p = (float)encoder->rule->lp_norm, size = fabsf(d);
-    const float pull = powf(codes_per_weight, 2.0f - p) / (float)encoder->beta[step];
-    const float left = size - pull * powf(size, p - 1.0f);
-    return left > 0.0f ? copysignf(left, d) : 0.0f;
-}
 
 /* Scale and offset with which decoded rows have the mean and the spread of the weights; both into their line. */
 static void fit(uh_tile *tile, int tier, uint8_t *line) {

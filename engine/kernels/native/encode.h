@@ -2,18 +2,9 @@
 #ifndef UH_ENCODE_H
 #define UH_ENCODE_H
 
-#include "underhill_kernels.h"
+#include "encode_tile.h"
 
 enum { UH_F16 = 11, UH_BF16 = 16, UH_F32 = 32 }; /* kinds of weights */
-enum { UH_MOST_ENCODED_GROUP = 256, UH_TIERS = 3 };
-
-/* What half-quadratic quantization is told: engine/quantization/hqq.py has the numbers, and says what they mean. */
-typedef struct {
-    double lp_norm, beta, kappa;
-    int32_t iterations, patience;
-    float flat;
-    int32_t largest; /* weights are scaled to at most 2^largest */
-} uh_rule;
 
 /* One matrix and where its parts go. Stored rows and columns are padded to whole tiles, as layout.py says. */
 typedef struct {

@@ -3,8 +3,17 @@
 #ifndef UH_ENCODE_TILE_H
 #define UH_ENCODE_TILE_H
 
-#include "encode.h"
 #include "rows.h"
+
+enum { UH_MOST_ENCODED_GROUP = 256, UH_TIERS = 3 };
+
+/* What half-quadratic quantization is told: engine/quantization/hqq.py has the numbers, and says what they mean. */
+typedef struct {
+    double lp_norm, beta, kappa;
+    int32_t iterations, patience;
+    float flat;
+    int32_t largest; /* weights are scaled to at most 2^largest */
+} uh_rule;
 
 /* The same for every tile of a matrix. step numbers iterations; beta grows with it. */
 typedef struct {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shelf_item.h"
+#include "shelf_internal.h"
 
 int uh_shelf_planned(uh_shelf *shelf, int32_t expert, int32_t parts, const int64_t *crcs, const uh_read_run *runs,
                      int32_t n_runs, const uh_read_chunk *chunks, int32_t n_chunks) {

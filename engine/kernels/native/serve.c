@@ -1,6 +1,6 @@
 /* One token's experts as they come: those that are there are computed, and the next ones waited for, in one call; what has
  * come takes its place in another, for which the table is guarded. */
-#include "shelf_item.h"
+#include "shelf_internal.h"
 #include "threads.h"
 
 enum { MOST = 64 }; /* experts per token */

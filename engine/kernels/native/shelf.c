@@ -1,5 +1,5 @@
 /* What is held is known by its stretches' numbers; a reservation is kept with its expert, for there is never more than one. */
-#include "shelf_item.h"
+#include "shelf_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

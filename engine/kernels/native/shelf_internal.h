@@ -1,6 +1,6 @@
 /* What a shelf keeps of an expert: for shelf.c, who holds it, and fetch.c, who reads it. */
-#ifndef UH_SHELF_ITEM_H
-#define UH_SHELF_ITEM_H
+#ifndef UH_SHELF_INTERNAL_H
+#define UH_SHELF_INTERNAL_H
 
 #include "shelf.h"
 
