@@ -48,7 +48,11 @@ def pytest_runtest_setup() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what this computer cannot run, and say why."""
+    """Leave out what this computer cannot run, and say why; a test that is run alone says why, too."""
+    for item in items:
+        alone = item.get_closest_marker("alone")
+        if alone is not None and not alone.args:
+            raise pytest.UsageError(f"{item.nodeid}: say why it runs alone, as in @pytest.mark.alone('locks a file')")
     gpu = [item for item in items if item.get_closest_marker("gpu")]
     if gpu:
         import torch

@@ -21,7 +21,10 @@ from tests.app.fake_engine import SENTENCE
 from tests.app.window_process import ATTACHED
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL"),
+    pytest.mark.alone("kills a program at moments of its start"),
+]
 
 
 def start(folder: Path, number: int | str) -> subprocess.Popen[str]:

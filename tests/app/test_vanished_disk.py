@@ -16,7 +16,11 @@ from tests.app.conftest import close
 from tests.app.homes import lived_in
 from tests.vanishing_disk import VanishingDisk, vanishing_disk
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("raised")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.usefixtures("raised"),
+    pytest.mark.alone("shuts down a file system that it has mounted"),
+]
 FIRST, SECOND, THIRD = "What is seven plus five?", "Tell me a long story about a fox.", "And what of the hen?"
 
 

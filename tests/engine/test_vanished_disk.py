@@ -15,6 +15,8 @@ from engine.store.verify import verify
 from tests.vanishing_disk import VanishingDisk, vanishing_disk
 from tests.waiting import PROCESS
 
+pytestmark = pytest.mark.alone("shuts down a file system that it has mounted")
+
 Events = queue.Queue[api.Event]
 STORY = (api.Message("user", "Tell me a long story about a fox."),)
 

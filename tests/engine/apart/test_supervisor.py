@@ -54,7 +54,10 @@ class Engine:
 api.start = Engine
 child.main(int(sys.argv[1]))
 """
-pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="pause() is of POSIX"), pytest.mark.long]
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="pause() is of POSIX"),
+    pytest.mark.alone("judges an engine by the time between its signs of life"),
+]
 
 
 @pytest.fixture

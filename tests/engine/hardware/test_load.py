@@ -13,6 +13,8 @@ import pytest
 from engine.hardware import load
 from engine.hardware.load import Load, Watch, turns, wait_for_quiet, working
 
+pytestmark = pytest.mark.alone("looks at what other programs take of the processor")
+
 Times = namedtuple("Times", "user nice system idle iowait steal guest guest_nice")
 
 

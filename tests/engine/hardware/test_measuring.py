@@ -13,7 +13,7 @@ from engine.hardware.measuring import Probe, probe_fully
 from engine.hardware.rates import from_json
 from engine.kernels.native import NativeMissing
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.alone("measures disk and memory")]
 
 
 @pytest.fixture(autouse=True)
