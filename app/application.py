@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
-from app.attachments.controller import AttachmentDesk, ReadingDesk
+from app.attachments.controller import AttachmentController, AttachmentReader
 from app.backend.engine_link import EngineLink
 from app.backend.models import Models
 from app.chat.conversation import Conversation
@@ -18,7 +18,7 @@ from app.controllers.onboarding_controller import OnboardingController
 from app.controllers.tray import TrayController
 from app.i18n import languages
 from app.i18n.translate import tr
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from app.main_window import MainWindow
 from app.platform import thread_priority
 from app.platform.first_paint import AfterFirstPaint
@@ -27,7 +27,7 @@ from app.platform.paths import AppPaths
 from app.platform.single_instance import SingleInstance
 from app.settings import preferences
 from app.settings.preferences import Preferences
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.opening import Problem
 from app.telemetry.frame_throttle import FrameThrottle
 from app.theme import fonts
@@ -48,26 +48,26 @@ class Application:
         languages.install(remembered.language)
         self.theme = Theme(application, remembered.theme)
         self.inbox = MainThreadQueue(application)
-        self.keeper = Keeper(paths.chats, self.inbox, self._problem)
+        self.database = DatabaseThread(paths.chats, self.inbox, self._problem)
         self.link = EngineLink(self.inbox, start)
-        self.conversation = Conversation(self.keeper, self.link, self.inbox)
+        self.conversation = Conversation(self.database, self.link, self.inbox)
         self.models = Models(self.link, self.inbox, lambda: dict(remembered.engine))
-        self.shelf = Shelf(self.link, self.models, lambda: dict(remembered.engine))
+        self.library = LibraryViewModel(self.link, self.models, lambda: dict(remembered.engine))
         self.window = MainWindow(
-            self.theme, self.keeper, self.conversation, self.models, self.shelf, remembered, paths.preferences
+            self.theme, self.database, self.conversation, self.models, self.library, remembered, paths.preferences
         )
         composer = self.window.composer
-        self.attachments = AttachmentDesk(composer, self.window.banners, self.inbox, self.conversation)
+        self.attachments = AttachmentController(composer, self.window.banners, self.inbox, self.conversation)
         self.conversation.opened.connect(self.attachments.forget)
-        self.reading = ReadingDesk(self.window, self.theme, self.conversation, self.models)
+        self.reading = AttachmentReader(self.window, self.theme, self.conversation, self.models)
         rewriting = self.window.rewriting
         self.counting = TokenCounter(composer, self.conversation, self.models, self.link, lambda: rewriting.edited)
-        self.counting.told.connect(composer.meter.tell)
-        self.counting.attachments_told.connect(composer.tell_costs)
-        self.attention = TrayController(self.window, self.conversation, self.models, self.shelf, self.theme)
-        self.downloads = DownloadsController(self.window, self.shelf)
+        self.counting.told.connect(composer.meter.show_usage)
+        self.counting.attachments_told.connect(composer.show_token_counts)
+        self.attention = TrayController(self.window, self.conversation, self.models, self.library, self.theme)
+        self.downloads = DownloadsController(self.window, self.library)
         self.first_run = OnboardingController(
-            self.window, self.theme, self.link, self.conversation, self.models, self.shelf, remembered
+            self.window, self.theme, self.link, self.conversation, self.models, self.library, remembered
         )
         self.again = False  # whether to open anew once this one is closed
         self.window.restart_wanted.connect(self._restart)
@@ -99,7 +99,7 @@ class Application:
         self.conversation.closing = True
         self.link.close()
         self.inbox.drain()  # what the engine said last: answers that were cut short go to disk
-        self.keeper.close()
+        self.database.close()
         self.inbox.close()
         self.window.transcript.end()
         self.window.deleteLater()

@@ -34,7 +34,7 @@ from app.chat.header import Header
 from app.chat.prompt_messages import first_read_message
 from app.chat.welcome import Welcome
 from app.composer.composer import Composer, DropHint, local_files
-from app.composer.key_forwarding import Typed
+from app.composer.key_forwarding import KeyForwarder
 from app.controllers.chat_navigator import ChatNavigator
 from app.controllers.chats_controller import ChatsController
 from app.controllers.closing_controller import ClosingController
@@ -48,16 +48,16 @@ from app.controllers.network_controller import NetworkController
 from app.controllers.side_panes import SidePanes
 from app.controllers.storage_controller import StorageController
 from app.controllers.window_state import WindowState
-from app.dialogs.about import About
+from app.dialogs.about import AboutDialog
 from app.dialogs.help import ShortcutSheet
 from app.i18n.translate import sentences, tr
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from app.platform import open_externally
 from app.platform.paths import AppPaths
 from app.settings.preferences import Preferences
 from app.sidebar.sidebar import Sidebar
 from app.storage import drafts, trash
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.records import Attachment, Chat, StoredMessage
 from app.storage.store import ChatStore
 from app.telemetry.docks import TelemetryDocks
@@ -67,7 +67,7 @@ from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
 from app.widgets import keyboard
 from app.widgets.banner import Banners
-from app.widgets.dialogs import to_front
+from app.widgets.dialogs import raise_window
 from app.widgets.find_bar import FindBar
 from app.widgets.shortcuts import SHORTCUTS
 from app.widgets.toast import Toast
@@ -84,10 +84,10 @@ class MainWindow(QMainWindow):
     def __init__(
         self,
         theme: Theme,
-        keeper: Keeper,
+        database: DatabaseThread,
         conversation: Conversation,
         known: Models,
-        shelf: Shelf,
+        view_model: LibraryViewModel,
         remembered: Preferences,
         path: Path,
     ) -> None:
@@ -99,26 +99,26 @@ class MainWindow(QMainWindow):
         room = self.screen().availableGeometry()
         self.resize(min(1280, room.width()), min(820, room.height() - 40))
         self._theme = theme
-        self._keeper = keeper
+        self._database = database
         self.conversation = conversation
         self.models = known
         self._preferences = remembered
         self._path = path
         self.folder = path.parent
-        self.remembering = WindowState(self, keeper, remembered, path)
+        self.remembering = WindowState(self, database, remembered, path)
         self._build()
         self.rewriting = MessageEditing(self, conversation, known)
-        self.chats = ChatsController(self, theme, keeper, conversation, remembered)
+        self.chats = ChatsController(self, theme, database, conversation, remembered)
         self.network = Network(known)
         self.desk = ModelController(self, theme, known, conversation, remembered)
-        self.library = LibraryController(self, shelf, known)
+        self.library = LibraryController(self, view_model, known)
         self.network_desk = NetworkController(self, theme, self.network)
-        self.engine_desk = EngineController(self, known.link, shelf, keeper)
-        self.disk_desk = StorageController(self, keeper, conversation)
-        self.closing = ClosingController(self, keeper, conversation)
+        self.engine_desk = EngineController(self, known.link, view_model, database)
+        self.disk_desk = StorageController(self, database, conversation)
+        self.closing = ClosingController(self, database, conversation)
         self._connect()
         self.finding = FindController(self, conversation)  # after _connect: it selects in what is on the page by then
-        Typed(self, self.composer.edit, self.transcript)
+        KeyForwarder(self, self.composer.edit, self.transcript)
         self._shortcuts()
         self._restore()
 
@@ -174,7 +174,7 @@ class MainWindow(QMainWindow):
         self._scrolled.timeout.connect(self._keep_place)
         self.transcript.moved.connect(self._scrolled.start)
         c.opened.connect(self._opened)
-        self.there = ChatNavigator(self, self._keeper, c)  # after that: the page then shows what it is asked for
+        self.there = ChatNavigator(self, self._database, c)  # after that: the page then shows what it is asked for
         c.added.connect(self._added)
         c.grew.connect(self.transcript.extend)
         c.finished.connect(self.transcript.finish)
@@ -224,10 +224,10 @@ class MainWindow(QMainWindow):
         self.conversation.sampling = dict(p.sampling)
         self.header.thinking.set_level(p.thinking)
         self.conversation.thinking = p.thinking
-        self._keeper.do(trash.empty_expired)
+        self._database.submit(trash.empty_expired)
         self.chats.refresh()
-        self._keeper.do(drafts.attached, self._attach_again)
-        self._keeper.do(partial(ChatStore.chat, chat_id=p.chat), partial(self._reopen, p.draft))
+        self._database.submit(drafts.attached, self._attach_again)
+        self._database.submit(partial(ChatStore.chat, chat_id=p.chat), partial(self._reopen, p.draft))
         self.conversation.new()
         self.composer.edit.setFocus()
 
@@ -238,7 +238,7 @@ class MainWindow(QMainWindow):
     @Slot(str)
     def come_forward(self, model: str) -> None:
         """Another start asked for this window, and perhaps for a model."""
-        to_front(self)
+        raise_window(self)
         if model and model != self._preferences.model:
             self.desk.open_model(model)
 
@@ -252,7 +252,7 @@ class MainWindow(QMainWindow):
 
     def leave(self) -> None:
         """Keep what is not sent and where the page is scrolled to."""
-        self.composer.keep()
+        self.composer.save_draft()
         self._keep_place()
 
     @Slot()
@@ -341,7 +341,7 @@ class MainWindow(QMainWindow):
 
     @Slot(str, object)
     def _returned(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        self.composer.put_back(text, attachments)
+        self.composer.restore(text, attachments)
 
     # ---- the window itself ------------------------------------------------------------------------------------
 
@@ -434,10 +434,10 @@ class MainWindow(QMainWindow):
         return sheet
 
     @Slot()
-    def show_about(self) -> About:
+    def show_about(self) -> AboutDialog:
         """Versions, folders, licences."""
         card = self.models.card
-        about = About(self._path.parent, sentences(*card.plan) if card is not None else "", self)
+        about = AboutDialog(self._path.parent, sentences(*card.plan) if card is not None else "", self)
         about.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         about.open()
         return about

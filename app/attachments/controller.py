@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDir, QObject, Slot
 from PySide6.QtWidgets import QFileDialog
 
-from app.attachments.dialog import Reader
+from app.attachments.dialog import AttachmentDialog
 from app.attachments.reading import read
 from app.backend import models
 from app.backend.models import Models
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from app.main_window import MainWindow
 
 
-class AttachmentDesk(QObject):
+class AttachmentController(QObject):
     """Serves one composer, which writes in the open chat of a conversation."""
 
     def __init__(
@@ -125,13 +125,13 @@ def _too_late(name: str) -> api.UnderhillError:
     )  # fmt: skip
 
 
-class ReadingDesk(QObject):
+class AttachmentReader(QObject):
     """Any number of windows at once, beside the chat."""
 
     def __init__(self, window: MainWindow, theme: Theme, conversation: Conversation, known: Models) -> None:
         super().__init__(window)
         self._window, self._theme, self._conversation, self._models = window, theme, conversation, known
-        self._readers: list[Reader] = []
+        self._readers: list[AttachmentDialog] = []
         window.composer.attached.pressed.connect(self.show_drafted)
         window.transcript.attached.connect(self.show_sent)
 
@@ -147,9 +147,9 @@ class ReadingDesk(QObject):
         if message is not None and message.attachments:
             self.open(message.attachments, 0)
 
-    def open(self, files: Sequence[Attachment], number: int) -> Reader:
+    def open(self, files: Sequence[Attachment], number: int) -> AttachmentDialog:
         """A window for these files, at one of them."""
-        reader = Reader(self._theme, files, self._window)
+        reader = AttachmentDialog(self._theme, files, self._window)
         self._readers.append(reader)
         reader.shown.connect(partial(self._count, reader))
         reader.finished.connect(partial(self._closed, reader))
@@ -157,15 +157,15 @@ class ReadingDesk(QObject):
         reader.show()
         return reader
 
-    def _closed(self, reader: Reader, _: int) -> None:
+    def _closed(self, reader: AttachmentDialog, _: int) -> None:
         self._readers.remove(reader)
 
-    def _count(self, reader: Reader, file: Attachment) -> None:
+    def _count(self, reader: AttachmentDialog, file: Attachment) -> None:
         if self._models.state != models.READY:
             return
 
         def heard(event: api.Event) -> None:
             if isinstance(event, api.Done) and reader in self._readers and reader.file is file:
-                reader.tell(event.result.tokens[0])
+                reader.show_tokens(event.result.tokens[0])
 
         self._models.ask(api.CountTokens, heard, (with_attachments("", (file,)),))

@@ -20,7 +20,7 @@ _MOST = 1_000_000  # characters that are shown of a file; more take the window's
 _PROSE = (".txt", ".md", ".pdf", "")
 
 
-class Reader(QDialog):
+class AttachmentDialog(QDialog):
     """shown: this file is, whose tokens `tell` wants to know."""
 
     shown = Signal(object)
@@ -73,7 +73,7 @@ class Reader(QDialog):
         room = self.screen().availableGeometry()
         self.resize(min(fonts.pixels(700), room.width() - 40), min(fonts.pixels(540), room.height() - 80))
         self.names.currentIndexChanged.connect(self.show_file)
-        sizes.follow(self, Reader._write)
+        sizes.follow(self, AttachmentDialog._write)
 
     @property
     def file(self) -> Attachment:
@@ -89,10 +89,10 @@ class Reader(QDialog):
         self._write()
         self.text.setPlainText(self.file.text[:_MOST])
         self.text.setFocus()
-        self.tell(None)
+        self.show_tokens(None)
         self.shown.emit(self.file)
 
-    def tell(self, tokens: int | None) -> None:
+    def show_tokens(self, tokens: int | None) -> None:
         """How many tokens the model takes for it; None: not known."""
         facts = [size(len(self.file.text.encode()))]
         if tokens is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.i18n.translate import plural, tr
-from app.storage.records import Queued, StoredMessage, Style
+from app.storage.records import QueuedMessage, StoredMessage, Style
 from app.transcript.notes import duration, rate
 from engine import api
 
@@ -39,7 +39,7 @@ class RunningAnswer:
     waits: bool = False
     waited: bool = False
     opening: bool = False  # the model is being opened
-    queue: tuple[Queued, ...] = ()  # messages to send once it has ended
+    queue: tuple[QueuedMessage, ...] = ()  # messages to send once it has ended
     began: float = field(default_factory=time.monotonic)
     reading: api.PromptRead | None = None
     _recent: list[tuple[float, int]] = field(default_factory=list)

@@ -16,9 +16,9 @@ from app.chat.draft_store import DraftStore
 from app.chat.prompt_messages import prompt_messages
 from app.chat.running_answers import RunningAnswers
 from app.storage import branches, drafts, trash
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.opening import Problem
-from app.storage.records import Attachment, Chat, Place, Queued, StoredMessage, Style, new_id
+from app.storage.records import Attachment, Chat, QueuedMessage, ScrollPosition, StoredMessage, Style, new_id
 from app.storage.store import ChatStore
 from app.storage.titles import title_from
 from engine import api
@@ -37,16 +37,16 @@ class Conversation(QObject):
     removed = Signal(object)  # message id
     chats_changed = Signal()
     busy_changed = Signal()
-    queue_changed = Signal(object)  # tuple[Queued, ...] of the open chat
+    queue_changed = Signal(object)  # tuple[QueuedMessage, ...] of the open chat
     returned = Signal(str, object)  # text and attachments that were not sent: back into the composer
     failed = Signal(object, object)  # api.Failed, and the id of the chat
     problem = Signal(object)  # Problem
 
-    def __init__(self, keeper: Keeper, link: EngineLink, parent: QObject | None = None) -> None:
+    def __init__(self, database: DatabaseThread, link: EngineLink, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._keeper = keeper
+        self._database = database
         self._link = link
-        self.unsent = DraftStore(keeper, self.problem.emit)
+        self.unsent = DraftStore(database, self.problem.emit)
         self.chat: Chat | None = None
         self.messages: list[StoredMessage] = []
         self.model = ""  # title of the model that answers
@@ -56,7 +56,7 @@ class Conversation(QObject):
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
         self.new_style: Style | None = None  # of a chat that has no message yet
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
-        self._under_way = RunningAnswers(self, keeper)
+        self._under_way = RunningAnswers(self, database)
         self.unanswered = 0  # the question of the answer that failed last
         self.wanted = 0  # the chat asked for last; an older reading that comes late is not shown
 
@@ -73,11 +73,11 @@ class Conversation(QObject):
         """Read a chat from disk and show it; with a message: the branch that has it, scrolled to it."""
         self.wanted = chat.id
         if message_id:
-            self._keeper.do(partial(branches.read_at, chat_id=chat.id, message_id=message_id), self._read_done)
+            self._database.submit(partial(branches.read_at, chat_id=chat.id, message_id=message_id), self._read_done)
         else:
-            self._keeper.do(partial(branches.read, chat_id=chat.id), self._read_done)
+            self._database.submit(partial(branches.read, chat_id=chat.id), self._read_done)
 
-    def _read_done(self, found: branches.Opened | None) -> None:
+    def _read_done(self, found: branches.OpenedChat | None) -> None:
         if found is None or found[0].id != self.wanted:
             return
         chat, messages = self.unsent.whole(*found)
@@ -93,23 +93,25 @@ class Conversation(QObject):
         """Set a title by hand."""
         if self.chat is not None and self.chat.id == chat_id:
             self.chat = dataclasses.replace(self.chat, title=title, title_by_hand=True)
-        self._keeper.do(lambda store: store.set_title(chat_id, title, True), self._tell_chats)
+        self._database.submit(lambda store: store.set_title(chat_id, title, True), self._tell_chats)
 
     def delete(self, chat_id: int) -> None:
         """Move a chat to the trash, stopping its answer."""
         for answer in self._under_way.answers.values():
             if answer.message.chat_id == chat_id:
                 self._stop(answer)
-        self._keeper.do(lambda store: trash.put(store, chat_id), self._tell_chats)
+        self._database.submit(lambda store: trash.add(store, chat_id), self._tell_chats)
 
     def restore(self, chat_id: int) -> None:
         """Undo a deletion."""
-        self._keeper.do(lambda store: trash.take_back(store, chat_id), self._tell_chats)
+        self._database.submit(lambda store: trash.restore(store, chat_id), self._tell_chats)
 
     def branch(self, message_id: int) -> None:
         """A new chat that begins like this one, up to this message."""
         if self.chat is not None:
-            self._keeper.do(partial(branches.branch, chat_id=self.chat.id, message_id=message_id), self._branched)
+            self._database.submit(
+                partial(branches.copy_branch, chat_id=self.chat.id, message_id=message_id), self._branched
+            )
 
     def _branched(self, chat: Chat | None) -> None:
         if chat is not None:
@@ -136,12 +138,12 @@ class Conversation(QObject):
             self.new_attached = files
         self.unsent.keep_files(chat_id, files)
 
-    def keep_place(self, place: Place | None) -> None:
+    def keep_place(self, place: ScrollPosition | None) -> None:
         """Keep where the open chat is scrolled to; None: at its end."""
         if self.chat is not None and self.chat.place != place:
             chat_id = self.chat.id
             self.chat = dataclasses.replace(self.chat, place=place)
-            self._keeper.do(lambda store: store.set_place(chat_id, place), failed=self.unsent.refused)
+            self._database.submit(lambda store: store.set_place(chat_id, place), failed=self.unsent.refused)
 
     @property
     def style(self) -> Style:
@@ -156,7 +158,7 @@ class Conversation(QObject):
             return
         chat_id = self.chat.id
         self.chat = dataclasses.replace(self.chat, style=style)
-        self._keeper.do(lambda store: store.set_style(chat_id, style))
+        self._database.submit(lambda store: store.set_style(chat_id, style))
 
     # ---- sending ----------------------------------------------------------------------------------------------
 
@@ -193,7 +195,7 @@ class Conversation(QObject):
         self._under_way.write_again()
 
     @property
-    def queue(self) -> tuple[Queued, ...]:
+    def queue(self) -> tuple[QueuedMessage, ...]:
         """Messages of the open chat that wait for its answer to end."""
         answer = self._running()
         return answer.queue if answer is not None else ()
@@ -202,7 +204,7 @@ class Conversation(QObject):
         """Write the question to disk, then have it answered; while an answer comes, it waits for the end of that."""
         answer = self._running()
         if answer is not None:
-            self.set_queue((*answer.queue, Queued(text, tuple(attachments))))
+            self.set_queue((*answer.queue, QueuedMessage(text, tuple(attachments))))
             return
         new = self.chat is None
         if self.chat is None:
@@ -216,7 +218,7 @@ class Conversation(QObject):
             self.new_attached = ()
             self.unsent.keep_files(drafts.NEW, ())
 
-    def set_queue(self, queue: tuple[Queued, ...]) -> None:
+    def set_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Change which messages wait in the open chat."""
         answer = self._running()
         if answer is not None and self.chat is not None:
@@ -274,29 +276,29 @@ class Conversation(QObject):
             self.problem.emit(problem)
 
         write = partial(branches.write, chat=None, messages=(edited,))
-        self._keeper.do(write, lambda _: self._read_again(chat), refused)
+        self._database.submit(write, lambda _: self._read_again(chat), refused)
 
-    def erase(self, message_id: int, done: Callable[[branches.Erased], object]) -> None:
+    def erase(self, message_id: int, done: Callable[[branches.DeletedMessages], object]) -> None:
         """Remove a message from the open chat. done: gets what `bring_back` needs."""
         chat = self.chat
         if chat is None or self.busy:
             return
 
-        def erased(what: branches.Erased | None) -> None:
+        def erased(what: branches.DeletedMessages | None) -> None:
             if what is not None:
                 self._read_again(chat)
                 done(what)
 
-        self._keeper.do(partial(branches.erase, chat_id=chat.id, message_id=message_id), erased)
+        self._database.submit(partial(branches.delete_message, chat_id=chat.id, message_id=message_id), erased)
 
-    def bring_back(self, what: branches.Erased) -> None:
+    def bring_back(self, what: branches.DeletedMessages) -> None:
         """Undo `erase`; where its chat is open, it shows what came back."""
 
         def done(_: None) -> None:
             if self.chat is not None and self.chat.id == what.chat_id and not self.busy:
                 self.open(self.chat, what.messages[0].id)
 
-        self._keeper.do(partial(branches.bring_back, erased=what), done)
+        self._database.submit(partial(branches.restore_messages, erased=what), done)
 
     def _read_again(self, chat: Chat) -> None:
         """What was written to it is shown, if it is still the open one."""
@@ -307,7 +309,9 @@ class Conversation(QObject):
         """Show the version before or after."""
         if self.chat is None or self.busy:
             return
-        self._keeper.do(partial(branches.step, chat_id=self.chat.id, message_id=message_id, by=by), self._read_done)
+        self._database.submit(
+            partial(branches.step, chat_id=self.chat.id, message_id=message_id, by=by), self._read_done
+        )
 
     def stop(self) -> None:
         """Stop the answer of the open chat; what it has said stays. A second time: no longer wait for its end."""
@@ -322,7 +326,7 @@ class Conversation(QObject):
 
     def _begin(
         self, chat_id: int, before: list[StoredMessage], style: Style, question: StoredMessage | None = None,
-        chat: Chat | None = None, versions: int = 1, queue: tuple[Queued, ...] | None = None,
+        chat: Chat | None = None, versions: int = 1, queue: tuple[QueuedMessage, ...] | None = None,
     ) -> None:  # fmt: skip
         """before: what is answered, the question included. chat: to be made, its first question being this one. queue:
         the question has waited, and these still do.
@@ -344,7 +348,7 @@ class Conversation(QObject):
         self._under_way.begin(answer)
         self._tell_busy()
         self._under_way.show_soon()
-        self._keeper.do(write, partial(self._written, answer), partial(self._not_written, answer, new))
+        self._database.submit(write, partial(self._written, answer), partial(self._not_written, answer, new))
 
     def _written(self, answer: RunningAnswer, _: None) -> None:
         """The question is on disk: now the engine may answer it."""
@@ -365,7 +369,7 @@ class Conversation(QObject):
     def _not_written(self, answer: RunningAnswer, new: bool, problem: Problem) -> None:
         """The disk refused: the page goes back to what is on disk, and the words to the composer."""
         shown, question, chat_id = self.shows(answer), answer.question, answer.message.chat_id
-        back = [] if question is None else [Queued(question.content, question.attachments)]
+        back = [] if question is None else [QueuedMessage(question.content, question.attachments)]
         if self._under_way.has(answer):  # otherwise nobody waited for the disk any longer
             if answer.waited and not shown:  # it goes on waiting
                 self.unsent.keep_queue(chat_id, (*back, *answer.queue))
@@ -410,7 +414,9 @@ class Conversation(QObject):
                 self._end(answer, answer.finished("failed", None))
             else:
                 self._drop(answer)
-                self._keeper.do(lambda store: store.remove(answer.message.id), partial(self._removed, answer.message))
+                self._database.submit(
+                    lambda store: store.remove(answer.message.id), partial(self._removed, answer.message)
+                )
             self.unanswered = answer.turns[-1].id if answer.turns else 0
             self.failed.emit(event, answer.message.chat_id)
 
@@ -430,7 +436,7 @@ class Conversation(QObject):
     def _cut_off(self, answer: RunningAnswer, stats: api.Stats | None) -> None:
         """Nobody stopped it: Underhill closes. What waited for it is on the disk, and is there when it opens again."""
         message = dataclasses.replace(answer.finished("", stats), state="cut")
-        self._keeper.do(lambda store: store.update(message), failed=self.problem.emit)
+        self._database.submit(lambda store: store.update(message), failed=self.problem.emit)
 
     def _end(self, answer: RunningAnswer, message: StoredMessage) -> None:
         self._under_way.end(answer)
@@ -455,12 +461,12 @@ class Conversation(QObject):
         question = StoredMessage(new_id(), chat_id, message.id, "user", first.text, attachments=first.attachments)
         self._begin(chat_id, [*answer.turns, message, question], answer.style, question, queue=tuple(rest))
 
-    def _return_queue(self, chat_id: int, queue: tuple[Queued, ...]) -> None:
+    def _return_queue(self, chat_id: int, queue: tuple[QueuedMessage, ...]) -> None:
         """Messages that were not sent go back into the composer, and wait no more once they are on the disk there."""
         self._return(queue)
         self.unsent.keep_queue(chat_id, ())
 
-    def _return(self, words: Sequence[Queued]) -> None:
+    def _return(self, words: Sequence[QueuedMessage]) -> None:
         self.returned.emit("\n\n".join(q.text for q in words if q.text), tuple(a for q in words for a in q.attachments))
 
     def _drop(self, answer: RunningAnswer) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 from app.i18n.translate import sentences, tr
 from app.storage import branches, drafts
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.opening import Problem
-from app.storage.records import Attachment, Chat, Queued, StoredMessage
+from app.storage.records import Attachment, Chat, QueuedMessage, StoredMessage
 from app.storage.store import ChatStore
 
 _ANSWER = "answer"
@@ -22,8 +22,8 @@ _Key = tuple[int, str]  # id of a chat, and a field of it: 'draft', 'attached' o
 class DraftStore:
     """tell: called with what is wrong, once until all is saved again."""
 
-    def __init__(self, keeper: Keeper, tell: Callable[[Problem], object]) -> None:
-        self._keeper, self._tell = keeper, tell
+    def __init__(self, database: DatabaseThread, tell: Callable[[Problem], object]) -> None:
+        self._database, self._tell = database, tell
         self._held: dict[_Key, Any] = {}  # not known to be on the disk
         self._told = False
         self.problem: Problem | None = None  # why the disk refused it last
@@ -51,7 +51,7 @@ class DraftStore:
         """What is attached to it."""
         self._keep((chat_id, "attached"), files)
 
-    def keep_queue(self, chat_id: int, queue: tuple[Queued, ...]) -> None:
+    def keep_queue(self, chat_id: int, queue: tuple[QueuedMessage, ...]) -> None:
         """What waits in it for an answer to end."""
         self._keep((chat_id, "queue"), queue)
 
@@ -95,7 +95,9 @@ class DraftStore:
 
     def _keep(self, key: _Key, value: Any, done: Callable[[], object] = lambda: None) -> None:
         self._held[key] = value
-        self._keeper.do(partial(_write, key=key, value=value), partial(self._kept, key, value, done), self.refused)
+        self._database.submit(
+            partial(_write, key=key, value=value), partial(self._kept, key, value, done), self.refused
+        )
 
     def _kept(self, key: _Key, value: Any, done: Callable[[], object], _: None) -> None:
         if self._held.get(key) == value:

@@ -134,7 +134,7 @@ class Header(QFrame):
         self.cancel.clicked.connect(self._cancel)
         self.downloads = QPushButton(self)
         self.downloads.setObjectName("downloads")
-        sizes.letter(self.downloads, 0.84, self.downloads.font().Weight.DemiBold)
+        sizes.set_font(self.downloads, 0.84, self.downloads.font().Weight.DemiBold)
         self.downloads.clicked.connect(self.downloads_wanted)
         self.downloads.hide()
         self.offline = QPushButton(tr("Offline"), self)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from app.chat.answer import RunningAnswer
 from app.chat.prompt_messages import with_attachments
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.opening import Problem
 from app.storage.records import StoredMessage
 from app.storage.store import ChatStore
@@ -31,9 +31,9 @@ SAVE_INTERVAL = (
 class RunningAnswers(QObject):
     """answers: by message id, in the order in which the engine does them."""
 
-    def __init__(self, conversation: Conversation, keeper: Keeper) -> None:
+    def __init__(self, conversation: Conversation, database: DatabaseThread) -> None:
         super().__init__(conversation)
-        self._conversation, self._keeper = conversation, keeper
+        self._conversation, self._database = conversation, database
         self.answers: dict[int, RunningAnswer] = {}
         self._shown_at = 0.0
         self._show = QTimer(self, singleShot=True)
@@ -113,7 +113,7 @@ class RunningAnswers(QObject):
             if answer.unsaved and not answer.saving:
                 answer.unsaved, answer.saving = False, True
                 write = partial(_write, answer, answer.so_far())
-                self._keeper.do(write, partial(self._taken, answer), partial(self._not_taken, answer))
+                self._database.submit(write, partial(self._taken, answer), partial(self._not_taken, answer))
 
     def _taken(self, answer: RunningAnswer, _: None) -> None:
         answer.refused = False

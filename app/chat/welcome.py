@@ -93,10 +93,10 @@ class Welcome(QScrollArea):
         page = QWidget(self)
         page.setObjectName("page")
         self._mark = mark = QLabel(page)
-        sizes.mark(mark, 64)
+        sizes.show_logo(mark, 64)
         mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._title = QLabel(page)
-        sizes.letter(self._title, 1.75, self._title.font().Weight.DemiBold)
+        sizes.set_font(self._title, 1.75, self._title.font().Weight.DemiBold)
         self._note = QLabel(page)
         self._note.setObjectName("muted")
         self._plan = QLabel(page)
@@ -132,10 +132,10 @@ class Welcome(QScrollArea):
         outer.addStretch(1)
         inner.setMinimumWidth(320)
         self.setWidget(page)
-        self.tell("", "", (), True)
+        self.show_model("", "", (), True)
         sizes.follow(self, Welcome._fit)
 
-    def tell(self, model: str, note: str, plan: tuple[str, ...], small: bool) -> None:
+    def show_model(self, model: str, note: str, plan: tuple[str, ...], small: bool) -> None:
         """model: its title, empty while none is open. note: what it is for. plan: how it runs here."""
         self._title.setText(tr("What would you like to talk about?") if model else tr("Welcome to Underhill"))
         self._note.setText(note)

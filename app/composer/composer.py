@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBox
 
 from app.composer.context_meter import ContextMeter
 from app.i18n.translate import tr
-from app.storage.records import Attachment, Queued
+from app.storage.records import Attachment, QueuedMessage
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
@@ -91,7 +91,7 @@ class DropHint(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         label = QLabel(tr("Drop the files here to attach them"), self)
         label.setObjectName("drop")
-        sizes.letter(label, 1.15, label.font().Weight.DemiBold)
+        sizes.set_font(label, 1.15, label.font().Weight.DemiBold)
         label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 20, 20, 20)
@@ -119,7 +119,7 @@ class Composer(QFrame):
     stopped = Signal()
     draft = Signal(str, object)
     recall = Signal()  # Up in an empty composer: the last question, to be edited
-    queue_changed = Signal(object)  # tuple[Queued, ...]: the user took one out
+    queue_changed = Signal(object)  # tuple[QueuedMessage, ...]: the user took one out
     changed = Signal()  # text or attachments
     undo = Signal()  # where nothing typed is left to take back
     files = Signal(object)  # list[Path]: dropped or pasted
@@ -131,7 +131,7 @@ class Composer(QFrame):
         self._busy = False
         self._ready = False
         self._placeholder = ""
-        self.queue: tuple[Queued, ...] = ()
+        self.queue: tuple[QueuedMessage, ...] = ()
         self.attachments: tuple[Attachment, ...] = ()
         self.strip = EditStrip(theme, self)
         self.waiting = Chips(theme, tr("Messages that wait"), tr("Take out"), self)
@@ -153,7 +153,7 @@ class Composer(QFrame):
         self.button = IconButton(theme, "send", tr("Send"), self, "Enter", size=20)
         self.button.setObjectName("send")
         self.button.set_icon("send")
-        sizes.square(self.button, 36)
+        sizes.set_square(self.button, 36)
         self.button.clicked.connect(self._pressed)
         self.attach = IconButton(theme, "attach", tr("Attach files"), self, "Ctrl+O")
         self.style_button = IconButton(theme, "style", tr("System prompt and sampling of this chat"), self, "Ctrl+P")
@@ -177,7 +177,7 @@ class Composer(QFrame):
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(_DRAFT_AFTER)
-        self._rest.timeout.connect(self.keep)
+        self._rest.timeout.connect(self.save_draft)
         sizes.follow(self, Composer._fit)
         self._enable()
 
@@ -190,19 +190,19 @@ class Composer(QFrame):
         self.edit.setPlainText(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
-    def put_back(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+    def restore(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """What was not sent, before what has been typed and attached since."""
         self.set_text("\n\n".join(t for t in (text, self.text()) if t))
         self.set_attachments((*attachments, *self.attachments))
-        self.keep()
+        self.save_draft()
 
     def set_attachments(self, attachments: Sequence[Attachment]) -> None:
         """What goes with the message."""
         self.attachments = tuple(attachments)
-        self.tell_costs([None] * len(self.attachments))
+        self.show_token_counts([None] * len(self.attachments))
         self._changed()
 
-    def tell_costs(self, tokens: Sequence[int | None]) -> None:
+    def show_token_counts(self, tokens: Sequence[int | None]) -> None:
         """Show the attachments, each with its tokens; None: not counted yet."""
         if len(tokens) == len(self.attachments):
             tip = tr("Press to see what the model reads of it.")
@@ -227,7 +227,7 @@ class Composer(QFrame):
         self._show_placeholder()
         self._enable()
 
-    def set_queue(self, queue: tuple[Queued, ...]) -> None:
+    def set_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Show which messages wait for the answer to end."""
         self.queue = queue
         self.waiting.fill([
@@ -236,7 +236,7 @@ class Composer(QFrame):
         ])  # fmt: skip
 
     @Slot()
-    def keep(self) -> None:
+    def save_draft(self) -> None:
         """Tell the draft now."""
         self._rest.stop()
         self.draft.emit(self.text(), self.attachments)
@@ -275,14 +275,14 @@ class Composer(QFrame):
             self.set_attachments(())
             self.edit.clear()
             self.sent.emit(text, attachments)
-            self.keep()  # after it: on the disk, words are sent before they are typed no more
+            self.save_draft()  # after it: on the disk, words are sent before they are typed no more
 
     @Slot(int)
     def _take_back(self, number: int) -> None:
         """A message that waits comes back to be changed."""
         queued = self.queue[number]
         self._take_out(number)
-        self.put_back(queued.text, queued.attachments)
+        self.restore(queued.text, queued.attachments)
         self.edit.setFocus()
 
     @Slot(int)

@@ -30,7 +30,7 @@ class ContextMeter(QWidget):
         row.addWidget(self.bar)
         self.hide()
 
-    def tell(self, chat: int, draft: int, context: int) -> None:
+    def show_usage(self, chat: int, draft: int, context: int) -> None:
         """Tokens of the chat so far and of what is being written, of so many that the model sees at a time."""
         used = chat + draft
         share = used / context

@@ -10,14 +10,14 @@ _SHIFT = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
 _ALT_GR = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier  # as Windows has it
 
 
-def writes(event: QKeyEvent) -> bool:
-    """Whether the key writes a sign: no command, and no Space, which presses what has the focus."""
+def types_text(event: QKeyEvent) -> bool:
+    """Whether the key types text: no command, and no Space, which presses what has the focus."""
     held = event.modifiers() & ~_SHIFT & ~Qt.KeyboardModifier.GroupSwitchModifier
     plain = held in (Qt.KeyboardModifier.NoModifier, _ALT_GR)
     return plain and bool(event.text().strip()) and event.text().isprintable()
 
 
-class Typed(QObject):
+class KeyForwarder(QObject):
     """Takes the keys of a window that none of its widgets had a use for."""
 
     def __init__(self, window: QWidget, edit: QPlainTextEdit, conversation: QWidget) -> None:
@@ -36,7 +36,7 @@ class Typed(QObject):
             self._edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self._edit.paste()
             return True
-        if not writes(event):
+        if not types_text(event):
             return False
         self._edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
         QCoreApplication.sendEvent(self._edit, event)

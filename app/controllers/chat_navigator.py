@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app.chat.conversation import Conversation
 from app.i18n.translate import tr
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat
 from app.storage.store import ChatStore
 
@@ -23,9 +23,9 @@ ChatAction = Callable[[], object]
 class ChatNavigator(QObject):
     """A button may be about another chat than the one on the page by the time it is pressed."""
 
-    def __init__(self, window: MainWindow, keeper: Keeper, conversation: Conversation) -> None:
+    def __init__(self, window: MainWindow, database: DatabaseThread, conversation: Conversation) -> None:
         super().__init__(window)
-        self._window, self._keeper, self._conversation = window, keeper, conversation
+        self._window, self._database, self._conversation = window, database, conversation
         self._waiting: tuple[int, ChatAction] | None = None  # for this chat to be on the page
         conversation.opened.connect(self._opened)
 
@@ -36,7 +36,7 @@ class ChatNavigator(QObject):
             self._window.show_chat()
             what()
         else:
-            self._keeper.do(partial(ChatStore.chat, chat_id=chat_id), partial(self._go, what))
+            self._database.submit(partial(ChatStore.chat, chat_id=chat_id), partial(self._go, what))
 
     def _go(self, what: ChatAction, chat: Chat | None) -> None:
         if chat is None:

@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QInputDialog, QMenu
 
 from app.chat.conversation import Conversation
 from app.i18n.translate import plural, tr
-from app.import_export.controller import TransferDesk
+from app.import_export.controller import TransferController
 from app.settings.preferences import Preferences
 from app.settings.style_dialog import StyleDialog
 from app.sidebar.trash_dialog import TrashDialog
 from app.storage import folders, presets, search, trash
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat, Folder, Style
-from app.storage.search import Hit
+from app.storage.search import SearchHit
 from app.storage.store import ChatStore
 from app.theme.icons import icon
 from app.theme.theme import Theme
@@ -27,21 +27,26 @@ if TYPE_CHECKING:
 
 
 class ChatsController(QObject):
-    """Answers the sidebar. What changes the database is done by the keeper; then the list is read anew."""
+    """Answers the sidebar. What changes the database is done by the database thread; then the list is read anew."""
 
     def __init__(
-        self, window: MainWindow, theme: Theme, keeper: Keeper, conversation: Conversation, remembered: Preferences
+        self,
+        window: MainWindow,
+        theme: Theme,
+        database: DatabaseThread,
+        conversation: Conversation,
+        remembered: Preferences,
     ) -> None:
         super().__init__(window)
         self._window = window
         self._theme = theme
-        self._keeper = keeper
+        self._database = database
         self._conversation = conversation
         self._preferences = remembered
         self._search = ""
         self._answering: frozenset[int] = frozenset()  # as the list shows it
         self._fresh: frozenset[int] = frozenset()
-        self.transfer = TransferDesk(window, keeper, conversation, window.folder)
+        self.transfer = TransferController(window, database, conversation, window.folder)
         sidebar = window.sidebar
         sidebar.fill_menu = self._fill_menu
         sidebar.found.connect(self._open_hit)
@@ -64,9 +69,9 @@ class ChatsController(QObject):
         """Read the list anew: all chats, or what is looked for."""
         text = self._search
         if text:
-            self._keeper.do(lambda store: (text, store.chats(text), search.find(store, text)), self._show_found)
+            self._database.submit(lambda store: (text, store.chats(text), search.find(store, text)), self._show_found)
         else:
-            self._keeper.do(lambda store: (store.chats(), folders.listed(store)), self._show)
+            self._database.submit(lambda store: (store.chats(), folders.listed(store)), self._show)
 
     def _show(self, found: tuple[list[Chat], list[Folder]]) -> None:
         if self._search or self._window.sidebar.list.renaming:  # when that is over, it is read once more
@@ -78,7 +83,7 @@ class ChatsController(QObject):
         if title:
             self._window.setWindowTitle(f"{title} – Underhill")
 
-    def _show_found(self, found: tuple[str, list[Chat], list[Hit]]) -> None:
+    def _show_found(self, found: tuple[str, list[Chat], list[SearchHit]]) -> None:
         text, chats, hits = found
         if text == self._search and not self._window.sidebar.list.renaming:  # otherwise more has been typed meanwhile
             self._window.sidebar.show_found(chats, hits)
@@ -98,14 +103,14 @@ class ChatsController(QObject):
         self.refresh()
 
     @Slot(object)
-    def _open_hit(self, hit: Hit) -> None:
+    def _open_hit(self, hit: SearchHit) -> None:
         """Open the chat at the message, on the branch that has it."""
         self._window.leave()
         self._window.finding.want(hit.message_id, search.terms(self._search))
         self._conversation.open(hit.chat, hit.message_id)
 
     def _change(self, job: object) -> None:
-        self._keeper.do(job, lambda _: self.refresh())  # type: ignore[arg-type]
+        self._database.submit(job, lambda _: self.refresh())  # type: ignore[arg-type]
 
     @Slot()
     def next_chat(self) -> None:
@@ -141,7 +146,7 @@ class ChatsController(QObject):
                 folders.move(store, chat.id, folder.id if folder is not None else None)
             return folder, folder is not None and folder not in before
 
-        self._keeper.do(move, lambda result: self._moved(chats, *result))
+        self._database.submit(move, lambda result: self._moved(chats, *result))
 
     def _moved(self, chats: tuple[Chat, ...], folder: Folder | None, made: bool) -> None:
         """made: the folder, too, is taken away by Undo."""
@@ -167,7 +172,7 @@ class ChatsController(QObject):
     @Slot(object)
     def _remove_folder(self, folder: Folder) -> None:
         """Its chats stay; Undo puts them into it again."""
-        self._keeper.do(lambda store: folders.remove(store, folder.id), partial(self._folder_removed, folder))
+        self._database.submit(lambda store: folders.remove(store, folder.id), partial(self._folder_removed, folder))
 
     def _folder_removed(self, folder: Folder, inside: list[int]) -> None:
         said = tr("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
@@ -175,7 +180,7 @@ class ChatsController(QObject):
 
     @Slot(object, str)
     def _rename_folder(self, folder_id: int, name: str) -> None:
-        self._keeper.do(lambda store: folders.rename(store, folder_id, name), partial(self._folder_renamed, name))
+        self._database.submit(lambda store: folders.rename(store, folder_id, name), partial(self._folder_renamed, name))
 
     def _folder_renamed(self, name: str, merged: tuple[Folder, list[int]] | None) -> None:
         if merged is None:
@@ -216,16 +221,16 @@ class ChatsController(QObject):
     @Slot()
     def open_style(self) -> None:
         """System prompt and sampling of the open chat."""
-        self._keeper.do(presets.listed, self._show_style)
+        self._database.submit(presets.listed, self._show_style)
 
     def _show_style(self, known: dict[str, Style]) -> None:
         c = self._conversation
         dialog = StyleDialog(c.style, known, c.sampling, self._window)
         dialog.chosen.connect(c.set_style)
         dialog.chosen.connect(self.mark_style)
-        dialog.kept.connect(lambda name, style: self._keeper.do(lambda store: presets.keep(store, name, style)))
-        dialog.renamed.connect(lambda old, new: self._keeper.do(lambda store: presets.rename(store, old, new)))
-        dialog.removed.connect(lambda name: self._keeper.do(lambda store: presets.remove(store, name)))
+        dialog.kept.connect(lambda name, style: self._database.submit(lambda store: presets.keep(store, name, style)))
+        dialog.renamed.connect(lambda old, new: self._database.submit(lambda store: presets.rename(store, old, new)))
+        dialog.removed.connect(lambda name: self._database.submit(lambda store: presets.remove(store, name)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
@@ -269,7 +274,7 @@ class ChatsController(QObject):
 
     @Slot()
     def _open_trash(self) -> None:
-        self._keeper.do(trash.listed, self._show_trash)
+        self._database.submit(trash.listed, self._show_trash)
 
     def _show_trash(self, chats: list[tuple[Chat, float]]) -> None:
         dialog = TrashDialog(chats, self._window)

@@ -14,10 +14,10 @@ from app.chat.conversation import Conversation
 from app.dialogs.unsaved import UnsavedDialog
 from app.i18n.translate import plural, tr
 from app.storage import drafts
-from app.storage.database_thread import Keeper
-from app.storage.records import Attachment, Queued
+from app.storage.database_thread import DatabaseThread
+from app.storage.records import Attachment, QueuedMessage
 from app.storage.store import ChatStore
-from app.widgets.dialogs import to_front
+from app.widgets.dialogs import raise_window
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -34,7 +34,7 @@ class UnsavedText:
     text: str = ""
     files: tuple[Attachment, ...] = ()
     answers: list[str] = field(default_factory=list)
-    waiting: tuple[Queued, ...] = ()
+    waiting: tuple[QueuedMessage, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.text or self.files or self.answers or self.waiting)
@@ -54,9 +54,9 @@ class ClosingController(QObject):
 
     stayed = Signal()
 
-    def __init__(self, window: MainWindow, keeper: Keeper, conversation: Conversation) -> None:
+    def __init__(self, window: MainWindow, database: DatabaseThread, conversation: Conversation) -> None:
         super().__init__(window)
-        self._window, self._keeper, self._conversation = window, keeper, conversation
+        self._window, self._database, self._conversation = window, database, conversation
         self._unsent = conversation.unsent
         self._sure = False  # somebody said to close it all the same
         self.dialog: UnsavedDialog | None = None
@@ -76,20 +76,20 @@ class ClosingController(QObject):
                 return True
             self._ask(found, left)
         else:
-            to_front(self.dialog)
+            raise_window(self.dialog)
         return False
 
     def _doubtful(self) -> bool:
         typed = self._unsent.unsaved or bool(self._window.remembering.unsaved_draft)
-        return typed or bool(self._conversation.unwritten) or self._keeper.in_memory
+        return typed or bool(self._conversation.unwritten) or self._database.in_memory
 
     def _try_once_more(self) -> _OnDisk:
         """Have everything written again, and see what is there now."""
-        if self._keeper.in_memory:
-            self._keeper.retry(lambda: None)
+        if self._database.in_memory:
+            self._database.retry(lambda: None)
         self._conversation.write_again()
         self._window.remembering.save()
-        return self._keeper.ask(_look, _PATIENCE) or _OnDisk({}, 0, {})
+        return self._database.run_blocking(_look, _PATIENCE) or _OnDisk({}, 0, {})
 
     def _left(self, found: _OnDisk) -> dict[int, UnsavedText]:
         """What is nowhere but here, by chat; drafts.NEW for the one without a message."""
@@ -125,7 +125,7 @@ class ClosingController(QObject):
         self.dialog = UnsavedDialog(why, words, self._window)
         self.dialog.accepted.connect(self._quit)
         self.dialog.rejected.connect(self._stay)
-        to_front(self._window)
+        raise_window(self._window)
         self.dialog.open()
 
     @Slot()

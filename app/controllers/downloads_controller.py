@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Slot
 
 from app.i18n.translate import plural, tr
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from app.main_window import MainWindow
 from app.widgets.text import size
 from engine import api
@@ -16,16 +16,16 @@ _SECTION = 3  # of the library page
 class DownloadsController(QObject):
     """Asks for the list once, at the start; later the engine tells."""
 
-    def __init__(self, window: MainWindow, shelf: Shelf) -> None:
+    def __init__(self, window: MainWindow, view_model: LibraryViewModel) -> None:
         super().__init__(window)
-        self._window, self._shelf = window, shelf
+        self._window, self._view_model = window, view_model
         self._new = True
-        shelf.transfers_changed.connect(self._tell)
+        view_model.transfers_changed.connect(self._tell)
         window.header.downloads_wanted.connect(self.show)
 
     def begin(self) -> None:
         """At the start."""
-        self._shelf.refresh_transfers()
+        self._view_model.refresh_transfers()
 
     @Slot()
     def show(self) -> None:
@@ -34,14 +34,14 @@ class DownloadsController(QObject):
 
     @Slot(object)
     def _tell(self, _: object) -> None:
-        self._window.header.show_downloads(*self._shelf.under_way())
+        self._window.header.show_downloads(*self._view_model.under_way())
         if self._new:
             self._new = False
             self._remind()
 
     def _remind(self) -> None:
         """Of those that were paused, or halted when Underhill was closed: nothing fetches them until one says so."""
-        halted = [t for t in self._shelf.transfers.values() if t.state == api.PAUSED]
+        halted = [t for t in self._view_model.transfers.values() if t.state == api.PAUSED]
         if not halted:
             return
         first = halted[0]
@@ -54,7 +54,7 @@ class DownloadsController(QObject):
 
         def go_on() -> None:
             for transfer in halted:
-                self._shelf.go_on(transfer.id)
+                self._view_model.resume(transfer.id)
 
         action = tr("The download was paused, or halted when Underhill was closed.")
         self._window.banners.show_banner(

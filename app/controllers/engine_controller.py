@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, Slot
 
 from app.backend.engine_link import EngineLink
 from app.controllers.failure_banner import show_failure
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from app.platform import crash_log
 from app.platform.paths import AppPaths
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from engine import api
 
 if TYPE_CHECKING:
@@ -23,9 +23,11 @@ class EngineController(QObject):
     it did not let go of an answer; the chat says that.
     """
 
-    def __init__(self, window: MainWindow, link: EngineLink, shelf: Shelf, keeper: Keeper) -> None:
+    def __init__(
+        self, window: MainWindow, link: EngineLink, view_model: LibraryViewModel, database: DatabaseThread
+    ) -> None:
         super().__init__(window)
-        self._window, self._link, self._shelf, self._keeper = window, link, shelf, keeper
+        self._window, self._link, self._view_model, self._database = window, link, view_model, database
         self._noted = False  # each command that waited is told
         link.died.connect(self._died)
         link.started.connect(self._started)
@@ -40,7 +42,7 @@ class EngineController(QObject):
         if not self._noted:
             self._noted = True
             path, text = AppPaths(self._window.folder).engine_log, event.cause or event.sentence
-            self._keeper.do(lambda store: crash_log.note(path, text), None, lambda problem: None)
+            self._database.submit(lambda store: crash_log.note(path, text), None, lambda problem: None)
         if event.kind is api.Kind.HELD:
             self._link.restart()
         else:
@@ -50,4 +52,4 @@ class EngineController(QObject):
     def _started(self) -> None:
         self._noted = False
         self._window.start()
-        self._shelf.refresh()
+        self._view_model.refresh()

@@ -83,4 +83,4 @@ class FindController(QObject):
             self._tell()
 
     def _tell(self) -> None:
-        self._bar.tell(max(0, self._finder.at), len(self._finder.messages))
+        self._bar.show_count(max(0, self._finder.at), len(self._finder.messages))

@@ -16,7 +16,7 @@ from app.library.import_dialog import ImportDialog
 from app.library.model_text import UNFINISHED
 from app.library.page import LibraryPage
 from app.library.smaller_dialog import SmallerDialog
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from app.widgets.text import size
 from engine import api
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class LibraryController(QObject):
     """page: None until it is shown for the first time."""
 
-    def __init__(self, window: MainWindow, shelf: Shelf, known: Models) -> None:
+    def __init__(self, window: MainWindow, view_model: LibraryViewModel, known: Models) -> None:
         super().__init__(window)
-        self._window, self._shelf, self._models = window, shelf, known
+        self._window, self._view_model, self._models = window, view_model, known
         self.page: LibraryPage | None = None
         self._choose_again = self.choose_folder  # where what is imported now came from
         self._folder = QDir.homePath()  # that what is imported was last chosen in
@@ -39,16 +39,16 @@ class LibraryController(QObject):
         window.header.import_wanted.connect(self.choose_folder)
         known.import_failed.connect(self._import_failed)
         known.imported.connect(self._imported)
-        shelf.lowered_one.connect(self._lowered)
-        shelf.failed.connect(self._failed)
-        shelf.said.connect(self._said)
-        shelf.deleted_one.connect(self._deleted)
+        view_model.lowered_one.connect(self._lowered)
+        view_model.failed.connect(self._failed)
+        view_model.said.connect(self._said)
+        view_model.deleted_one.connect(self._deleted)
 
     @Slot()
     def show(self) -> LibraryPage:
         """Bring the page up."""
         if self.page is None:
-            self.page = LibraryPage(self._shelf, self._models, self._window.pages)
+            self.page = LibraryPage(self._view_model, self._models, self._window.pages)
             self._window.pages.addWidget(self.page)
             self._window.toast.covers.connect(self.page.leave_room)
             self.page.closed.connect(self._window.show_chat)
@@ -119,17 +119,17 @@ class LibraryController(QObject):
     def _imported(self, card: api.ModelCard) -> None:
         (name, tolerance), self._then_smaller = self._then_smaller, ("", 0.0)
         if tolerance and name == card.name:
-            self._shelf.lower(card, tolerance)
+            self._view_model.lower(card, tolerance)
 
     @Slot(object)
     def _make_smaller(self, card: api.ModelCard) -> None:
-        dialog = SmallerDialog(card, self._shelf, self._window)
-        dialog.wanted.connect(self._shelf.lower)
+        dialog = SmallerDialog(card, self._view_model, self._window)
+        dialog.wanted.connect(self._view_model.lower)
         dialog.open()
 
     @Slot(object, object)
     def _lowered(self, card: api.ModelCard, saved: int) -> None:
-        undo = partial(self._shelf.restore_original, card)
+        undo = partial(self._view_model.restore_original, card)
         said = tr("{model} takes {saved} less. The original is in the trash.", model=card.title, saved=size(saved))
         self._window.toast.say(said, tr("Undo"), undo)
 
@@ -153,4 +153,6 @@ class LibraryController(QObject):
 
     @Slot(str)
     def _deleted(self, name: str) -> None:
-        self._window.toast.say(tr("{name} is in the trash.", name=name), tr("Undo"), lambda: self._shelf.restore(name))
+        self._window.toast.say(
+            tr("{name} is in the trash.", name=name), tr("Undo"), lambda: self._view_model.restore(name)
+        )

@@ -11,8 +11,8 @@ from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.chat.prompt_messages import group_by_role, with_attachments
 from app.i18n.translate import plural, tr
-from app.storage.branches import Erased
-from app.storage.records import Attachment, Place, StoredMessage
+from app.storage.branches import DeletedMessages
+from app.storage.records import Attachment, ScrollPosition, StoredMessage
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -58,7 +58,7 @@ class MessageEditing(QObject):
             return
         composer = self._window.composer
         if not self.editing:
-            composer.keep()
+            composer.save_draft()
             self._held = composer.text(), composer.attachments
         self._edited = message
         composer.strip.show_for(message.role == "user")
@@ -89,7 +89,7 @@ class MessageEditing(QObject):
             self.forget()
             self._window.composer.set_text(text)
             self._window.composer.set_attachments(attachments)
-            self._window.composer.keep()
+            self._window.composer.save_draft()
 
     def forget(self) -> None:
         """The composer has something else in it now."""
@@ -102,7 +102,7 @@ class MessageEditing(QObject):
         if message is None:
             return
         if not self._free():
-            self._window.composer.put_back(text, attachments)
+            self._window.composer.restore(text, attachments)
             return
         if message.role == "assistant":
             self._held = self._held[0], (*self._held[1], *attachments)  # an answer has none: for the next question
@@ -191,10 +191,10 @@ class MessageEditing(QObject):
         self._window.leave()
         place = self._window.transcript.place()
         if place is not None and place.message_id == message_id and len(messages) > 1:
-            self._conversation.keep_place(Place(messages[at + 1 if at + 1 < len(messages) else at - 1].id, 0))
+            self._conversation.keep_place(ScrollPosition(messages[at + 1 if at + 1 < len(messages) else at - 1].id, 0))
         self._conversation.erase(message_id, self._erased)
 
-    def _erased(self, what: Erased) -> None:
+    def _erased(self, what: DeletedMessages) -> None:
         more = len(what.messages) - 1
         with_attachments = (
             plural("This version and the message after it were deleted.",

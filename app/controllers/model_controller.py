@@ -12,7 +12,7 @@ from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.controllers.failure_banner import show_failure
 from app.i18n.translate import tr
-from app.settings.controller import SettingsDesk
+from app.settings.controller import SettingsController
 from app.settings.dialog import SettingsDialog
 from app.settings.preferences import Preferences
 from app.theme.theme import Theme
@@ -35,7 +35,7 @@ class ModelController(QObject):
         self._models = known
         self._conversation = conversation
         self._preferences = remembered
-        self._settings = SettingsDesk(window, theme, known, conversation, remembered, self.reload)
+        self._settings = SettingsController(window, theme, known, conversation, remembered, self.reload)
         known.changed.connect(self._model_changed)
         known.loaded.connect(self._model_loaded)
         known.load_failed.connect(self._load_failed)
@@ -74,11 +74,11 @@ class ModelController(QObject):
         if card is not None:
             self._conversation.model = card.title
             sentences = (*card.plan, card.doing) if card.doing else card.plan
-            self._window.welcome.tell(card.title, card.note, sentences, card.parameters < _SMALL_MODEL)
+            self._window.welcome.show_model(card.title, card.note, sentences, card.parameters < _SMALL_MODEL)
         elif state == models.LOADING:
-            self._window.welcome.tell("", tr("Opening the model. This takes a moment the first time."), (), True)
+            self._window.welcome.show_model("", tr("Opening the model. This takes a moment the first time."), (), True)
         else:
-            self._window.welcome.tell("", tr("Choose a model at the top, or import one you have."), (), True)
+            self._window.welcome.show_model("", tr("Choose a model at the top, or import one you have."), (), True)
 
     @Slot(object)
     def _model_loaded(self, card: api.ModelCard) -> None:

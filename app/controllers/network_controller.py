@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Slot
 
 from app.backend.network import Network
-from app.dialogs.help import Privacy
+from app.dialogs.help import PrivacyDialog
 from app.theme.theme import Theme
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class NetworkController(QObject):
         self._window.desk.open_settings().show_setting("offline")
 
     @Slot()
-    def show_privacy(self) -> Privacy:
+    def show_privacy(self) -> PrivacyDialog:
         """Every use of the network."""
-        page = Privacy(self._theme, self._window)
+        page = PrivacyDialog(self._theme, self._window)
         page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         page.open()
         return page

@@ -8,7 +8,7 @@ from app.backend.engine_link import EngineLink
 from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.i18n.translate import tr
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from app.main_window import MainWindow
 from app.onboarding.computer_probe import ComputerProbe
 from app.onboarding.model_step import ModelStep
@@ -26,10 +26,10 @@ class OnboardingController(QObject):
 
     def __init__(
         self, window: MainWindow, theme: Theme, link: EngineLink, conversation: Conversation, known: Models,
-        shelf: Shelf, remembered: Preferences,
+        view_model: LibraryViewModel, remembered: Preferences,
     ) -> None:  # fmt: skip
         super().__init__(window)
-        self._window, self._theme, self._models, self._shelf = window, theme, known, shelf
+        self._window, self._theme, self._models, self._view_model = window, theme, known, view_model
         self._preferences = remembered
         self.probe = ComputerProbe(link, conversation, self)
         self.tour: Tour | None = None
@@ -38,8 +38,8 @@ class OnboardingController(QObject):
         window.header.tour_wanted.connect(self.begin)
         window.header.computer_wanted.connect(self.show_computer)
         window.pages.currentChanged.connect(self._page_changed)
-        self.probe.measured.connect(shelf.refresh_catalogue)
-        shelf.transfers_changed.connect(self._transfers_changed)
+        self.probe.measured.connect(view_model.refresh_catalogue)
+        view_model.transfers_changed.connect(self._transfers_changed)
 
     def begin_if_new(self) -> None:
         """At the start: nobody has seen the tour yet."""
@@ -58,7 +58,7 @@ class OnboardingController(QObject):
 
     def _show(self, step: int) -> Tour:
         if self.tour is None:
-            choice = ModelStep(self._shelf, self._models, self._window.network)
+            choice = ModelStep(self._view_model, self._models, self._window.network)
             tour = self.tour = Tour(self._theme, choice, self._window.pages)
             self._window.pages.addWidget(tour)
             tour.over.connect(self._window.show_chat)
@@ -71,8 +71,8 @@ class OnboardingController(QObject):
             choice.import_folder.connect(self._window.library.choose_folder)
             choice.import_file.connect(self._window.library.choose_file)
             self.probe.changed.connect(self._tell)
-            self._shelf.catalogue_changed.connect(self._tell)
-        self._shelf.refresh_catalogue()
+            self._view_model.catalogue_changed.connect(self._tell)
+        self._view_model.refresh_catalogue()
         self._window.pages.setCurrentWidget(self.tour)
         self.tour.show_step(step)
         self._tell()
@@ -86,7 +86,7 @@ class OnboardingController(QObject):
     @Slot()
     def _tell(self) -> None:
         assert self.tour is not None
-        self.tour.computer.show_probe(self.probe, fit_summary(self._shelf.catalogue or ()))
+        self.tour.computer.show_probe(self.probe, fit_summary(self._view_model.catalogue or ()))
 
     @Slot(int)
     def _page_changed(self, _: int) -> None:
@@ -98,7 +98,7 @@ class OnboardingController(QObject):
     @Slot(object)
     def _get(self, model: api.HubModel) -> None:
         self._wanted = model.repo
-        self._shelf.get(model)
+        self._view_model.get(model)
 
     @Slot(str)
     def _open(self, name: str) -> None:
@@ -109,7 +109,7 @@ class OnboardingController(QObject):
     @Slot(object)
     def _transfers_changed(self, _: object) -> None:
         """Who has begun to chat meanwhile is told when the model is there, and when it will not come."""
-        t = next((t for t in self._shelf.transfers.values() if t.repo == self._wanted), None)
+        t = next((t for t in self._view_model.transfers.values() if t.repo == self._wanted), None)
         before, self._state = self._state, t.state if t is not None else ""
         ended = t is not None and t.state in (api.FINISHED, api.FAILED) and t.state != before
         if t is None or not ended or self._window.pages.currentWidget() is self.tour:
@@ -121,5 +121,5 @@ class OnboardingController(QObject):
         else:
             again = t.id
             said = tr("{model} could not be fetched. {problem}", model=t.name, problem=t.problem)
-            button = tr("Try again"), lambda: self._shelf.go_on(again)
+            button = tr("Try again"), lambda: self._view_model.resume(again)
             self._window.banners.show_banner("warning", said, t.action, "", button)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app.chat.conversation import Conversation
 from app.i18n.translate import tr
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.opening import Problem
 from app.widgets.banner import Button
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class StorageController(QObject):
     """Every problem gets a banner with what helps against it."""
 
-    def __init__(self, window: MainWindow, keeper: Keeper, conversation: Conversation) -> None:
+    def __init__(self, window: MainWindow, database: DatabaseThread, conversation: Conversation) -> None:
         super().__init__(window)
-        self._window, self._keeper, self._conversation = window, keeper, conversation
+        self._window, self._database, self._conversation = window, database, conversation
         conversation.problem.connect(self.show_problem)
 
     @Slot(object)
@@ -40,7 +40,7 @@ class StorageController(QObject):
 
     def _again(self) -> None:
         self._conversation.unsent.try_again()
-        self._keeper.retry(self._worked)
+        self._database.retry(self._worked)
 
     def _worked(self) -> None:
         if self._conversation.unsent.unsaved:

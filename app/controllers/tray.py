@@ -13,7 +13,7 @@ from app.backend import models
 from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.i18n.translate import tr
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from app.main_window import MainWindow
 from app.platform.notifications import Notifications, available
 from app.storage.records import StoredMessage
@@ -35,12 +35,12 @@ class TrayController(QObject):
     """
 
     def __init__(
-        self, window: MainWindow, conversation: Conversation, known: Models, shelf: Shelf, theme: Theme,
+        self, window: MainWindow, conversation: Conversation, known: Models, view_model: LibraryViewModel, theme: Theme,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         super().__init__(window)
         self._window, self._conversation, self._theme = window, conversation, theme
-        self._models, self._shelf = known, shelf
+        self._models, self._view_model = known, view_model
         self._clock = clock
         self._begun = 0.0
         self._shown = (-1, "")  # the tray's ring and words
@@ -64,8 +64,8 @@ class TrayController(QObject):
         known.changed.connect(self._tell)
         known.import_changed.connect(self._tell)
         known.imported.connect(self._imported)
-        shelf.transfers_changed.connect(self._tell)
-        shelf.said.connect(self._done)
+        view_model.transfers_changed.connect(self._tell)
+        view_model.said.connect(self._done)
         self._tell()
         if self.tray is not None:
             self.tray.show()
@@ -125,7 +125,7 @@ class TrayController(QObject):
             return
         m = self._models
         progress = m.progress if m.state == models.LOADING else m.importing
-        moving, here = self._shelf.under_way()
+        moving, here = self._view_model.under_way()
         if progress is not None:
             ring = _STEPS * progress.done // progress.total if progress.total else 0
             share = f", {percent(100 * progress.done // progress.total / 100)}" if progress.total else ""

@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, QObject, Slot
 from app.i18n.translate import tr
 from app.settings import preferences
 from app.settings.preferences import Preferences
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.opening import Problem
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class WindowState(QObject):
     """Keeps a window's preferences in their file."""
 
-    def __init__(self, window: MainWindow, keeper: Keeper, remembered: Preferences, path: Path) -> None:
+    def __init__(self, window: MainWindow, database: DatabaseThread, remembered: Preferences, path: Path) -> None:
         super().__init__(window)
-        self._window, self._keeper, self._preferences, self._path = window, keeper, remembered, path
+        self._window, self._database, self._preferences, self._path = window, database, remembered, path
         self._refused = False  # by the disk, and that was said
         self._draft = remembered.draft  # as the disk has it
 
@@ -49,7 +49,9 @@ class WindowState(QObject):
         p.geometry = bytes(window.saveGeometry().toBase64().data()).decode()
         p.docks = bytes(window.saveState().toBase64().data()).decode()
         now, path = copy.deepcopy(p), self._path
-        self._keeper.do(lambda store: preferences.save(now, path), partial(self._saved, now.draft), self._not_saved)
+        self._database.submit(
+            lambda store: preferences.save(now, path), partial(self._saved, now.draft), self._not_saved
+        )
 
     def keep_draft(self, text: str) -> None:
         """What is typed in a new chat."""

@@ -57,7 +57,7 @@ _SHIPPED = (
 _LONGEST = 44  # characters of a folder's path; a longer one is shortened, since a label cannot break it
 
 
-class About(QDialog):
+class AboutDialog(QDialog):
     """folder: where chats and settings are. computing: a sentence about kernels and model, empty while none is open."""
 
     def __init__(self, folder: Path, computing: str, parent: QWidget | None = None) -> None:
@@ -65,9 +65,9 @@ class About(QDialog):
         self.setWindowTitle(tr("About Underhill"))
         number = version()
         mark = QLabel(self)
-        sizes.mark(mark, 56)
+        sizes.show_logo(mark, 56)
         name = QLabel(f"Underhill {number}".rstrip(), self)
-        sizes.letter(name, 1.5, name.font().Weight.DemiBold)
+        sizes.set_font(name, 1.5, name.font().Weight.DemiBold)
         words = QLabel(tr("Chat offline with Mixture-of-Experts models bigger than your computer's memory."), self)
         words.setWordWrap(True)
         head = QVBoxLayout()

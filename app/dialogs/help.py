@@ -39,7 +39,7 @@ def privacy_text() -> str:
     return resources.path("texts", name).read_text(encoding="utf-8")
 
 
-class Privacy(QDialog):
+class PrivacyDialog(QDialog):
     """One page to read; nothing on it can be clicked."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -124,7 +124,7 @@ class ShortcutSheet(QDialog):
         row = 0
         for group, members in groupby(SHORTCUTS, lambda shortcut: shortcut.group):
             head = QLabel(tr(group), page)
-            sizes.letter(head, 1.15, head.font().Weight.DemiBold)
+            sizes.set_font(head, 1.15, head.font().Weight.DemiBold)
             head.setContentsMargins(0, 10, 0, 2)
             grid.addWidget(head, row, 0, 1, 2)
             row += 1

@@ -25,7 +25,7 @@ class UnsavedDialog(QDialog):
         self.setWindowTitle("Underhill")
         head = QLabel(tr("Not everything is saved."), self)
         head.setWordWrap(True)
-        sizes.letter(head, 1.2, head.font().Weight.DemiBold)
+        sizes.set_font(head, 1.2, head.font().Weight.DemiBold)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
         column.setSpacing(10)

@@ -25,7 +25,7 @@ _ENDLESS = 1e18  # more than any figure
 
 
 @dataclass(frozen=True)
-class Found:
+class ImportedChat:
     """A chat of a file. messages: parents before their children, ids as the file has them. leaf: one of those ids.
 
     messages have at least id, parent, role, content, model and created_at (0: not known). updated_at: likewise. style:
@@ -90,7 +90,7 @@ _CITATION = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue206]")  # marks 
 
 
 def read_chatgpt(c: dict[str, Any], picture: str) -> dict[str, Any]:
-    """The fields of Found. Tools and hidden instructions are left out; `picture` stands for a picture.
+    """The fields of ImportedChat. Tools and hidden instructions are left out; `picture` stands for a picture.
 
     Raises what odd data ends in.
     """

@@ -18,7 +18,7 @@ from app.chat.conversation import Conversation
 from app.i18n.translate import plural, tr, tr_noop
 from app.import_export import backup, export_chats, import_chats
 from app.platform.file_errors import file_error
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat
 from app.storage.store import ChatStore
 from app.widgets.banner import Button
@@ -33,7 +33,7 @@ _DATABASE = tr_noop("Backup of chats (*.db);;All files (*)")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TransferResult:
     """How it went. level: 'info' or 'error'. folder: that a file was written to. added: chats that were imported."""
 
     level: str
@@ -44,13 +44,13 @@ class Outcome:
     added: tuple[Chat, ...] = ()
 
 
-class TransferDesk(QObject):
-    """Asks for files; the work is done by the keeper, and a banner says how it went."""
+class TransferController(QObject):
+    """Asks for files; the work is done by the database thread, and a banner says how it went."""
 
-    def __init__(self, window: MainWindow, keeper: Keeper, conversation: Conversation, folder: Path) -> None:
+    def __init__(self, window: MainWindow, database: DatabaseThread, conversation: Conversation, folder: Path) -> None:
         """folder: where the chats are; what a restore replaces is kept there."""
         super().__init__(window)
-        self._window, self._keeper, self._conversation, self._folder = window, keeper, conversation, folder
+        self._window, self._database, self._conversation, self._folder = window, database, conversation, folder
         self._told = ""
         window.sidebar.exported.connect(self.export)
 
@@ -67,7 +67,7 @@ class TransferDesk(QObject):
         """One chat: 'md' (the open branch) or 'json' (all branches)."""
         path = self._ask(tr("Export chat"), export_chats.file_name(chat, kind), f"*.{kind}")
 
-        def work(store: ChatStore) -> Outcome:
+        def work(store: ChatStore) -> TransferResult:
             assert path is not None
             _apart(store, path)
             if kind == "md":
@@ -83,7 +83,7 @@ class TransferDesk(QObject):
         """All chats into one JSON file."""
         path = self._ask(tr("Export all chats"), f"underhill-chats-{time.strftime('%Y-%m-%d')}.json", "*.json")
 
-        def work(store: ChatStore) -> Outcome:
+        def work(store: ChatStore) -> TransferResult:
             assert path is not None
             _apart(store, path)
             chats = export_chats.gathered(store)
@@ -101,7 +101,7 @@ class TransferDesk(QObject):
         name, _ = QFileDialog.getOpenFileName(self._window, tr("Import chats"), str(_downloads()), tr(_CHATS))
         path = Path(name)
 
-        def work(store: ChatStore) -> Outcome:
+        def work(store: ChatStore) -> TransferResult:
             with import_chats.read(path) as contents:
                 added = import_chats.add(store, contents)
                 odd = contents.unread
@@ -109,7 +109,7 @@ class TransferDesk(QObject):
                 "1 chat was imported from {file}.", "%n chats were imported from {file}.", len(added), file=path.name
             )
             left = plural("1 more in it cannot be read.", "%n more in it cannot be read.", odd) if odd else ""
-            return Outcome("info", sentence, left, added=added)
+            return TransferResult("info", sentence, left, added=added)
 
         self._do(path if name else None, work, again=self.import_chats)
 
@@ -118,7 +118,7 @@ class TransferDesk(QObject):
         """The whole database into a file."""
         path = self._ask(tr("Back up all chats"), f"underhill-backup-{time.strftime('%Y-%m-%d')}.db", "*.db")
 
-        def work(store: ChatStore) -> Outcome:
+        def work(store: ChatStore) -> TransferResult:
             assert path is not None
             _apart(store, path)
             backup.back_up(store, path)
@@ -130,15 +130,17 @@ class TransferDesk(QObject):
     def restore(self) -> None:
         """A backup in the place of all chats."""
         if self._conversation.working:
-            self._tell(Outcome("warning", tr("An answer is being written."), tr("Stop it, then restore the backup.")))
+            self._tell(
+                TransferResult("warning", tr("An answer is being written."), tr("Stop it, then restore the backup."))
+            )
             return
         name, _ = QFileDialog.getOpenFileName(self._window, tr("Restore a backup"), str(Path.home()), tr(_DATABASE))
         if name:
             self._window.leave()
 
-        def work(store: ChatStore) -> Outcome:
+        def work(store: ChatStore) -> TransferResult:
             kept = backup.restore(store, Path(name), self._folder)
-            return Outcome(
+            return TransferResult(
                 "info",
                 tr("The chats of {file} are back.", file=Path(name).name),
                 tr("Those before it are kept as {file}.", file=kept),
@@ -151,21 +153,21 @@ class TransferDesk(QObject):
         return Path(chosen) if chosen else None
 
     def _do(
-        self, path: Path | None, work: Callable[[ChatStore], Outcome], then: Callable[[], object] | None = None,
+        self, path: Path | None, work: Callable[[ChatStore], TransferResult], then: Callable[[], object] | None = None,
         again: Callable[[], object] | None = None,
     ) -> None:  # fmt: skip
         """then: once it is done. again: asks for another file, where this one is of no use."""
         if path is None:
             return
 
-        def done(outcome: Outcome) -> None:
+        def done(outcome: TransferResult) -> None:
             if then is not None and outcome.level == "info":
                 then()
             self._tell(outcome, again if outcome.level == "error" else None)
 
-        self._keeper.do(lambda store: _guarded(work, store, path), done)
+        self._database.submit(lambda store: _guarded(work, store, path), done)
 
-    def _tell(self, outcome: Outcome, again: Callable[[], object] | None = None) -> None:
+    def _tell(self, outcome: TransferResult, again: Callable[[], object] | None = None) -> None:
         button: Button | None = None
         if again is not None:
             button = tr("Choose another…"), again
@@ -179,8 +181,8 @@ class TransferDesk(QObject):
         self._window.chats.refresh()
 
 
-def _written(sentence: str, path: Path) -> Outcome:
-    return Outcome("info", sentence, str(path.parent), folder=path.parent)
+def _written(sentence: str, path: Path) -> TransferResult:
+    return TransferResult("info", sentence, str(path.parent), folder=path.parent)
 
 
 def _downloads() -> Path:
@@ -198,21 +200,25 @@ def _apart(store: ChatStore, path: Path) -> None:
         )  # fmt: skip
 
 
-def _guarded(work: Callable[[ChatStore], Outcome], store: ChatStore, path: Path) -> Outcome:
+def _guarded(work: Callable[[ChatStore], TransferResult], store: ChatStore, path: Path) -> TransferResult:
     """Do it; what goes wrong becomes a sentence."""
     try:
         return work(store)
     except api.UnderhillError as e:
-        return Outcome("error", e.sentence, e.action)
+        return TransferResult("error", e.sentence, e.action)
     except (OSError, sqlite3.Error) as e:
         cause = f"{type(e).__name__}: {e}"
         if getattr(e, "errno", None) == errno.ENOSPC or getattr(e, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
-            return Outcome("error", tr("The disk is full."), tr("Free some space or choose another disk."), cause)
+            return TransferResult(
+                "error", tr("The disk is full."), tr("Free some space or choose another disk."), cause
+            )
         if (error := file_error(path, e)) is not None:
-            return Outcome("error", error.sentence, error.action, cause)
+            return TransferResult("error", error.sentence, error.action, cause)
         if isinstance(e, PermissionError):
-            return Outcome("error", tr("Underhill may not use {file}.", file=path), tr("Choose another folder."), cause)
-        return Outcome(
+            return TransferResult(
+                "error", tr("Underhill may not use {file}.", file=path), tr("Choose another folder."), cause
+            )
+        return TransferResult(
             "error",
             tr("{file} could not be read or written.", file=path.name),
             tr("Choose another file or folder."),

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.i18n.translate import tr
 from app.import_export import chat_file
-from app.import_export.chat_file import Found
+from app.import_export.chat_file import ImportedChat
 from app.storage import folders
 from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id
 from app.storage.store import ChatStore
@@ -24,7 +24,7 @@ CHAT_SECONDS = 60.0  # from one chat to the next; the longest that is taken need
 IN_MEMORY = 8 << 20  # bytes of chats that are not put on the disk until they are added
 
 
-class Contents:
+class ImportedChats:
     """The chats of a file, which are on the disk meanwhile. Close it, or use it as a context.
 
     unread: how many more chats the file holds, which are not as they should be.
@@ -38,10 +38,10 @@ class Contents:
     def __len__(self) -> int:
         return self._count
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[ImportedChat]:
         self._spool.seek(0)
         for row in self._spool:
-            yield Found(**json.loads(row))
+            yield ImportedChat(**json.loads(row))
 
     def put(self, chat: dict[str, Any]) -> None:
         """One more. Raises OSError."""
@@ -52,18 +52,18 @@ class Contents:
         """Forget them."""
         self._spool.close()
 
-    def __enter__(self) -> Contents:
+    def __enter__(self) -> ImportedChats:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def read(path: Path) -> Contents:
+def read(path: Path) -> ImportedChats:
     """The chats of a file. Raises UnderhillError, or OSError."""
     regular_file.open_regular(path).close()  # says now what the other process could only say of itself
     reader = SandboxedFunction("app.import_export.chat_file:chats", MEMORY)
-    contents = Contents()
+    contents = ImportedChats()
     try:
         for kind, *more in reader.stream(str(path.resolve()), tr("[picture]"), seconds=CHAT_SECONDS):
             match kind:
@@ -95,7 +95,7 @@ def read(path: Path) -> Contents:
         reader.close()
 
 
-def add(store: ChatStore, contents: Contents) -> tuple[Chat, ...]:
+def add(store: ChatStore, contents: ImportedChats) -> tuple[Chat, ...]:
     """Write the chats, all of them or none. Returns them as they are in the store."""
     added: list[Chat] = []
     made: dict[str, int] = {}

@@ -26,7 +26,7 @@ _TIERS = {
 _AS_IT_COMES = tr_noop("4 bits – just as they come")
 
 
-class Details(QDialog):
+class ModelDetailsDialog(QDialog):
     """wanted: an api.HubModel, and bits to store. original_wanted: a repository to be described instead."""
 
     wanted = Signal(object, int)
@@ -37,7 +37,7 @@ class Details(QDialog):
         model = details.model
         self.setWindowTitle(model.title)
         head = QLabel(model.title, self)
-        sizes.letter(head, 1.4, head.font().Weight.DemiBold)
+        sizes.set_font(head, 1.4, head.font().Weight.DemiBold)
         head.setWordWrap(True)
         page = QWidget(self)
         page.setObjectName("page")
@@ -55,20 +55,20 @@ class Details(QDialog):
         self.entries: list[LibraryEntry] = []
         for bits, nbytes in sorted(details.stores, reverse=True):
             fit = fits.get(bits)
-            deed = Action(tr("Get"), partial(self._get, model, bits), primary=fit is not None and fit == model.fit,
+            action = Action(tr("Get"), partial(self._get, model, bits), primary=fit is not None and fit == model.fit,
                         enabled=not model.here and (fit is None or fit.pill != "too_big"))  # fmt: skip
             takes = tr("takes {size}", size=size(nbytes))
             title = _AS_IT_COMES if bits == 4 and (model.form or model.lost) else _TIERS[bits]
             self.entries.append(
                 LibraryEntry(tr(title), takes, pill=fit.pill if fit is not None else "",
-                      sentence=fit.sentence if fit is not None else "", deeds=[deed], parent=page)
+                      sentence=fit.sentence if fit is not None else "", actions=[action], parent=page)
             )  # fmt: skip
             column.addWidget(self.entries[-1])
         if model.original:
             look = Action(tr("Look at it"), partial(self._look, model.original))
             amount = tr("{size} to fetch", size=size(model.original_bytes))
             self.original = LibraryEntry(
-                tr("The original, unquantized"), model_text.joined(model.original, amount), deeds=[look]
+                tr("The original, unquantized"), model_text.joined(model.original, amount), actions=[look]
             )
             column.addWidget(self.original)
         download = tr("{size} to fetch", size=size(model.download_bytes))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidg
 from app.i18n.translate import plural, sentences, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from app.onboarding.recommendations import READING_SPEED, speed
 from app.widgets.search_field import SearchField
 from engine import api
@@ -19,7 +19,7 @@ _TYPING = 450  # milliseconds of rest after which the words are looked for
 _ORDER = {"fits": 0, "slow": 1, None: 2, "too_big": 3}
 
 
-class Discover(LibrarySection):
+class DiscoverModels(LibrarySection):
     """opened: a model that is here already, by name. setting_wanted: a setting that is in a search's way, by name.
 
     Nothing is sent before a person has typed something.
@@ -28,9 +28,9 @@ class Discover(LibrarySection):
     opened = Signal(str)
     setting_wanted = Signal(str)
 
-    def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
+    def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(tr("Models to get"), parent)
-        self._shelf = shelf
+        self._view_model = view_model
         self.search = SearchField(tr("Search the hub, for instance “qwen3”"), self)
         self.search.setAccessibleName(tr("Search the hub for models"))
         self.fitting = QCheckBox(tr("Only what fits"), self)
@@ -44,7 +44,7 @@ class Discover(LibrarySection):
         self._about.setWordWrap(True)
         self.head.addWidget(self._about)
         self._more = QPushButton(tr("Show more"), self)
-        self._more.clicked.connect(shelf.more)
+        self._more.clicked.connect(view_model.load_more)
         self.foot.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
         self.again = QPushButton(tr("Try again"), self)
         self.again.clicked.connect(self._look_again)
@@ -59,22 +59,22 @@ class Discover(LibrarySection):
         self.search.textChanged.connect(self._rest.start)
         self.search.returnPressed.connect(self._entered)
         self.fitting.toggled.connect(self.refresh)
-        shelf.catalogue_changed.connect(self.refresh)
-        shelf.results_changed.connect(self.refresh)
-        shelf.transfers_changed.connect(self._transfer_changed)
+        view_model.catalogue_changed.connect(self.refresh)
+        view_model.results_changed.connect(self.refresh)
+        view_model.transfers_changed.connect(self._transfer_changed)
         self._under_way: dict[str, str] = {}  # states, by repository
         self.refresh()
 
     @Slot()
     def _look(self) -> None:
         self._rest.stop()
-        if self.search.text().strip() != self._shelf.words:
-            self._shelf.search(self.search.text())
+        if self.search.text().strip() != self._view_model.words:
+            self._view_model.search(self.search.text())
 
     @Slot()
     def _entered(self) -> None:
         """What failed is looked for again, also by the same words."""
-        if self._shelf.search_problem is not None:
+        if self._view_model.search_problem is not None:
             self._look_again()
         else:
             self._look()
@@ -83,20 +83,20 @@ class Discover(LibrarySection):
     def _look_again(self) -> None:
         self._rest.stop()
         self.search.setFocus()  # the button goes
-        if self._shelf.results and self.search.text().strip() == self._shelf.words:
-            self._shelf.more()
+        if self._view_model.results and self.search.text().strip() == self._view_model.words:
+            self._view_model.load_more()
         else:
-            self._shelf.search(self.search.text())
+            self._view_model.search(self.search.text())
 
     @Slot()
     def _open_setting(self) -> None:
-        problem = self._shelf.search_problem
+        problem = self._view_model.search_problem
         if problem is not None:
             self.setting_wanted.emit(model_text.SETTINGS[str(problem.kind)])
 
     @Slot(object)
     def _transfer_changed(self, _: object) -> None:
-        states = {t.repo: t.state for t in self._shelf.transfers.values() if t.state != api.FINISHED}
+        states = {t.repo: t.state for t in self._view_model.transfers.values() if t.state != api.FINISHED}
         if states != self._under_way:
             self._under_way = states
             self.refresh()
@@ -104,7 +104,7 @@ class Discover(LibrarySection):
     @Slot()
     def refresh(self) -> None:
         """As things are now."""
-        s = self._shelf
+        s = self._view_model
         if s.words:
             shown, nothing = list(s.results), self._nothing_found()
             what = (
@@ -138,31 +138,31 @@ class Discover(LibrarySection):
         self.show_entries([self._entry(model) for model in shown], nothing)
 
     def _nothing_found(self) -> str:
-        problem = self._shelf.search_problem
+        problem = self._view_model.search_problem
         if problem is not None:
             return sentences(problem.sentence, problem.action)
-        if self._shelf.searching:
+        if self._view_model.searching:
             return ""
         return tr(
             "Nothing that Underhill opens was found for “{words}”. Only Mixture-of-Experts models are shown.",
-            words=self._shelf.words,
+            words=self._view_model.words,
         )
 
     def _entry(self, model: api.HubModel) -> LibraryEntry:
-        deeds = [Action(tr("Details"), partial(self._shelf.describe, model.repo, model.gguf_name))]
+        actions = [Action(tr("Details"), partial(self._view_model.describe, model.repo, model.gguf_name))]
         if model.here:
-            deeds.append(Action(tr("Open"), partial(self.opened.emit, model.here), primary=True))
+            actions.append(Action(tr("Open"), partial(self.opened.emit, model.here), primary=True))
         elif model.repo in self._under_way:
-            deeds.append(Action(tr(model_text.STATES[self._under_way[model.repo]]), _nothing, enabled=False))
+            actions.append(Action(tr(model_text.STATES[self._under_way[model.repo]]), _nothing, enabled=False))
         else:
             fits = model.fit is None or model.fit.pill != "too_big"
-            deeds.append(Action(tr("Get"), partial(self._shelf.get, model), primary=fits, enabled=fits))
-        whose = model.repo if self._shelf.words else ""  # of many that are called alike
+            actions.append(Action(tr("Get"), partial(self._view_model.get, model), primary=fits, enabled=fits))
+        whose = model.repo if self._view_model.words else ""  # of many that are called alike
         return LibraryEntry(
             model.title, model_text.joined(whose, model_text.hub_facts(model)),
             pill=model.fit.pill if model.fit is not None else "",
             sentence=model.fit.sentence if model.fit is not None else "", note=sentences(model.about, model.lost),
-            deeds=deeds,
+            actions=actions,
         )  # fmt: skip
 
 

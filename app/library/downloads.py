@@ -10,25 +10,25 @@ from PySide6.QtWidgets import QWidget
 from app.i18n.translate import sentences, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
-from app.library.view_model import Shelf
-from app.widgets.dialogs import ask_first
+from app.library.view_model import LibraryViewModel
+from app.widgets.dialogs import confirm
 from app.widgets.text import size
 from engine import api
 
 _MUCH = 100_000_000  # bytes
 
 
-class Downloads(LibrarySection):
+class DownloadList(LibrarySection):
     """opened: a model that has arrived, by name. setting_wanted: a setting that is in a download's way, by name."""
 
     opened = Signal(str)
     setting_wanted = Signal(str)
 
-    def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
+    def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(tr("Downloads"), parent)
-        self._shelf = shelf
+        self._view_model = view_model
         self._by_id: dict[str, LibraryEntry] = {}
-        shelf.transfers_changed.connect(self._changed)
+        view_model.transfers_changed.connect(self._changed)
         self._changed(None)
 
     @Slot(object)
@@ -36,10 +36,10 @@ class Downloads(LibrarySection):
         """Of one that is shown already only the words and the bar change, five times a second."""
         if transfer is None or transfer.id not in self._by_id:
             self._by_id = {
-                t.id: LibraryEntry(t.name or t.repo, "", progress=True) for t in self._shelf.transfers.values()
+                t.id: LibraryEntry(t.name or t.repo, "", progress=True) for t in self._view_model.transfers.values()
             }
             self.show_entries(list(self._by_id.values()), tr("Nothing is on its way. Models are under “Get models”."))
-            for each in self._shelf.transfers.values():
+            for each in self._view_model.transfers.values():
                 self._fill(each)
         else:
             self._fill(transfer)
@@ -50,38 +50,38 @@ class Downloads(LibrarySection):
         entry.facts.show()
         entry.complain(sentences(t.problem, t.action))
         entry.bar.setVisible(t.state != api.FINISHED)
-        s = self._shelf
-        deeds = []
+        s = self._view_model
+        actions = []
         if t.state in (api.QUEUED, api.RUNNING):
-            deeds.append(Action(tr("Pause"), partial(s.pause, t.id)))
+            actions.append(Action(tr("Pause"), partial(s.pause, t.id)))
         elif t.state in (api.PAUSED, api.FAILED):
-            deeds.append(
-                Action(tr("Go on") if t.state == api.PAUSED else tr("Try again"), partial(s.go_on, t.id), primary=True)
+            actions.append(
+                Action(tr("Go on") if t.state == api.PAUSED else tr("Try again"), partial(s.resume, t.id), primary=True)
             )
         if t.problem and t.kind in model_text.SETTINGS:
-            deeds.append(
+            actions.append(
                 Action(tr("Open the settings"), partial(self.setting_wanted.emit, model_text.SETTINGS[t.kind]))
             )
         if t.state == api.FINISHED:
-            deeds.append(Action(tr("Open"), partial(self.opened.emit, t.name), primary=True))
-        deeds.append(
+            actions.append(Action(tr("Open"), partial(self.opened.emit, t.name), primary=True))
+        actions.append(
             Action(
                 tr("Dismiss", about="a download that is done") if t.state == api.FINISHED else tr("Cancel"),
                 partial(self._cancel, t.id),
             )
         )
-        entry.set_deeds(deeds)
+        entry.set_actions(actions)
 
     def _cancel(self, transfer: str) -> None:
         """What took long to arrive is not thrown away by a slip of the mouse."""
-        t = self._shelf.transfers[transfer]
+        t = self._view_model.transfers[transfer]
         if t.state == api.FINISHED or t.done < _MUCH:
-            self._shelf.cancel(transfer)
+            self._view_model.cancel(transfer)
             return
-        ask_first(
+        confirm(
             self, tr("Cancel the download of {model}?", model=t.name),
             tr("The {amount} that have arrived are removed.", amount=size(t.done)),
-            tr("Cancel the download"), partial(self._shelf.cancel, transfer),
+            tr("Cancel the download"), partial(self._view_model.cancel, transfer),
         )  # fmt: skip
 
 

@@ -41,14 +41,14 @@ class LibraryEntry(QFrame):
 
     def __init__(
         self, title: str, facts: str, *, pill: str = "", sentence: str = "", note: str = "",
-        deeds: Sequence[Action] = (), progress: bool = False, parent: QWidget | None = None,
+        actions: Sequence[Action] = (), progress: bool = False, parent: QWidget | None = None,
     ) -> None:  # fmt: skip
         """pill: 'fits', 'slow', 'too_big' or ''. progress: with a bar."""
         super().__init__(parent)
         self.setObjectName("entry")
         self.title = title
         head = QLabel(title, self)
-        sizes.letter(head, 1.08, head.font().Weight.DemiBold)
+        sizes.set_font(head, 1.08, head.font().Weight.DemiBold)
         head.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         head.setWordWrap(True)
         top = QHBoxLayout()
@@ -83,32 +83,32 @@ class LibraryEntry(QFrame):
         row.setSpacing(12)
         row.addLayout(left, 1)
         self.buttons: dict[str, QPushButton] = {}
-        self._deeds = QHBoxLayout()
-        self._deeds.setSpacing(8)
-        row.addLayout(self._deeds)
-        self.set_deeds(deeds)
+        self._buttons_row = QHBoxLayout()
+        self._buttons_row.setSpacing(8)
+        row.addLayout(self._buttons_row)
+        self.set_actions(actions)
 
-    def set_deeds(self, deeds: Sequence[Action]) -> None:
+    def set_actions(self, actions: Sequence[Action]) -> None:
         """Other buttons from now on, unless they are the same."""
-        if [d.words for d in deeds] == list(self.buttons) and not any(d.menu for d in deeds):
+        if [d.words for d in actions] == list(self.buttons) and not any(d.menu for d in actions):
             return
         held = any(button.hasFocus() for button in self.buttons.values())
-        empty(self._deeds)
+        empty(self._buttons_row)
         self.buttons = {}
-        for deed in deeds:
-            if deed.menu:
+        for action in actions:
+            if action.menu:
                 continue
-            button = self._button(deed.words)
-            if deed.primary:
+            button = self._button(action.words)
+            if action.primary:
                 button.setObjectName("primary")
-            button.setEnabled(deed.enabled)
-            button.clicked.connect(_calls(deed.do))
-        hidden = [deed for deed in deeds if deed.menu]
+            button.setEnabled(action.enabled)
+            button.clicked.connect(_calls(action.do))
+        hidden = [action for action in actions if action.menu]
         if hidden:
             more = self._button(tr("More"))
             menu = QMenu(more)
-            for deed in hidden:
-                menu.addAction(deed.words, deed.do).setEnabled(deed.enabled)
+            for action in hidden:
+                menu.addAction(action.words, action.do).setEnabled(action.enabled)
             more.setMenu(menu)
         if held:
             self.take_focus()
@@ -136,7 +136,7 @@ class LibraryEntry(QFrame):
         button = QPushButton(words, self)
         button.setAccessibleName(tr("{deed}: {title}", deed=words, title=self.title))
         self.buttons[words] = button
-        self._deeds.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._buttons_row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         return button
 
 
@@ -223,6 +223,6 @@ def import_buttons(parent: QWidget, folder: SignalInstance, file: SignalInstance
 def heading(words: str, parent: QWidget) -> QLabel:
     """Of a part of a section."""
     label = QLabel(words, parent)
-    sizes.letter(label, 1.2, label.font().Weight.DemiBold)
+    sizes.set_font(label, 1.2, label.font().Weight.DemiBold)
     label.setContentsMargins(0, 14, 0, 0)
     return label

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 from app.i18n.translate import plural, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from engine import api
 
 
@@ -19,11 +19,11 @@ class ExternalModels(LibrarySection):
 
     wanted = Signal(object)
 
-    def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
+    def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(tr("Models of other apps"), parent)
-        self._shelf = shelf
+        self._view_model = view_model
         self._look = QPushButton(tr("Look"), self)
-        self._look.clicked.connect(shelf.find)
+        self._look.clicked.connect(view_model.find)
         self._state = QLabel(self)
         self._state.setObjectName("muted")
         self._state.setWordWrap(True)
@@ -32,13 +32,13 @@ class ExternalModels(LibrarySection):
         bar.addWidget(self._state, 1)
         bar.addWidget(self._look)
         self.head.addLayout(bar)
-        shelf.found_changed.connect(self.refresh)
+        view_model.found_changed.connect(self.refresh)
         self.refresh()
 
     @Slot()
     def refresh(self) -> None:
         """As things are now."""
-        s = self._shelf
+        s = self._view_model
         self._look.setEnabled(s.finding is None)
         self._look.setText(tr("Look") if s.found is None else tr("Look again"))
         if s.finding is not None:
@@ -55,9 +55,9 @@ class ExternalModels(LibrarySection):
         self.show_entries([self._entry(model) for model in s.found or ()], nothing)
 
     def _entry(self, model: api.FoundModel) -> LibraryEntry:
-        deeds = [Action(tr("Import…"), partial(self.wanted.emit, model), primary=True)] if model.can_open else []
+        actions = [Action(tr("Import…"), partial(self.wanted.emit, model), primary=True)] if model.can_open else []
         sentence = model.why_not or (model.fit.sentence if model.fit is not None else "")
         return LibraryEntry(
             model.title, model_text.found_facts(model), pill=model.fit.pill if model.fit is not None else "",
-            sentence=sentence, deeds=deeds,
+            sentence=sentence, actions=actions,
         )  # fmt: skip

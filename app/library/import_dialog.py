@@ -33,7 +33,7 @@ class ImportDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Import a model"))
         head = QLabel(tr("Import a model"), self)
-        sizes.letter(head, 1.3, head.font().Weight.DemiBold)
+        sizes.set_font(head, 1.3, head.font().Weight.DemiBold)
         text = QLabel(
             tr("Makes a converted copy; the original stays. It can take a while. You can keep chatting."), self,
         )  # fmt: skip

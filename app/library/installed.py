@@ -14,9 +14,9 @@ from app.i18n.dates import day
 from app.i18n.translate import sentences, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection, heading, import_buttons
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from app.platform.open_externally import show_folder
-from app.widgets.dialogs import ask_first
+from app.widgets.dialogs import confirm
 from app.widgets.layouts import empty, focus_kept
 from app.widgets.text import size
 from engine import api
@@ -24,7 +24,7 @@ from engine import api
 _NONE, _LITTLE = 2_000_000_000, 10_000_000_000  # bytes free on a disk
 
 
-class Yours(LibrarySection):
+class InstalledModels(LibrarySection):
     """opened: a model's name. import_folder, import_file: a person wants to bring something in from this computer.
     smaller: of an api.ModelCard, they want its experts to have fewer bits.
     """
@@ -34,9 +34,9 @@ class Yours(LibrarySection):
     import_file = Signal()
     smaller = Signal(object)
 
-    def __init__(self, shelf: Shelf, known: Models, parent: QWidget | None = None) -> None:
+    def __init__(self, view_model: LibraryViewModel, known: Models, parent: QWidget | None = None) -> None:
         super().__init__(tr("Your models"), parent)
-        self._shelf, self._models = shelf, known
+        self._view_model, self._models = view_model, known
         self.head.addLayout(import_buttons(self, self.import_folder, self.import_file))
         self._jobs = QVBoxLayout()
         self.head.addLayout(self._jobs)
@@ -46,9 +46,9 @@ class Yours(LibrarySection):
         self._shown: object = None
         known.listed.connect(self.refresh)
         known.changed.connect(self.refresh)
-        shelf.jobs_changed.connect(self._show_jobs)
-        shelf.folders_changed.connect(self._show_places)
-        shelf.folders_changed.connect(self.refresh)  # whether there is another one to move to
+        view_model.jobs_changed.connect(self._show_jobs)
+        view_model.folders_changed.connect(self._show_places)
+        view_model.folders_changed.connect(self.refresh)  # whether there is another one to move to
         self.refresh()
         self._show_places()
 
@@ -56,14 +56,14 @@ class Yours(LibrarySection):
     def refresh(self) -> None:
         """As the library is now; entries are made anew only where they would look otherwise."""
         card = self._models.card
-        busy = [job.model for job in self._shelf.jobs.values()]
+        busy = [job.model for job in self._view_model.jobs.values()]
         looks = (
             self._models.cards,
             card.path if card is not None else "",
             self._models.state,
             busy,
-            self._shelf.folders,
-            self._shelf.deleted,
+            self._view_model.folders,
+            self._view_model.deleted,
         )
         if looks == self._shown:
             return
@@ -72,32 +72,34 @@ class Yours(LibrarySection):
 
     def _entry(self, card: api.ModelCard) -> LibraryEntry:
         open_now = self._models.card is not None and self._models.card.path == card.path
-        busy = any(job.model == card.title for job in self._shelf.jobs.values())
-        deeds = []
+        busy = any(job.model == card.title for job in self._view_model.jobs.values())
+        actions = []
         if card.usable:
             words_ = tr("In use") if open_now and self._models.state == models.READY else tr("Open")
-            deeds.append(
+            actions.append(
                 Action(words_, partial(self.opened.emit, card.name), primary=not open_now, enabled=not open_now)
             )
         elif card.state == model_text.UNFINISHED:
-            deeds.append(
-                Action(tr("Go on"), partial(self._shelf.continue_import, card), primary=True, enabled=not busy)
+            actions.append(
+                Action(tr("Go on"), partial(self._view_model.continue_import, card), primary=True, enabled=not busy)
             )
         if card.usable:
-            deeds.append(Action(tr("Check every byte"), partial(self._shelf.verify, card), menu=True, enabled=not busy))
-            deeds += self._bits(card, busy=busy)
-            others = [f for f in self._shelf.folders if f.there and f.writable]
-            deeds.append(Action(tr("Move to another folder…"), partial(self._move, card), menu=True,
+            actions.append(
+                Action(tr("Check every byte"), partial(self._view_model.verify, card), menu=True, enabled=not busy)
+            )
+            actions += self._bits(card, busy=busy)
+            others = [f for f in self._view_model.folders if f.there and f.writable]
+            actions.append(Action(tr("Move to another folder…"), partial(self._move, card), menu=True,
                               enabled=not busy and len(others) > 1 and not open_now))  # fmt: skip
         away = card.state == model_text.MISSING
         if away:
-            deeds.append(Action(tr("Look again"), self._shelf.refresh))
-        deeds.append(Action(tr("Show in files"), partial(self._show, card.path), menu=True, enabled=not away))
-        deeds.append(Action(tr("Delete"), partial(self._shelf.delete, card.name), menu=True,
+            actions.append(Action(tr("Look again"), self._view_model.refresh))
+        actions.append(Action(tr("Show in files"), partial(self._show, card.path), menu=True, enabled=not away))
+        actions.append(Action(tr("Delete"), partial(self._view_model.delete, card.name), menu=True,
                           enabled=not (busy or open_now or away) and card.name != "builtin"))  # fmt: skip
         made = LibraryEntry(
             card.title, model_text.card_facts(card), pill=card.fit.pill if card.fit is not None else "",
-            sentence=card.fit.sentence if card.fit is not None else "", note=card.note, deeds=deeds,
+            sentence=card.fit.sentence if card.fit is not None else "", note=card.note, actions=actions,
         )  # fmt: skip
         if card.problem:
             made.complain(sentences(card.problem, card.action))
@@ -106,30 +108,30 @@ class Yours(LibrarySection):
     def _bits(self, card: api.ModelCard, *, busy: bool) -> list[Action]:
         """What can be done about the bits of its experts."""
         if card.expert_bits:
-            there = any(model.name == card.name for model in self._shelf.deleted)
-            restore = partial(self._shelf.restore_original, card)
+            there = any(model.name == card.name for model in self._view_model.deleted)
+            restore = partial(self._view_model.restore_original, card)
             return [Action(tr("Restore original"), restore, menu=True, enabled=not busy)] if there else []
         possible = bool(card.tiers) and max(card.tiers) in (4, 8) and card.name != "builtin"
         smaller = Action(tr("Make smaller…"), partial(self.smaller.emit, card), menu=True, enabled=not busy)
         return [smaller] if possible else []
 
     def _move(self, card: api.ModelCard) -> None:
-        here = [f.path for f in self._shelf.folders if f.there and f.writable and not card.path.startswith(f.path)]
+        here = [f.path for f in self._view_model.folders if f.there and f.writable and not card.path.startswith(f.path)]
         folder, chosen = QInputDialog.getItem(self, tr("Move"), tr("Move {model} to", model=card.title), here, 0, False)
         if chosen and folder:
-            self._shelf.move(card, folder)
+            self._view_model.move(card, folder)
 
     @Slot()
     def _show_jobs(self) -> None:
-        for gone in set(self._job_entries) - set(self._shelf.jobs):
+        for gone in set(self._job_entries) - set(self._view_model.jobs):
             entry = self._job_entries.pop(gone)
             self._jobs.removeWidget(entry)
             entry.hide()
             entry.deleteLater()
-        for job in self._shelf.jobs.values():
+        for job in self._view_model.jobs.values():
             if job.id not in self._job_entries:
-                stop = Action(tr("Stop"), partial(self._shelf.leave_off, job.id))
-                made = LibraryEntry(job.text, "", deeds=[stop], progress=True)
+                stop = Action(tr("Stop"), partial(self._view_model.stop_job, job.id))
+                made = LibraryEntry(job.text, "", actions=[stop], progress=True)
                 made.facts.show()
                 self._job_entries[job.id] = made
                 self._jobs.addWidget(made)
@@ -146,28 +148,28 @@ class Yours(LibrarySection):
     def _make_places(self) -> None:
         empty(self._places)
         self._places.addWidget(heading(tr("Where they live"), self))
-        for folder in self._shelf.folders:
+        for folder in self._view_model.folders:
             self._places.addWidget(self._folder(folder))
         add = QPushButton(tr("Add a folder…"), self)
         add.clicked.connect(self._add_folder)
         self._places.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
-        if self._shelf.deleted:
+        if self._view_model.deleted:
             self._places.addWidget(heading(tr("Deleted"), self))
-            for model in self._shelf.deleted:
+            for model in self._view_model.deleted:
                 self._places.addWidget(self._deleted(model))
             clear = QPushButton(tr("Empty the trash"), self)
             clear.clicked.connect(self._empty_trash)
             self._places.addWidget(clear, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _folder(self, folder: api.ModelFolder) -> LibraryEntry:
-        deeds = []
+        actions = []
         if not folder.first and folder.there and folder.writable:
-            deeds.append(
-                Action(tr("New models go here"), partial(self._shelf.add_folder, folder.path, True), menu=True)
+            actions.append(
+                Action(tr("New models go here"), partial(self._view_model.add_folder, folder.path, True), menu=True)
             )
         if not folder.own:
-            deeds.append(
-                Action(tr("Take out of the library"), partial(self._shelf.forget_folder, folder.path), menu=True)
+            actions.append(
+                Action(tr("Take out of the library"), partial(self._view_model.forget_folder, folder.path), menu=True)
             )
         facts = model_text.joined(
             tr("new models go here") if folder.first else "",
@@ -175,7 +177,7 @@ class Yours(LibrarySection):
             tr("{size} of downloads", size=size(folder.downloads)) if folder.downloads else "",
             tr("{free} of {total} free", free=size(folder.free), total=size(folder.total)) if folder.there else "",
         )  # fmt: skip
-        made = LibraryEntry(folder.path, facts, deeds=deeds, progress=folder.there)
+        made = LibraryEntry(folder.path, facts, actions=actions, progress=folder.there)
         if folder.problem:
             made.complain(folder.problem)
         if folder.there and folder.total:
@@ -188,29 +190,29 @@ class Yours(LibrarySection):
         until = day(date.fromtimestamp(model.expires))
         return LibraryEntry(
             model.name, model_text.joined(size(model.nbytes), tr("kept until {date}", date=until)),
-            deeds=[self._back(model)],
+            actions=[self._back(model)],
         )  # fmt: skip
 
     def _back(self, model: api.DeletedModel) -> Action:
         smaller = next((c for c in self._models.cards if c.name == model.name and c.expert_bits), None)
         if smaller is not None:  # whose original this is
-            return Action(tr("Restore original"), partial(self._shelf.restore_original, smaller))
-        return Action(tr("Bring back"), partial(self._shelf.restore, model.name))
+            return Action(tr("Restore original"), partial(self._view_model.restore_original, smaller))
+        return Action(tr("Bring back"), partial(self._view_model.restore, model.name))
 
     @Slot()
     def _empty_trash(self) -> None:
-        amount = size(sum(model.nbytes for model in self._shelf.deleted))
-        ask_first(
+        amount = size(sum(model.nbytes for model in self._view_model.deleted))
+        confirm(
             self, tr("Empty the trash?"), tr("The deleted models are removed for good, which frees {amount}.",
-            amount=amount), tr("Empty the trash"), self._shelf.empty_trash,
+            amount=amount), tr("Empty the trash"), self._view_model.empty_trash,
         )  # fmt: skip
 
     @Slot()
     def _add_folder(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, tr("A folder for models"), QDir.homePath())
         if folder:
-            self._shelf.add_folder(folder, False)
+            self._view_model.add_folder(folder, False)
 
     def _show(self, path: str) -> None:
         if why := show_folder(path):
-            self._shelf.said.emit(why)
+            self._view_model.said.emit(why)

@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
 
 from app.backend.models import Models
 from app.i18n.translate import tr
-from app.library.details_dialog import Details
-from app.library.discover import Discover
-from app.library.downloads import Downloads
+from app.library.details_dialog import ModelDetailsDialog
+from app.library.discover import DiscoverModels
+from app.library.downloads import DownloadList
 from app.library.entries import WIDEST, LibrarySection
 from app.library.external import ExternalModels
-from app.library.installed import Yours
-from app.library.view_model import Shelf
+from app.library.installed import InstalledModels
+from app.library.view_model import LibraryViewModel
 from app.theme import sizes
 from app.widgets import keyboard
 from app.widgets.layouts import FlowLayout
@@ -36,15 +36,15 @@ class LibraryPage(QWidget):
     closed = Signal()
     opened = Signal(str)
 
-    def __init__(self, shelf: Shelf, known: Models, parent: QWidget | None = None) -> None:
+    def __init__(self, view_model: LibraryViewModel, known: Models, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._shelf = shelf
-        self.yours = Yours(shelf, known, self)
-        self.discover = Discover(shelf, self)
-        self.elsewhere = ExternalModels(shelf, self)
-        self.downloads = Downloads(shelf, self)
+        self._view_model = view_model
+        self.yours = InstalledModels(view_model, known, self)
+        self.discover = DiscoverModels(view_model, self)
+        self.elsewhere = ExternalModels(view_model, self)
+        self.downloads = DownloadList(view_model, self)
         title = QLabel(tr("Models"), self)
-        sizes.letter(title, 1.5, title.font().Weight.DemiBold)
+        sizes.set_font(title, 1.5, title.font().Weight.DemiBold)
         back = QPushButton(tr("Back to the chat"), self)
         back.setObjectName("quiet")
         back.clicked.connect(self.closed.emit)
@@ -97,8 +97,8 @@ class LibraryPage(QWidget):
         self.yours.opened.connect(self.opened)
         self.discover.opened.connect(self.opened)
         self.downloads.opened.connect(self.opened)
-        shelf.described.connect(self._describe)
-        shelf.transfers_changed.connect(self._count)
+        view_model.described.connect(self._describe)
+        view_model.transfers_changed.connect(self._count)
         self.show_section(0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -119,7 +119,7 @@ class LibraryPage(QWidget):
 
     def begin(self) -> None:
         """The page comes up: what it shows is asked for anew."""
-        self._shelf.refresh()
+        self._view_model.refresh()
         self._tabs.button(self.pages.currentIndex()).setFocus()
 
     @Slot()
@@ -132,18 +132,18 @@ class LibraryPage(QWidget):
 
     @Slot(object)
     def _describe(self, details: api.ModelDetails) -> None:
-        dialog = Details(details, self)
+        dialog = ModelDetailsDialog(details, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.wanted.connect(self._get)
-        dialog.original_wanted.connect(self._shelf.describe)
+        dialog.original_wanted.connect(self._view_model.describe)
         dialog.open()
 
     @Slot(object, int)
     def _get(self, model: api.HubModel, top: int) -> None:
-        self._shelf.pull(model, top)
+        self._view_model.pull(model, top)
         self.show_section(3)
 
     @Slot(object)
     def _count(self, _: object) -> None:
-        running, _share = self._shelf.under_way()
+        running, _share = self._view_model.under_way()
         self._tabs.button(3).setText(tr("Downloads ({count})", count=running) if running else tr("Downloads"))

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from app.i18n.translate import sentences, tr, tr_noop
 from app.library import model_text
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from app.theme import sizes
 from app.widgets.layouts import fit, form_column
 from app.widgets.text import size
@@ -50,15 +50,15 @@ class SmallerDialog(QDialog):
 
     wanted = Signal(object, float)
 
-    def __init__(self, card: api.ModelCard, shelf: Shelf, parent: QWidget | None = None) -> None:
+    def __init__(self, card: api.ModelCard, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._card, self._shelf = card, shelf
+        self._card, self._view_model = card, view_model
         self._running = ""  # id of what is measured now
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Make smaller"))
         head = QLabel(tr("Make {model} smaller", model=card.title), self)
         head.setWordWrap(True)
-        sizes.letter(head, 1.3, head.font().Weight.DemiBold)
+        sizes.set_font(head, 1.3, head.font().Weight.DemiBold)
         text = QLabel(
             tr("Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its "
                 "answers change slightly. How much is measured first. That can take a while, and chat waits "
@@ -102,9 +102,9 @@ class SmallerDialog(QDialog):
             self.wanted.emit(self._card, self.offer.tolerance)
             self.accept()
         elif self._running:
-            self._shelf.leave_off(self._running)
+            self._view_model.stop_job(self._running)
         else:
-            self._running = self._shelf.measure(self._card, self.tolerance.currentData(), self._heard)
+            self._running = self._view_model.measure(self._card, self.tolerance.currentData(), self._heard)
             self._show("")
 
     def _heard(self, event: api.Event) -> None:
@@ -159,7 +159,7 @@ class SmallerDialog(QDialog):
         """Closed, whichever way: what is measured then is stopped."""
         running, self._running = self._running, ""
         if running:
-            self._shelf.leave_off(running)
+            self._view_model.stop_job(running)
         super().done(result)
 
     def closeEvent(self, event: QCloseEvent) -> None:

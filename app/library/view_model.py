@@ -25,7 +25,7 @@ class Job:
     progress: api.Progress
 
 
-class Shelf(QObject):
+class LibraryViewModel(QObject):
     """On the window's thread; every method returns at once. None stands for 'not known yet'.
 
     failed: api.Failed of anything that has no place of its own to say so. said: a sentence on what was done.
@@ -109,7 +109,7 @@ class Shelf(QObject):
             self._ask_page(0)
         self.results_changed.emit()
 
-    def more(self) -> None:
+    def load_more(self) -> None:
         """The next page of what was found."""
         if not self.searching and self._page + 1 < self.pages:
             self.search_problem = None
@@ -135,7 +135,7 @@ class Shelf(QObject):
         """Halt a transfer."""
         self._ask(api.PauseTransfer(self._link.new_id(), transfer), self._transfer_heard)
 
-    def go_on(self, transfer: str) -> None:
+    def resume(self, transfer: str) -> None:
         """Let a transfer go on."""
         self._ask(api.ResumeTransfer(self._link.new_id(), transfer), self._transfer_heard)
 
@@ -208,7 +208,7 @@ class Shelf(QObject):
             self._moved,
         )
 
-    def leave_off(self, job: str) -> None:
+    def stop_job(self, job: str) -> None:
         """Stop something long; what is done of it is kept."""
         self._link.stop(job)
 

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 
 from app.markdown import formula, tables
-from app.markdown.formula import Formulas, take_out
+from app.markdown.formula import FormulaRenderer, extract_formulas
 from app.markdown.split import Block
 from app.theme import fonts
 from app.theme.tokens import Palette
@@ -48,14 +48,14 @@ class BlockDocument(QTextDocument):
 
     def selected(self, cursor: QTextCursor) -> str:
         """Selected text, formulas as they were written."""
-        return formula.text_of(cursor, self.sources)
+        return formula.source_text(cursor, self.sources)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         return None
 
 
 def make(
-    block: Block, palette: Palette, plain: bool = False, formulas: Formulas | None = None, room: float = 700.0
+    block: Block, palette: Palette, plain: bool = False, formulas: FormulaRenderer | None = None, room: float = 700.0
 ) -> BlockDocument:
     """The document of a block. plain: show Markdown as typed (the user's own words). room: width of wide formulas.
 
@@ -81,7 +81,7 @@ def make(
         _space_lines(document, _LINE_HEIGHT)
         return document
     document.setIndentWidth(26)
-    text, found = (block.text, []) if formulas is None else take_out(block.text)
+    text, found = (block.text, []) if formulas is None else extract_formulas(block.text)
     document.setMarkdown(text, _MARKDOWN)
     _name_images(document)
     _style(document, palette)
@@ -90,7 +90,7 @@ def make(
         _centre(document)
     if formulas is not None and found:
         document.sources = [f.source for f in found]
-        document.waiting = formula.put_in(document, found, formulas, palette, room)
+        document.waiting = formula.insert_formulas(document, found, formulas, palette, room)
     return document
 
 
@@ -124,7 +124,7 @@ def append(document: BlockDocument, text: str) -> None:
     document.tail.insertText(text)  # which it stays behind
 
 
-def steady(document: QTextDocument) -> float:
+def stable_height(document: QTextDocument) -> float:
     """Pixels from the top that stay as they are when text is appended: all lines but the last two.
 
     A word that grows can move to a line of its own, and take with it what may not stand at the end of the line before.

@@ -40,7 +40,7 @@ Key = tuple[str, bool, str, float]  # the formula, whether it stands alone, colo
 
 
 @dataclass(frozen=True)
-class Picture:
+class FormulaImage:
     """A formula as an image, in logical pixels: its size, and how far below the line of writing it reaches."""
 
     image: QImage
@@ -50,7 +50,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Found:
+class FormulaSource:
     """A formula in a text. source: as it was written, delimiters and all."""
 
     latex: str
@@ -58,15 +58,15 @@ class Found:
     source: str
 
 
-def take_out(text: str) -> tuple[str, list[Found]]:
+def extract_formulas(text: str) -> tuple[str, list[FormulaSource]]:
     """Markdown with a private character in place of each formula, and the formulas. Code is left alone."""
-    found: list[Found] = []
+    found: list[FormulaSource] = []
     parts: list[str] = []
     done = 0
     for start, end, latex, display in _formulas(text):
         if len(found) >= _MOST:
             break
-        found.append(Found(latex, display, text[start:end]))
+        found.append(FormulaSource(latex, display, text[start:end]))
         parts += text[done:start], chr(_PLACE + len(found) - 1)
         done = end
     return "".join([*parts, text[done:]]), found
@@ -132,12 +132,12 @@ class _Ticks:
         return runs.popleft() + length if runs else at
 
 
-def stand_in(number: int) -> str:
+def placeholder(number: int) -> str:
     """The private character of formula `number`."""
     return chr(_PLACE + number)
 
 
-class Formulas(QObject):
+class FormulaRenderer(QObject):
     """Pictures of formulas. ready: some that were asked for are there now, or are known to be wrong."""
 
     ready = Signal()
@@ -147,13 +147,13 @@ class Formulas(QObject):
         super().__init__(parent)
         self._setter = setter
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="formulas")
-        self._pictures: OrderedDict[Key, Picture | None] = OrderedDict()
+        self._pictures: OrderedDict[Key, FormulaImage | None] = OrderedDict()
         self._asked: set[Key] = set()
         self._set.connect(self._take)  # a bound method: it is called on this object's thread
         self._tell = QTimer(self, singleShot=True, interval=30)
         self._tell.timeout.connect(self.ready)
 
-    def picture(self, formula: Found, colour: str) -> Picture | None:
+    def picture(self, formula: FormulaSource, colour: str) -> FormulaImage | None:
         """The picture; None while it is being made, and for good where the formula is wrong."""
         key = _key(formula, colour)
         if key in self._pictures:
@@ -164,7 +164,7 @@ class Formulas(QObject):
             self._worker.submit(self._make, key)
         return None
 
-    def waiting(self, formula: Found, colour: str) -> bool:
+    def waiting(self, formula: FormulaSource, colour: str) -> bool:
         """Is it being made?"""
         return _key(formula, colour) in self._asked
 
@@ -188,11 +188,11 @@ class Formulas(QObject):
         self._tell.start()
 
 
-def _key(formula: Found, colour: str) -> Key:
+def _key(formula: FormulaSource, colour: str) -> Key:
     return formula.latex, formula.display, colour, QFontInfo(fonts.text()).pixelSize() * _SCALE
 
 
-def _drawn(svg: str) -> Picture | None:
+def _drawn(svg: str) -> FormulaImage | None:
     """The image at the resolution of the finest screen, or twice the usual; None where Qt cannot read it."""
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     box = renderer.viewBoxF()
@@ -207,23 +207,25 @@ def _drawn(svg: str) -> Picture | None:
     renderer.render(painter, QRectF(0, 0, box.width() * scale, box.height() * scale))
     painter.end()
     foot = box.bottom() + height - box.height()  # 0 is the line of writing
-    return Picture(image, float(width), float(height), max(0.0, foot))
+    return FormulaImage(image, float(width), float(height), max(0.0, foot))
 
 
 _SCHEME = "formula:"
 _OBJECT = "\ufffc"  # what Qt has in the text where a picture is
 
 
-def put_in(document: QTextDocument, found: list[Found], formulas: Formulas, palette: Palette, room: float) -> bool:
+def insert_formulas(
+    document: QTextDocument, found: list[FormulaSource], formulas: FormulaRenderer, palette: Palette, room: float
+) -> bool:
     """Replace stand-ins by pictures no wider than `room`, or by the source; True: some are still being made."""
     waiting = False
     for number, formula in enumerate(found):
-        cursor = document.find(stand_in(number))
+        cursor = document.find(placeholder(number))
         if cursor.isNull():
             continue
         picture = formulas.picture(formula, palette.text)
         if picture is not None:
-            alone = cursor.block().text().strip() == stand_in(number)
+            alone = cursor.block().text().strip() == placeholder(number)
             _insert(document, cursor, number, picture, room, alone)
             continue
         waiting = formulas.waiting(formula, palette.text) or waiting
@@ -234,7 +236,7 @@ def put_in(document: QTextDocument, found: list[Found], formulas: Formulas, pale
     return waiting
 
 
-def text_of(cursor: QTextCursor, sources: list[str]) -> str:
+def source_text(cursor: QTextCursor, sources: list[str]) -> str:
     """The selected text as typed: formulas as their sources."""
     text = cursor.selection().toPlainText()
     if _OBJECT not in text:
@@ -260,7 +262,7 @@ def _numbers(cursor: QTextCursor) -> list[int]:
 
 
 def _insert(
-    document: QTextDocument, cursor: QTextCursor, number: int, picture: Picture, room: float, alone: bool
+    document: QTextDocument, cursor: QTextCursor, number: int, picture: FormulaImage, room: float, alone: bool
 ) -> None:
     """Qt can set a picture's middle half an x above the line of writing, and no other height but that of its foot: so
     the picture gets what it lacks above or below, until that is where its line of writing lies. alone: there is no
@@ -282,7 +284,7 @@ def _insert(
     cursor.insertImage(form)
 
 
-def _padded(picture: Picture, above: float, under: float) -> QImage:
+def _padded(picture: FormulaImage, above: float, under: float) -> QImage:
     scale = picture.image.height() / picture.height
     top, bottom = round(above * scale), round(under * scale)
     if not top and not bottom:

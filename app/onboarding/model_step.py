@@ -13,7 +13,7 @@ from app.i18n.translate import sentences, tr
 from app.library import model_text
 from app.library.downloads import tell_progress
 from app.library.entries import Action, LibraryEntry, import_buttons
-from app.library.view_model import Shelf
+from app.library.view_model import LibraryViewModel
 from app.onboarding.recommendations import Recommendation, recommend, time_to_fetch
 from app.onboarding.steps import TourStep
 from app.widgets.layouts import empty
@@ -32,9 +32,11 @@ class ModelStep(TourStep):
     import_folder = Signal()
     import_file = Signal()
 
-    def __init__(self, shelf: Shelf, known: Models, network: Network, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, view_model: LibraryViewModel, known: Models, network: Network, parent: QWidget | None = None
+    ) -> None:
         super().__init__(tr("A model for this computer"), parent)
-        self._shelf, self._models, self._network = shelf, known, network
+        self._view_model, self._models, self._network = view_model, known, network
         self.notice = self.words("", muted=True)
         self.setting = QPushButton(tr("Open that setting"), self)
         self.setting.clicked.connect(self.offline_wanted.emit)
@@ -51,8 +53,8 @@ class ModelStep(TourStep):
         self.column.addLayout(import_buttons(self, self.import_folder, self.import_file))
         self.entries: dict[str, LibraryEntry] = {}  # by repository; the built-in model's is ''
         self._shown: object = None
-        shelf.catalogue_changed.connect(self.refresh)
-        shelf.transfers_changed.connect(self._moved)
+        view_model.catalogue_changed.connect(self.refresh)
+        view_model.transfers_changed.connect(self._moved)
         known.listed.connect(self.refresh)
         known.changed.connect(self.refresh)
         network.changed.connect(self.refresh)
@@ -61,7 +63,7 @@ class ModelStep(TourStep):
     @Slot()
     def refresh(self) -> None:
         """As things are now; entries are made anew only where they would look otherwise."""
-        offers = recommend(self._shelf.catalogue or ())
+        offers = recommend(self._view_model.catalogue or ())
         builtin = next((c for c in self._models.cards if c.name == _BUILTIN), None)
         states = {repo: t.state for repo, t in self._under_way().items()}
         offline = self._network.offline
@@ -83,45 +85,45 @@ class ModelStep(TourStep):
     def _notice(self, some: bool, offline: bool) -> str:
         if offline:
             return tr("Underhill stays offline and fetches nothing. The built-in model works, as does one you bring.")
-        if self._shelf.catalogue is None:
+        if self._view_model.catalogue is None:
             return tr("Underhill looks which models suit this computer. The built-in one can be used at once.")
         if not some:
             return tr("None of the models in Underhill's list suits this computer as it is now. The built-in one does.")
         return tr("Fetching one takes a while; meanwhile, and without a network, the built-in model is there.")
 
     def _under_way(self) -> dict[str, api.Transfer]:
-        return {t.repo: t for t in self._shelf.transfers.values()}
+        return {t.repo: t for t in self._view_model.transfers.values()}
 
     def _offer(self, offer: Recommendation, first: bool) -> LibraryEntry:
         m = offer.model
         assert m.fit is not None
         t, online = self._under_way().get(m.repo), not self._network.offline
-        deeds = []
+        actions = []
         if m.here or (t is not None and t.state == api.FINISHED):
-            deeds.append(
+            actions.append(
                 Action(tr("Chat with it"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
             )
         elif t is None:
-            deeds.append(Action(tr("Get it"), partial(self.wanted.emit, m), primary=first and online, enabled=online))
+            actions.append(Action(tr("Get it"), partial(self.wanted.emit, m), primary=first and online, enabled=online))
         elif t.state in (api.PAUSED, api.FAILED):
             go = tr("Go on") if t.state == api.PAUSED else tr("Try again")
-            deeds.append(Action(go, partial(self._shelf.go_on, t.id), primary=True))
+            actions.append(Action(go, partial(self._view_model.resume, t.id), primary=True))
         else:
-            deeds.append(Action(tr("Pause"), partial(self._shelf.pause, t.id)))
+            actions.append(Action(tr("Pause"), partial(self._view_model.pause, t.id)))
         fetched = tr("{amount} to fetch, {time}", amount=size(m.download_bytes), time=time_to_fetch(m.download_bytes))
         facts = model_text.joined(
             model_text.parameters(m.parameters, 0), fetched, tr("{amount} on the disk", amount=size(m.fit.disk))
         )
         moving = t is not None and t.state != api.FINISHED
         return LibraryEntry(
-            m.title, facts, pill=m.fit.pill, sentence=m.fit.sentence, note=sentences(offer.why, m.about), deeds=deeds,
-            progress=moving,
+            m.title, facts, pill=m.fit.pill, sentence=m.fit.sentence, note=sentences(offer.why, m.about),
+            actions=actions, progress=moving,
         )  # fmt: skip
 
     def _builtin(self, card: api.ModelCard, primary: bool) -> LibraryEntry:
-        deed = Action(tr("Chat with it"), partial(self.opened.emit, card.name), primary=primary)
+        action = Action(tr("Chat with it"), partial(self.opened.emit, card.name), primary=primary)
         facts = model_text.joined(model_text.parameters(card.parameters, 0), tr("it is here already"))
-        return LibraryEntry(card.title, facts, note=card.note, deeds=[deed])
+        return LibraryEntry(card.title, facts, note=card.note, actions=[action])
 
     @Slot(object)
     def _moved(self, transfer: api.Transfer | None) -> None:

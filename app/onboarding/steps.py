@@ -39,7 +39,7 @@ class TourStep(QWidget):
         self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(12)
         head = QLabel(title, self)
-        sizes.letter(head, 1.75, head.font().Weight.DemiBold)
+        sizes.set_font(head, 1.75, head.font().Weight.DemiBold)
         head.setWordWrap(True)
         self.column.addWidget(head)
 
@@ -62,7 +62,7 @@ class WelcomeStep(TourStep):
         super().__init__(tr("Welcome to Underhill"), parent)
         self._theme = theme
         mark = QLabel(self)
-        sizes.mark(mark, 64)
+        sizes.show_logo(mark, 64)
         self.column.insertWidget(0, mark)
         self._ticks: list[QLabel] = []
         for text in _LINES:
@@ -110,7 +110,7 @@ class ComputerStep(TourStep):
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.verdict = self.words("")
-        sizes.letter(self.verdict, 1.0, self.verdict.font().Weight.DemiBold)
+        sizes.set_font(self.verdict, 1.0, self.verdict.font().Weight.DemiBold)
         self.again = QPushButton(tr("Measure again"), self)
         self.again.clicked.connect(self.again_wanted.emit)
         self.more = QPushButton(tr("Show the figures"), self)

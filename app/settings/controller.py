@@ -13,23 +13,23 @@ from app.controllers.failure_banner import show_failure
 from app.i18n.translate import sentences
 from app.settings.dialog import SettingsDialog
 from app.settings.preferences import Preferences
-from app.settings.shared import SharedPage
+from app.settings.shared import SharedSettingsPage
 from app.theme.theme import Theme
-from app.widgets.dialogs import to_front
+from app.widgets.dialogs import raise_window
 from engine import api
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
 
 
-class SharedDesk(QObject):
+class SharedSettingsController(QObject):
     """Between the page, whose child it is, and the engine. What comes after the page has gone is not heard."""
 
-    def __init__(self, page: SharedPage, known: Models, told: Callable[[dict[str, Any]], object]) -> None:
+    def __init__(self, page: SharedSettingsPage, known: Models, told: Callable[[dict[str, Any]], object]) -> None:
         """told: gets what is kept of all of them, as often as the engine says it."""
         super().__init__(page)
         self._told = told
-        self._page: SharedPage | None = page
+        self._page: SharedSettingsPage | None = page
         self._models = known
         page.changed.connect(self._keep)
         page.token.kept.connect(self._keep_token)
@@ -95,7 +95,7 @@ class SharedDesk(QObject):
         self._ask(api.ForgetToken, lambda there_was: self._ask_token(), self._page.token.say)
 
 
-class SettingsDesk(QObject):
+class SettingsController(QObject):
     """Opens the dialog, and answers it."""
 
     def __init__(
@@ -120,7 +120,7 @@ class SettingsDesk(QObject):
     def open(self) -> SettingsDialog:
         """Show the settings beside the chat; they are in force as they change. There is one dialog at most."""
         if self._dialog is not None:
-            to_front(self._dialog)
+            raise_window(self._dialog)
             return self._dialog
         dialog = SettingsDialog(self._preferences, self._theme, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -134,7 +134,10 @@ class SettingsDesk(QObject):
         dialog.advanced_wanted.connect(self._advanced)
         dialog.reload_wanted.connect(self._reload)
         dialog.finished.connect(self._over)
-        self._dialog, self._shared = dialog, SharedDesk(dialog.shared, self._models, self._window.network.take)
+        self._dialog, self._shared = (
+            dialog,
+            SharedSettingsController(dialog.shared, self._models, self._window.network.take),
+        )
         self._models.changed.connect(self._tell)
         self._window.live.took.connect(self._took)
         self._tell()

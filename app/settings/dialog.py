@@ -26,11 +26,11 @@ from PySide6.QtWidgets import (
 
 from app.engine_words import told
 from app.i18n.translate import tr, tr_noop
-from app.settings.editor import SettingEditor, in_words
-from app.settings.pages import Appearance, SettingsPage
+from app.settings.editor import SettingEditor, value_text
+from app.settings.pages import AppearancePage, SettingsPage
 from app.settings.preferences import Preferences
-from app.settings.scores import Scores, moved
-from app.settings.shared import SharedPage
+from app.settings.scores import ScoresPanel, pushed_cuts
+from app.settings.shared import SharedSettingsPage
 from app.telemetry.memory_bar import MemoryBar
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
@@ -82,11 +82,11 @@ class SettingsDialog(QDialog):
         self.advanced.clicked.connect(self.advanced_wanted)  # by hand: an advanced setting that is shown once is not
         self._stack = QStackedWidget(self)
         self.pages: list[SettingsPage] = []
-        self.look = Appearance(preferences)
+        self.look = AppearancePage(preferences)
         self._add_page(self.look)
         for group in _PAGES:
             self._add_page(self._settings_page(group))
-        self.shared = SharedPage()
+        self.shared = SharedSettingsPage()
         self._add_page(self.shared)
         self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
         self._list.setCurrentRow(0)
@@ -180,7 +180,7 @@ class SettingsDialog(QDialog):
         return self._list.currentRow()
 
     def show_page(self, number: int) -> None:
-        """Open a page: 0 Appearance, then the groups in their order."""
+        """Open a page: 0 AppearancePage, then the groups in their order."""
         self._list.setCurrentRow(number)
 
     def show_setting(self, name: str) -> None:
@@ -248,7 +248,7 @@ class SettingsDialog(QDialog):
             self.editors[setting.name] = editor
             page.add_editor(editor)
             if setting.name == "t2":
-                self.scores = Scores(self._theme, page)
+                self.scores = ScoresPanel(self._theme, page)
                 self.scores.picture.cut.connect(self._cut)
                 page.add_extra(
                     self.scores,
@@ -316,12 +316,12 @@ class SettingsDialog(QDialog):
             own = [(m, values[name]) for m, values in self._preferences.models.items() if name in values]
             if not self._model:
                 words = [
-                    (m, tr("{name}: {value}", name=self._titles.get(m, m), value=in_words(editor.setting, value)))
+                    (m, tr("{name}: {value}", name=self._titles.get(m, m), value=value_text(editor.setting, value)))
                     for m, value in own
                 ]
                 editor.elsewhere.show_values(tr("Models with a value of their own:"), words)
             elif name not in _SAMPLING:
-                all_models = tr("For all models: {value}", value=in_words(editor.setting, self._base(name)))
+                all_models = tr("For all models: {value}", value=value_text(editor.setting, self._base(name)))
                 editor.elsewhere.show_values("", [("", all_models)] if self._model in dict(own) else [])
 
     @Slot(str)
@@ -344,7 +344,7 @@ class SettingsDialog(QDialog):
         dial = str(self._value("dial"))
         card = self._card if self._is_open else None
         self.scores.show_model(card, dial, t1, t2)
-        pushed = moved(card, dial, t1, t2)
+        pushed = pushed_cuts(card, dial, t1, t2)
         for cut in ("t1", "t2"):
             self.editors[cut].explain(pushed.get(cut, ""))
 

@@ -31,7 +31,7 @@ from engine import api
 STEPS = 100
 
 
-class Shares(QWidget):
+class SharesEditor(QWidget):
     """Made from a setting of kind 'shares'. changed: by the user; where a slider is dragged, when it is let go."""
 
     changed = Signal()
@@ -171,7 +171,7 @@ class OtherValues(QWidget):
         self.updateGeometry()
 
 
-def in_words(setting: api.settings.Setting, value: Any) -> str:
+def value_text(setting: api.settings.Setting, value: Any) -> str:
     """A value as the setting's control shows it."""
     if setting.kind == "bool":
         return tr("on", about="a setting") if value else tr("off", about="a setting")
@@ -199,7 +199,7 @@ class SettingEditor(QWidget):
         self._value = value
         self._base = setting.default
         self._label = QLabel(told(setting.label), self)
-        sizes.letter(self._label, 1.0, self._label.font().Weight.Medium)
+        sizes.set_font(self._label, 1.0, self._label.font().Weight.Medium)
         self._label.setWordWrap(True)
         self._help = QLabel(told(setting.help).replace(" %", "\u00a0%"), self)
         self._help.setObjectName("muted")
@@ -219,7 +219,7 @@ class SettingEditor(QWidget):
         self.control.setAccessibleName(told(setting.label))
         self.control.setAccessibleDescription(told(setting.help))
         self._label.setBuddy(self.control)
-        last = self.control.sliders[-1] if isinstance(self.control, Shares) else self.control
+        last = self.control.sliders[-1] if isinstance(self.control, SharesEditor) else self.control
         self.elsewhere = OtherValues(told(setting.label), last, self)
         below = setting.kind in ("shares", "text")  # which need the whole width
         top = QHBoxLayout()
@@ -263,7 +263,7 @@ class SettingEditor(QWidget):
             self.control.setCurrentIndex(max(0, self.control.findData(value)))
         elif isinstance(self.control, QLineEdit):
             self.control.setText("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
-        elif isinstance(self.control, Shares):
+        elif isinstance(self.control, SharesEditor):
             self.control.set_value(value)
         self.control.blockSignals(False)
         self.say("")
@@ -324,7 +324,7 @@ class SettingEditor(QWidget):
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             return box
         if s.kind == "shares":
-            shares = Shares(s, self)
+            shares = SharesEditor(s, self)
             shares.changed.connect(self._take)
             return shares
         line = QLineEdit(self)
@@ -340,7 +340,7 @@ class SettingEditor(QWidget):
             return self.control.isChecked()
         if isinstance(self.control, QComboBox):
             return self.control.currentData()
-        if isinstance(self.control, Shares):
+        if isinstance(self.control, SharesEditor):
             return self.control.value
         assert isinstance(self.control, QLineEdit)
         text = self.control.text().strip()

@@ -29,7 +29,7 @@ class SettingsPage(QWidget):
         self._column.setContentsMargins(26, 22, 26, 22)
         self._column.setSpacing(2)
         head = QLabel(title, self)
-        sizes.letter(head, 1.4, head.font().Weight.DemiBold)
+        sizes.set_font(head, 1.4, head.font().Weight.DemiBold)
         text = QLabel(intro, self)
         text.setObjectName("muted")
         text.setWordWrap(True)
@@ -70,7 +70,7 @@ class SettingsPage(QWidget):
         return left
 
 
-class Appearance(SettingsPage):
+class AppearancePage(SettingsPage):
     """Says what was chosen, which is in force at once; the language is after a restart, which it offers."""
 
     theme_changed = Signal(str)
@@ -137,7 +137,7 @@ class Appearance(SettingsPage):
 def _row(text: str, control: QComboBox, parent: QWidget) -> QWidget:
     row = QWidget(parent)
     label = QLabel(text, row)
-    sizes.letter(label, 1.0, label.font().Weight.Medium)
+    sizes.set_font(label, 1.0, label.font().Weight.Medium)
     label.setBuddy(control)
     control.setAccessibleName(text)
     sizes.follow(control, lambda box: box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth()))

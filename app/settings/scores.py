@@ -31,7 +31,7 @@ class ScorePicture(QWidget):
         self._cuts = [1.0, 1.0]
         self._held: int | None = None
         self.setMouseTracking(True)
-        sizes.lines(self, 6)
+        sizes.set_lines(self, 6)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Distribution of unimportance scores, with T1 and T2"))
         theme.changed.connect(self.update)
@@ -120,7 +120,7 @@ class ScorePicture(QWidget):
         return int(x > at[0]) if abs(at[0] - at[1]) < 1 else nearest
 
 
-class Scores(QWidget):
+class ScoresPanel(QWidget):
     """The picture, and what it says in words."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -196,7 +196,7 @@ def cuts_of(card: api.ModelCard, dial: str, t1: float | None, t2: float | None) 
     return low, high
 
 
-def moved(card: api.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> dict[str, str]:
+def pushed_cuts(card: api.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> dict[str, str]:
     """Of 't1' and 't2' the one that nobody chose and that the other has pushed away from the dial's: a note."""
     cuts = cuts_of(card, dial, t1, t2) if card is not None else None
     if card is None or card.calibration is None or cuts is None or dial == "exact":

@@ -30,7 +30,7 @@ _OWN = Qt.ItemDataRole.UserRole + 1  # whether a folder is the one that cannot b
 _SHOWN = [s for s in api.settings.SHARED if s.name != "model_folders"]  # which has a list of its own
 
 
-class Token(QWidget):
+class TokenEditor(QWidget):
     """The token of a hub: whether there is one, but never which. kept: the one that was typed in."""
 
     kept = Signal(str)
@@ -101,7 +101,7 @@ class Token(QWidget):
             self.kept.emit(token)
 
 
-class Folders(QWidget):
+class FolderList(QWidget):
     """Where models live. added, preferred, forgotten: a folder; preferred: new models go there from now on."""
 
     added = Signal(str)
@@ -114,7 +114,7 @@ class Folders(QWidget):
         self.list = QListWidget(self)
         self.list.setObjectName("rows")
         self.list.setAccessibleName(tr("Model folders"))
-        sizes.lines(self.list, 5)
+        sizes.set_lines(self.list, 5)
         self.list.currentItemChanged.connect(self._chosen)
         label.setBuddy(self.list)
         self._note = QLabel(self)
@@ -180,7 +180,7 @@ class Folders(QWidget):
             self.added.emit(folder)
 
 
-class SharedPage(SettingsPage):
+class SharedSettingsPage(SettingsPage):
     """changed: one of api.settings.SHARED. Shows defaults, and takes nothing, until it is told what is kept.
 
     seen: it is shown for the first time.
@@ -197,11 +197,11 @@ class SharedPage(SettingsPage):
             editor.setEnabled(False)
             self.add_editor(editor)
             if setting.name == "proxy":
-                self.token = Token(self)
+                self.token = TokenEditor(self)
                 self.add_extra(
                     self.token, tr("access token hub keyring licence gated network", about="words of the search")
                 )
-        self.folders = Folders(self)
+        self.folders = FolderList(self)
         self.add_extra(self.folders, tr("model folders disk library", about="words of the search"))
         self._seen = False
 
@@ -224,5 +224,5 @@ class SharedPage(SettingsPage):
 
 def _title(text: str, parent: QWidget) -> QLabel:
     label = QLabel(text, parent)
-    sizes.letter(label, 1.0, label.font().Weight.Medium)
+    sizes.set_font(label, 1.0, label.font().Weight.Medium)
     return label

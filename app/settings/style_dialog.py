@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app.i18n.translate import tr
 from app.settings.editor import SettingEditor
 from app.storage.records import Style
-from app.widgets.dialogs import ask_first
+from app.widgets.dialogs import confirm
 from app.widgets.text import plain_tip
 from engine import api
 
@@ -176,7 +176,7 @@ class StyleDialog(QDialog):
         if name != before and name in self._presets:
             question = tr("Put this in the place of the preset {name}?", name=name)
             lost = tr("What it holds now is lost. Chats that use it stay as they are.")
-            ask_first(self, question, lost, tr("Replace it"), lambda: self._save(name))
+            confirm(self, question, lost, tr("Replace it"), lambda: self._save(name))
         else:
             self._save(name)
 
@@ -190,7 +190,7 @@ class StyleDialog(QDialog):
         name = self._name
         question = tr("Delete the preset {name}?", name=name)
         stay = tr("Chats that use it stay as they are.")
-        ask_first(self, question, stay, tr("Delete"), lambda: self._forget(name))
+        confirm(self, question, stay, tr("Delete"), lambda: self._forget(name))
 
     def _forget(self, name: str) -> None:
         del self._presets[name]

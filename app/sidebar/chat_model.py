@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 from app.i18n.dates import month
 from app.i18n.translate import tr
 from app.storage.records import Chat, Folder
-from app.storage.search import Hit
+from app.storage.search import SearchHit
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
@@ -43,20 +43,20 @@ class SectionRow:
     count: int = 0
 
 
-Row = Chat | SectionRow | Hit
+Row = Chat | SectionRow | SearchHit
 Identity = tuple[str, int]
 
 
 def identity(row: Row | None) -> Identity | None:
-    """What a row is known by when the list is read anew; None for a heading."""
+    """Key of a row that stays when the list is read anew; None for a heading."""
     if isinstance(row, Chat):
         return "chat", row.id
-    if isinstance(row, Hit):
+    if isinstance(row, SearchHit):
         return "message", row.message_id
     return ("folder", row.folder.id) if row is not None and row.folder is not None else None
 
 
-def listing(chats: Sequence[Chat], folders: Sequence[Folder], closed: Collection[int], now: datetime) -> list[Row]:
+def chat_rows(chats: Sequence[Chat], folders: Sequence[Folder], closed: Collection[int], now: datetime) -> list[Row]:
     """Pinned chats, then folders, then the rest by time. chats: the latest first. closed: ids of folders."""
     rows: list[Row] = []
     pinned = [c for c in chats if c.pinned]
@@ -70,7 +70,7 @@ def listing(chats: Sequence[Chat], folders: Sequence[Folder], closed: Collection
     known = {f.id for f in folders}
     last = ""
     for chat in (c for c in chats if not c.pinned and c.folder_id not in known):
-        heading = when(datetime.fromtimestamp(chat.updated_at), now)
+        heading = date_heading(datetime.fromtimestamp(chat.updated_at), now)
         if heading != last:
             rows.append(SectionRow(heading))
             last = heading
@@ -78,7 +78,7 @@ def listing(chats: Sequence[Chat], folders: Sequence[Folder], closed: Collection
     return rows
 
 
-def findings(chats: Sequence[Chat], hits: Sequence[Hit], most: int) -> list[Row]:
+def search_rows(chats: Sequence[Chat], hits: Sequence[SearchHit], most: int) -> list[Row]:
     """Chats whose title has it, then messages that have it. most: hits that are looked for at all."""
     rows: list[Row] = []
     if chats:
@@ -88,7 +88,7 @@ def findings(chats: Sequence[Chat], hits: Sequence[Hit], most: int) -> list[Row]
     return rows
 
 
-def when(at: datetime, now: datetime) -> str:
+def date_heading(at: datetime, now: datetime) -> str:
     """The heading a chat of that time stands under."""
     days = (now.date() - at.date()).days
     if days <= 0:
@@ -148,7 +148,7 @@ class ChatListModel(QAbstractListModel):
         if role == ROW_ROLE:
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole, Qt.ItemDataRole.ToolTipRole):
-            title = row.snippet if isinstance(row, Hit) else row.title
+            title = row.snippet if isinstance(row, SearchHit) else row.title
             return plain_tip(f"{title}{self._going_on(row)}") if role == Qt.ItemDataRole.ToolTipRole else title
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{_spoken(row)}{self._going_on(row)}"
@@ -163,7 +163,7 @@ class ChatListModel(QAbstractListModel):
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         row = self.rows[index.row()]
         title = " ".join(str(value).split())
-        if isinstance(row, Hit) or not title or title == row.title:
+        if isinstance(row, SearchHit) or not title or title == row.title:
             return True
         if isinstance(row, Chat):
             self.renamed.emit(row.id, title)
@@ -178,7 +178,7 @@ class ChatListModel(QAbstractListModel):
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         if isinstance(row, Chat):
             flags |= Qt.ItemFlag.ItemIsDragEnabled
-        return flags if isinstance(row, Hit) else flags | Qt.ItemFlag.ItemIsEditable
+        return flags if isinstance(row, SearchHit) else flags | Qt.ItemFlag.ItemIsEditable
 
 
 class ChatDelegate(QStyledItemDelegate):
@@ -192,7 +192,7 @@ class ChatDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         row = index.data(ROW_ROLE)
         line = QFontMetrics(fonts.text()).height()
-        if isinstance(row, Hit):
+        if isinstance(row, SearchHit):
             return QSize(100, 3 * QFontMetrics(fonts.text(0.9)).height() + 18)
         return QSize(100, line + (18 if isinstance(row, SectionRow) and row.folder is None else 16))
 
@@ -210,7 +210,7 @@ class ChatDelegate(QStyledItemDelegate):
             assert isinstance(model, ChatListModel)
             shown = isinstance(row, Chat) and row.id == model.open_id
             self._ground(painter, option, index.row() == self.target, shown)
-            if isinstance(row, Hit):
+            if isinstance(row, SearchHit):
                 self._hit(painter, rect.adjusted(10, 6, -8, -6), row)
             elif isinstance(row, SectionRow):
                 self._folder(painter, rect, row)
@@ -279,7 +279,7 @@ class ChatDelegate(QStyledItemDelegate):
         self._line(painter, QRect(rect.right() - 6 - width, rect.top(), width + 4, rect.height()), count, muted,
                    fonts.text(0.86))  # fmt: skip
 
-    def _hit(self, painter: QPainter, room: QRect, hit: Hit) -> None:
+    def _hit(self, painter: QPainter, room: QRect, hit: SearchHit) -> None:
         """The chat's title, and two lines of the message with the hit in bold."""
         p = self._theme.palette
         plain, bold = fonts.text(0.9), fonts.text(0.9, QFont.Weight.Bold)
@@ -301,7 +301,7 @@ class ChatDelegate(QStyledItemDelegate):
                 x += width
 
 
-def _pieces(hit: Hit) -> list[tuple[str, bool]]:
+def _pieces(hit: SearchHit) -> list[tuple[str, bool]]:
     pieces, at = [], 0
     for start, end in hit.marks:
         pieces += [(hit.snippet[at:start], False), (hit.snippet[start:end], True)]
@@ -321,7 +321,7 @@ def _words(text: str) -> list[str]:
 
 
 def _spoken(row: Row) -> str:
-    if isinstance(row, Hit):
+    if isinstance(row, SearchHit):
         return tr("Found in {title}: {words}", title=row.chat.title, words=row.snippet)
     if isinstance(row, Chat):
         return tr("Pinned chat: {title}" if row.pinned else "Chat: {title}", title=row.title)

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QListView, QWidget
 
-from app.composer.key_forwarding import writes
+from app.composer.key_forwarding import types_text
 from app.i18n.translate import plural, tr
 from app.sidebar.chat_model import ROW_ROLE, ChatDelegate, ChatListModel, Identity, Row, SectionRow, identity
 from app.storage.records import Chat, Folder
@@ -115,7 +115,7 @@ class ChatView(QListView):
             self.remove.emit()
         elif event.key() == Qt.Key.Key_F and event.modifiers() == control:
             self.move_wanted.emit()
-        elif writes(event):
+        elif types_text(event):
             event.ignore()  # it is for the message
         else:
             super().keyPressEvent(event)

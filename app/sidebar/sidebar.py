@@ -11,10 +11,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.i18n.translate import plural, tr
-from app.sidebar.chat_model import ROW_ROLE, ChatListModel, SectionRow, findings, listing
+from app.sidebar.chat_model import ROW_ROLE, ChatListModel, SectionRow, chat_rows, search_rows
 from app.sidebar.chat_view import ChatView
 from app.storage.records import Chat, Folder
-from app.storage.search import MOST, Hit
+from app.storage.search import MOST, SearchHit
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
@@ -27,7 +27,7 @@ _SEARCH_AFTER = 120  # milliseconds of rest before what is typed is looked for
 
 
 class Sidebar(QFrame):
-    """Signals bear a Chat, a Folder or a Hit; deleted, moved: a tuple of chats; renamed: an id and a title.
+    """Signals bear a Chat, a Folder or a SearchHit; deleted, moved: a tuple of chats; renamed: an id and a title.
 
     fill_menu: called with the menu of the button beside 'New chat', to say what is in it.
     """
@@ -53,9 +53,9 @@ class Sidebar(QFrame):
         self._folders: list[Folder] = []
         self.fill_menu: Callable[[QMenu], object] = lambda menu: None
         mark = QLabel(self)
-        sizes.mark(mark, 26)
+        sizes.show_logo(mark, 26)
         name = QLabel("Underhill", self)
-        sizes.letter(name, 1.15, name.font().Weight.DemiBold)
+        sizes.set_font(name, 1.15, name.font().Weight.DemiBold)
         head = QHBoxLayout()
         head.setContentsMargins(6, 2, 0, 8)
         head.addWidget(mark)
@@ -111,21 +111,21 @@ class Sidebar(QFrame):
         """Fill the list. closed: ids of folders. current: id of the open chat, 0 for none."""
         self._folders = folders
         self.list.setDragEnabled(True)
-        chosen = self.list.fill(listing(chats, folders, closed, datetime.now()))
+        chosen = self.list.fill(chat_rows(chats, folders, closed, datetime.now()))
         self._say("" if self.model.rows else tr("Your chats will be listed here."))
         if not chosen:
             self.mark(current)
 
-    def show_found(self, chats: list[Chat], hits: list[Hit]) -> None:
+    def show_found(self, chats: list[Chat], hits: list[SearchHit]) -> None:
         """What a search found, in titles and in messages."""
         self.list.setDragEnabled(False)  # there is no folder to drag it to
-        self.list.fill(findings(chats, hits, MOST))
+        self.list.fill(search_rows(chats, hits, MOST))
         self._say("" if self.model.rows else tr("No chat has that."))
 
     def mark(self, current: int) -> None:
         """Show which chat is open."""
         row = self.list.currentIndex().data(ROW_ROLE)
-        if (isinstance(row, Hit) and row.chat.id == current) or len(self.list.chats()) > 1:
+        if (isinstance(row, SearchHit) and row.chat.id == current) or len(self.list.chats()) > 1:
             return  # it is marked, or somebody is choosing several
         index = self.model.index_of(current)
         if index.isValid():  # chosen as it is, though Ctrl be held for Ctrl+Tab
@@ -183,7 +183,7 @@ class Sidebar(QFrame):
         row = index.data(ROW_ROLE)
         if isinstance(row, Chat):
             self.opened.emit(row)
-        elif isinstance(row, Hit):
+        elif isinstance(row, SearchHit):
             self.found.emit(row)
         elif isinstance(row, SectionRow) and row.folder is not None:
             self.folder_toggled.emit(row.folder, not row.open)
@@ -216,7 +216,7 @@ class Sidebar(QFrame):
     def _menu(self, point: QPoint) -> None:
         index = self.list.indexAt(point) if self.list.rect().contains(point) else self.list.currentIndex()
         row = index.data(ROW_ROLE)
-        if isinstance(row, Hit) or row is None or (isinstance(row, SectionRow) and row.folder is None):
+        if isinstance(row, SearchHit) or row is None or (isinstance(row, SectionRow) and row.folder is None):
             return
         if not self.list.selectionModel().isSelected(index):
             self.list.setCurrentIndex(index)

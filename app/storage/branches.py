@@ -1,4 +1,4 @@
-"""Branches of a chat: read, step between versions, copy, write, erase. Jobs for the database thread."""
+"""Branches of a chat: read, step between versions, copy, write, delete messages. Jobs for the database thread."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from dataclasses import dataclass
 from itertools import count
 
 from app.storage import drafts, records
-from app.storage.records import Chat, Place, Queued, StoredMessage, new_id
+from app.storage.records import Chat, QueuedMessage, ScrollPosition, StoredMessage, new_id
 from app.storage.store import ChatStore
 from app.storage.titles import numbered
 
-Opened = tuple[Chat, list[StoredMessage]]
+OpenedChat = tuple[Chat, list[StoredMessage]]
 
 
-def read(store: ChatStore, chat_id: int) -> Opened | None:
-    """The branch that is open; None where the chat is deleted."""
+def read(store: ChatStore, chat_id: int) -> OpenedChat | None:
+    """Read the branch that is open; None where the chat is deleted."""
     chat = store.chat(chat_id)
     if chat is None:
         return None
     return dataclasses.replace(chat, attached=drafts.attached(store, chat_id)), store.path(chat_id)
 
 
-def read_at(store: ChatStore, chat_id: int, message_id: int) -> Opened | None:
-    """The branch that has this message, with the place at it."""
+def read_at(store: ChatStore, chat_id: int, message_id: int) -> OpenedChat | None:
+    """Open and read the branch that has this message, with the scroll position at it."""
     store.select(chat_id, message_id)
     found = read(store, chat_id)
-    return found and (dataclasses.replace(found[0], place=Place(message_id, 0)), found[1])
+    return found and (dataclasses.replace(found[0], place=ScrollPosition(message_id, 0)), found[1])
 
 
-def step(store: ChatStore, chat_id: int, message_id: int, by: int) -> Opened | None:
-    """The branch of the version before (-1) or after (+1) of a message; the same where there is none."""
+def step(store: ChatStore, chat_id: int, message_id: int, by: int) -> OpenedChat | None:
+    """Open the version before (-1) or after (+1) of a message, and read that branch; the same where there is none."""
     versions = store.versions(message_id)
     at = versions.index(message_id) + by if message_id in versions else -1  # deleted, or never written
     if 0 <= at < len(versions):
@@ -39,7 +39,7 @@ def step(store: ChatStore, chat_id: int, message_id: int, by: int) -> Opened | N
     return read(store, chat_id)
 
 
-def branch(store: ChatStore, chat_id: int, message_id: int) -> Chat | None:
+def copy_branch(store: ChatStore, chat_id: int, message_id: int) -> Chat | None:
     """A new chat that begins with a copy of this one's messages, up to this message."""
     old = store.chat(chat_id)
     if old is None:
@@ -63,7 +63,10 @@ def _free_title(title: str, taken: set[str]) -> str:
 
 
 def write(
-    store: ChatStore, chat: Chat | None, messages: tuple[StoredMessage, ...], queue: tuple[Queued, ...] | None = None
+    store: ChatStore,
+    chat: Chat | None,
+    messages: tuple[StoredMessage, ...],
+    queue: tuple[QueuedMessage, ...] | None = None,
 ) -> None:
     """Add messages, and the chat they are the first of. queue: what waits in the chat from now on, one of them no more:
     whenever it is looked at, a message is either sent or waits."""
@@ -77,15 +80,17 @@ def write(
             set_queue(store, messages[0].chat_id, queue)
 
 
-def set_queue(store: ChatStore, chat_id: int, queue: tuple[Queued, ...]) -> None:
+def set_queue(store: ChatStore, chat_id: int, queue: tuple[QueuedMessage, ...]) -> None:
     """Keep the messages that wait for an answer to end."""
     store.db.execute("UPDATE chats SET queue = ? WHERE id = ?", (records.queue_text(queue), chat_id))
 
 
 @dataclass(frozen=True)
-class Erased:
-    """What `bring_back` needs. messages: parents before their children. moved: those that went up a step in the tree,
-    and came to hang where the message did. leaf: the last message of the branch that was open; after: that is since.
+class DeletedMessages:
+    """Undo record of `delete_message`. messages: parents before their children.
+
+    leaf: the last message of the branch that was open; after: that is since. moved: those that went up a step in the
+    tree, to where the message was.
     """
 
     chat_id: int
@@ -95,7 +100,7 @@ class Erased:
     after: int | None
 
 
-def erase(store: ChatStore, chat_id: int, message_id: int) -> Erased | None:
+def delete_message(store: ChatStore, chat_id: int, message_id: int) -> DeletedMessages | None:
     """Remove a message; what follows it stays. One of several versions goes with all that followed it, which belongs to
     no other, and the version beside it is open then. None where there is no such message.
     """
@@ -121,11 +126,11 @@ def erase(store: ChatStore, chat_id: int, message_id: int) -> Erased | None:
                 db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (parent, chat_id))
         db.execute("DELETE FROM messages WHERE id = ?", (message_id,))  # and what hangs below it
     after = _leaf(store, chat_id)
-    return Erased(chat_id, tuple(m for m in tree.values() if m.id in gone), moved, leaf, after)
+    return DeletedMessages(chat_id, tuple(m for m in tree.values() if m.id in gone), moved, leaf, after)
 
 
-def bring_back(store: ChatStore, erased: Erased) -> None:
-    """Undo `erase`, unless the chat itself has gone since. A branch that went on meanwhile stays open."""
+def restore_messages(store: ChatStore, erased: DeletedMessages) -> None:
+    """Undo `delete_message`, unless the chat itself has gone since. A branch that went on meanwhile stays open."""
     if store.chat(erased.chat_id) is None:
         return
     with store.transaction() as db:

@@ -29,7 +29,7 @@ class _Retry:
     done: Callable[[], object]
 
 
-class Keeper:
+class DatabaseThread:
     """Runs jobs on the store one after the other; results and problems come back through the inbox."""
 
     def __init__(self, path: Path, inbox: MainThreadQueue, on_problem: Callable[[Problem], object]) -> None:
@@ -43,7 +43,7 @@ class Keeper:
         self._thread = threading.Thread(target=self._run, name="chats", daemon=True)  # a crash must end the process
         self._thread.start()
 
-    def do(
+    def submit(
         self,
         job: Callable[[ChatStore], T],
         done: Callable[[T], object] | None = None,
@@ -55,7 +55,7 @@ class Keeper:
         """
         self._jobs.put((job, done, failed or self._on_problem))
 
-    def ask(self, job: Callable[[ChatStore], T], seconds: float) -> T | None:
+    def run_blocking(self, job: Callable[[ChatStore], T], seconds: float) -> T | None:
         """Wait for the result of a job, once all before it is done and its results are told.
 
         None where it fails, or takes longer than so many seconds. For the end of a run: nothing else goes on meanwhile.
@@ -69,7 +69,7 @@ class Keeper:
             finally:
                 passed.set()
 
-        self.do(run, failed=lambda problem: None)
+        self.submit(run, failed=lambda problem: None)
         passed.wait(seconds)
         self._inbox.drain()
         return found[0] if found else None

@@ -1,4 +1,4 @@
-"""What is attached to messages that are not sent yet. Jobs for the keeper."""
+"""What is attached to messages that are not sent yet. Jobs for the database thread."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def new_id() -> int:
         return _last
 
 
-def count_from(known: int) -> None:
+def reserve_ids(known: int) -> None:
     """Ids made from now on are larger than this one. One that no clock has made leaves no room for others."""
     global _last
     with _making:
@@ -47,7 +47,7 @@ def unpack_tokens(data: bytes) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Place:
+class ScrollPosition:
     """Where one had scrolled to: the message at the top of the page, and how many pixels of it are above."""
 
     message_id: int
@@ -80,7 +80,7 @@ class Attachment:
 
 
 @dataclass(frozen=True)
-class Queued:
+class QueuedMessage:
     """A message that waits for the answer before it to end."""
 
     text: str
@@ -102,9 +102,9 @@ class Chat:
     leaf_id: int | None = None
     pinned: bool = False
     folder_id: int | None = None
-    place: Place | None = None
+    place: ScrollPosition | None = None
     style: Style | None = None
-    queue: tuple[Queued, ...] = ()
+    queue: tuple[QueuedMessage, ...] = ()
     attached: tuple[Attachment, ...] = ()
 
 
@@ -148,7 +148,7 @@ def chat_of(row: tuple[Any, ...]) -> Chat:
     """A chat from the columns CHAT_COLUMNS."""
     i, title, by_hand, at, draft, leaf, pinned, folder, place, style, queue = row
     return Chat(
-        i, title, bool(by_hand), at, draft, leaf, bool(pinned), folder, place_of(place), style_of(style),
+        i, title, bool(by_hand), at, draft, leaf, bool(pinned), folder, position_of(place), style_of(style),
         queue_of(queue),
     )  # fmt: skip
 
@@ -186,27 +186,27 @@ def attachments_of(found: list[dict[str, str]]) -> tuple[Attachment, ...]:
     return tuple(Attachment(a["name"], a["text"]) for a in found)
 
 
-def queue_text(queue: tuple[Queued, ...]) -> str:
+def queue_text(queue: tuple[QueuedMessage, ...]) -> str:
     """Waiting messages as JSON."""
     return json.dumps([dataclasses.asdict(q) for q in queue])
 
 
-def queue_of(text: str) -> tuple[Queued, ...]:
+def queue_of(text: str) -> tuple[QueuedMessage, ...]:
     """The inverse of queue_text."""
-    return tuple(Queued(q["text"], attachments_of(q["attachments"])) for q in json.loads(text))
+    return tuple(QueuedMessage(q["text"], attachments_of(q["attachments"])) for q in json.loads(text))
 
 
-def place_text(place: Place | None) -> str:
+def position_text(place: ScrollPosition | None) -> str:
     """A place as it is kept; '' for the end."""
     return "" if place is None else f"{place.message_id} {place.pixels}"
 
 
-def place_of(text: str) -> Place | None:
-    """The inverse of place_text."""
+def position_of(text: str) -> ScrollPosition | None:
+    """The inverse of position_text."""
     if not text:
         return None
     message, pixels = text.split()
-    return Place(int(message), int(pixels))
+    return ScrollPosition(int(message), int(pixels))
 
 
 def style_text(style: Style | None) -> str:

@@ -97,7 +97,7 @@ _Row = tuple[int, str, str, float, int]  # id, role, content, when, chat
 
 
 @dataclass(frozen=True)
-class Hit:
+class SearchHit:
     """A message in which all terms occur. snippet: what is around the first of them; marks: where they stand in it."""
 
     chat: Chat
@@ -114,7 +114,7 @@ def terms(text: str) -> list[str]:
     return list(dict.fromkeys(found))[:MANY]
 
 
-def find(store: ChatStore, text: str, most: int = MOST) -> list[Hit]:
+def find(store: ChatStore, text: str, most: int = MOST) -> list[SearchHit]:
     """Messages with all terms of `text`, upper and lower case alike, without those of deleted chats."""
     wanted = terms(text)
     if not wanted:
@@ -129,7 +129,7 @@ def find(store: ChatStore, text: str, most: int = MOST) -> list[Hit]:
         )
     }
     return [
-        Hit(chats[chat], message, role, *snippet(content, wanted), created)
+        SearchHit(chats[chat], message, role, *snippet(content, wanted), created)
         for message, role, content, created, chat in found
     ]
 

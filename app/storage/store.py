@@ -1,4 +1,4 @@
-"""What can be done with the chat database. Plain and synchronous; `keeper` calls it on its own thread."""
+"""What can be done with the chat database. Plain and synchronous; the database thread calls it on its own thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from pathlib import Path
 
 from app.storage import records
-from app.storage.records import Chat, Place, StoredMessage, Style, count_from, pack_tokens
+from app.storage.records import Chat, ScrollPosition, StoredMessage, Style, pack_tokens, reserve_ids
 from app.storage.schema import migrate
 
 _LONGEST = 1000  # characters that are looked for in a title, of which SQLite takes no more than 50 000 bytes
@@ -42,7 +42,7 @@ class ChatStore:
         """Ids of now on are larger than those there are, though the clock was set back since: their order is told."""
         for table in ("chats", "messages"):
             (last,) = self.db.execute(f"SELECT max(id) FROM {table}").fetchone()
-            count_from(last or 0)
+            reserve_ids(last or 0)
 
     def close(self) -> None:
         """Close the file; the write-ahead log is folded into it."""
@@ -122,9 +122,9 @@ class ChatStore:
         """Keep what is typed but not sent."""
         self.db.execute("UPDATE chats SET draft = ? WHERE id = ?", (draft, chat_id))
 
-    def set_place(self, chat_id: int, place: Place | None) -> None:
+    def set_place(self, chat_id: int, place: ScrollPosition | None) -> None:
         """Keep where one had scrolled to."""
-        self.db.execute("UPDATE chats SET place = ? WHERE id = ?", (records.place_text(place), chat_id))
+        self.db.execute("UPDATE chats SET place = ? WHERE id = ?", (records.position_text(place), chat_id))
 
     def set_style(self, chat_id: int, style: Style | None) -> None:
         """Keep how this chat is answered; None: as the settings say."""

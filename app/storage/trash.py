@@ -12,13 +12,13 @@ from engine.lived_time import LivedTime, look
 DAYS = 30  # a deleted chat is kept so long
 
 
-def put(store: ChatStore, chat_id: int) -> None:
+def add(store: ChatStore, chat_id: int) -> None:
     """Move a chat to the trash; for DAYS, though the clock says that it is before the chat's last message."""
     store.db.execute("UPDATE chats SET deleted_at = max(?, updated_at) WHERE id = ?", (time.time(), chat_id))
 
 
-def take_back(store: ChatStore, chat_id: int) -> None:
-    """Undo `put`."""
+def restore(store: ChatStore, chat_id: int) -> None:
+    """Undo `add`."""
     store.db.execute("UPDATE chats SET deleted_at = NULL WHERE id = ?", (chat_id,))
 
 

@@ -32,7 +32,7 @@ class Chart(QWidget):
         super().__init__(parent)
         self.theme = theme
         self.setAccessibleName(name)
-        sizes.lines(self, lines)
+        sizes.set_lines(self, lines)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 

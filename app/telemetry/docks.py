@@ -285,7 +285,7 @@ class _TitleBar(QFrame):
         super().__init__(dock)
         self.setObjectName("dock-title")
         label = QLabel(title, self)
-        sizes.letter(label, 0.88, label.font().Weight.DemiBold)
+        sizes.set_font(label, 0.88, label.font().Weight.DemiBold)
         label.setObjectName("muted")
         apart = IconButton(theme, "apart", tr("{title}: a window of its own, or back", title=title), self, size=14)
         apart.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))

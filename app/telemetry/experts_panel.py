@@ -35,7 +35,7 @@ class ExpertsPanel(QWidget):
         self.legend = legend_label(self)
         self._hint = QLabel(tr("A row for each layer, a column for each expert. Click one to see more of it."), self)
         self._hint.setObjectName("muted")
-        sizes.letter(self._hint, LEGEND)
+        sizes.set_font(self._hint, LEGEND)
         self._hint.setWordWrap(True)
         self.inspector = ExpertInspector(theme, self)
         column = QVBoxLayout(self)

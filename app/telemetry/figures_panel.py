@@ -153,13 +153,13 @@ def _heading(text: str, parent: QWidget, meaning: str = "") -> QLabel:
     label = QLabel(text, parent)
     label.setToolTip(plain_tip(meaning))
     label.setAccessibleDescription(meaning)
-    sizes.letter(label, 1.0, label.font().Weight.DemiBold)
+    sizes.set_font(label, 1.0, label.font().Weight.DemiBold)
     return label
 
 
 def _figure(name: str, parent: QWidget) -> StableLabel:
     label = QLabel("–", parent)
-    sizes.letter(label, 1.4, label.font().Weight.DemiBold)
+    sizes.set_font(label, 1.4, label.font().Weight.DemiBold)
     label.setAccessibleName(name)
     return StableLabel(label, parent)
 
@@ -167,7 +167,7 @@ def _figure(name: str, parent: QWidget) -> StableLabel:
 def _tile(grid: QGridLayout, row: int, column: int, name: str, figure: StableLabel, chart: Chart) -> None:
     label = QLabel(name)
     label.setObjectName("muted")
-    sizes.letter(label, 0.88)
+    sizes.set_font(label, 0.88)
     label.setWordWrap(True)
     grid.addWidget(label, row, column)
     grid.addWidget(figure, row + 1, column)

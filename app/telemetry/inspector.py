@@ -23,7 +23,7 @@ class ExpertInspector(QFrame):
         super().__init__(parent)
         self.setObjectName("inspector")
         self._title = QLabel(self)
-        sizes.letter(self._title, 1.0, self._title.font().Weight.DemiBold)
+        sizes.set_font(self._title, 1.0, self._title.font().Weight.DemiBold)
         close = IconButton(theme, "close", tr("Close what is said of this expert"), self, size=14)
         close.clicked.connect(self.end)
         head = QHBoxLayout()
@@ -51,7 +51,7 @@ class ExpertInspector(QFrame):
             value.setWordWrap(True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             for label in (name, value):
-                sizes.letter(label, 0.88)
+                sizes.set_font(label, 0.88)
             at = len(self._rows)
             self._grid.addWidget(name, at, 0, Qt.AlignmentFlag.AlignTop)
             self._grid.addWidget(value, at, 1)

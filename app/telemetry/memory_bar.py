@@ -98,7 +98,7 @@ def legend_label(parent: QWidget) -> QLabel:
     """A label for the words under a chart."""
     label = QLabel(parent)
     label.setObjectName("muted")
-    sizes.letter(label, LEGEND)
+    sizes.set_font(label, LEGEND)
     label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.RichText)
     return label

@@ -1,4 +1,4 @@
-"""What is made to the size of text: done when a widget is made, and again whenever another size is chosen."""
+"""Sizes that follow the size of text: set when a widget is made, and again whenever another size is chosen."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ _followers: WeakKeyDictionary[QWidget, list[Callable[[Any], object]]] = WeakKeyD
 
 
 def follow(widget: W, put: Callable[[W], object]) -> None:
-    """Do put(widget) now, and each time that the text has another size. put is kept with the widget: it holds none."""
+    """Call put(widget) now, and each time that the text has another size. put is kept as long as the widget is."""
     put(widget)
     _followers.setdefault(widget, []).append(put)
 
 
-def letter(widget: QWidget, scale: float, weight: QFont.Weight = QFont.Weight.Normal) -> None:
-    """Write it in the face for prose, at `scale` times the size that text has, whichever that is."""
+def set_font(widget: QWidget, scale: float, weight: QFont.Weight = QFont.Weight.Normal) -> None:
+    """Set the typeface for prose, at `scale` times the size that text has, whichever that is."""
     follow(widget, lambda written: written.setFont(fonts.text(scale, weight)))
 
 
-def lines(widget: QWidget, count: float) -> None:
-    """Give it the height of so many lines of its text."""
+def set_lines(widget: QWidget, count: float) -> None:
+    """Fix a widget's height to so many lines of its text."""
     follow(widget, lambda written: written.setFixedHeight(round(count * written.fontMetrics().lineSpacing())))
 
 
-def square(widget: QWidget, side: int) -> None:
-    """Give it this side, in pixels beside text of the base size."""
+def set_square(widget: QWidget, side: int) -> None:
+    """Fix a widget to a square of this side, in pixels beside text of the base size."""
     follow(widget, lambda button: button.setFixedSize(fonts.pixels(side), fonts.pixels(side)))
 
 
-def mark(label: QLabel, side: int) -> None:
-    """Show Underhill's own mark, so many pixels wide beside text of the base size."""
+def show_logo(label: QLabel, side: int) -> None:
+    """Show Underhill's logo, so many pixels wide beside text of the base size."""
     follow(label, lambda m: m.setPixmap(pixmap("underhill", "", fonts.pixels(side), m.devicePixelRatioF())))
 
 
-def again() -> None:
-    """The text has another size: all that follows it, in the order in which it was made."""
+def refit_all() -> None:
+    """Call everything registered by `follow`, in its order: the text has another size."""
     for widget, puts in list(_followers.items()):
         if isValid(widget):
             for put in puts:

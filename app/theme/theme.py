@@ -16,7 +16,7 @@ MODES = ("system", "light", "dark")
 class Theme(QObject):
     """palette: the colours in force. changes: they, or the size of text, are about to be others. changed: they are."""
 
-    changes = Signal()
+    about_to_change = Signal()
     changed = Signal()
 
     def __init__(self, application: QApplication, mode: str = "system") -> None:
@@ -37,10 +37,10 @@ class Theme(QObject):
     def set_percent(self, percent: int) -> None:
         """Make all text larger or smaller, and with it all that is made to its size."""
         if percent != fonts.percent():
-            self.changes.emit()
+            self.about_to_change.emit()
             fonts.set_percent(percent)
             self._apply()
-            sizes.again()
+            sizes.refit_all()
             self.changed.emit()
 
     def _wanted(self) -> Palette:
@@ -52,7 +52,7 @@ class Theme(QObject):
     def _follow(self) -> None:
         wanted = self._wanted()
         if wanted is not self.palette:
-            self.changes.emit()
+            self.about_to_change.emit()
             self.palette = wanted
             self._apply()
             self.changed.emit()

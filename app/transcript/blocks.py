@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QRectF, Qt, Signal
 
 from app.markdown import document as documents
 from app.markdown import tables
-from app.markdown.formula import Formulas
+from app.markdown.formula import FormulaRenderer
 from app.markdown.highlight import Highlighter
 from app.markdown.split import Block
 from app.theme import fonts
@@ -43,7 +43,7 @@ class DocumentBuilder(QObject):
         self._theme = theme
         self.highlighter = Highlighter(self)
         self.highlighter.coloured.connect(self.coloured)
-        self._formulas = Formulas(self)
+        self._formulas = FormulaRenderer(self)
         self._formulas.ready.connect(self.formulas_ready)
 
     def build(self, block: Block, plain: bool, width: float) -> documents.BlockDocument:
@@ -71,7 +71,7 @@ class BlockView:
         self.height = 0.0
         self.indent = THOUGHT_INDENT if block.thought else 0.0  # also of writing from right to left, in a bubble
         self._for_width = -1.0  # the width that height holds for
-        self.settled = 0.0  # pixels from its top that the last `grow` left as they were
+        self.unchanged = 0.0  # pixels from its top that the last `grow` left as they were
 
     @property
     def is_quote(self) -> bool:
@@ -139,22 +139,22 @@ class BlockView:
         """The open block has more text now: only what is new goes into the document."""
         old = self.block
         self.block = block
-        self.settled = 0.0
+        self.unchanged = 0.0
         if self.document is not None:
             if block.code == old.code and block.text.startswith(old.text):
                 if self._for_width >= 0:  # laid out since it last grew
-                    self.settled = self.text_rect(0).top() - self.top + documents.steady(self.document)
+                    self.unchanged = self.text_rect(0).top() - self.top + documents.stable_height(self.document)
                 documents.append(self.document, block.text[len(old.text) :])
             else:
                 self.drop()
         self._for_width = -1.0
 
-    def lean(self, width: float) -> None:
+    def align_right_to_left(self, width: float) -> None:
         """Writing from right to left begins at the right edge of the bubble, which leaves this width for it."""
         if self.document is not None and self.right_to_left:
             self.indent = width - self.document.textWidth()
 
-    def look_again(self) -> None:
+    def drop_waiting(self) -> None:
         """Formulas have been made: where this block waited for some, it is made anew."""
         if self.document is not None and self.document.waiting:
             self.drop()

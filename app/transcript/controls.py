@@ -141,7 +141,7 @@ class ScrollToEndButton(IconButton):
         super().__init__(theme, "chevron-down", tr("Go to the end"), view, "End")
         self._view = view
         self.setObjectName("latest")
-        sizes.square(self, BUTTON)
+        sizes.set_square(self, BUTTON)
         self.hide()
 
     def show_for(self, away: bool) -> None:

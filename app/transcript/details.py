@@ -180,7 +180,7 @@ class DetailsPanels(QObject):
     def measure(self, column: float) -> None:
         """Give each the room it needs in a column of this width."""
         for item, details in self._shown:
-            item.unfolded = details.fit(round(column)) + _GAP
+            item.details_height = details.fit(round(column)) + _GAP
 
     def place(self) -> None:
         """Where the page has scrolled to."""
@@ -193,7 +193,7 @@ class DetailsPanels(QObject):
         high = self._page.viewport().height()
         for item, details in self._shown:
             origin = self._page.origin(there[id(item)])
-            top = round(origin.y() + item.height - item.unfolded)
+            top = round(origin.y() + item.height - item.details_height)
             details.move(round(origin.x()), top)
             seen = -details.height() < top < high
             details.setVisible(seen or _has_focus(details))
@@ -210,11 +210,11 @@ class DetailsPanels(QObject):
         bar = page.verticalScrollBar()
         bottom = page.origin(page.items.index(item)).y() + item.height
         beyond = bottom - page.viewport().height()
-        above = bottom - item.unfolded - fonts.pixels(FOOT)
+        above = bottom - item.details_height - fonts.pixels(FOOT)
         bar.setValue(bar.value() + max(0, round(min(beyond, above))))
 
     def _drop(self, item: MessageItem, details: AnswerDetails) -> None:
-        item.unfolded = 0.0
+        item.details_height = 0.0
         if _has_focus(details):
             self._page.setFocus()
         details.hide()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from app.markdown.split import without_thought
-from app.storage.records import Place
+from app.storage.records import ScrollPosition
 from app.transcript.page import TranscriptPage
 from app.transcript.scroll_anchor import line_top
 from app.transcript.selection import TextPosition
@@ -96,6 +96,6 @@ class Finder:
             y = line_top(block, start.position, block.text_rect(item.text_width(page.layout_.column)).top())
             if 8 <= page.origin(start.message).y() + y <= page.viewport().height() - 48:
                 break  # it is in sight: nothing need move
-            page.go_to(Place(item.message.id, round(y - _ABOVE * page.viewport().height())))
+            page.go_to(ScrollPosition(item.message.id, round(y - _ABOVE * page.viewport().height())))
         page.selection.anchor, page.selection.head = start, end
         page.renew()

@@ -37,17 +37,17 @@ class MessageItem:
         self._column = math.inf  # that all of it stands in
         self._changed = 0  # number of the first block whose top may be wrong
         self.height = 0.0
-        self.unfolded = 0.0  # what its figures take below its foot, where they are unfolded
+        self.details_height = 0.0  # what its figures take below its foot, where they are unfolded
 
     @property
-    def told(self) -> bool:
+    def has_details(self) -> bool:
         """Are there figures of how it was made?"""
         return not self.is_user and not self.streaming and bool(self.message.stats)
 
     @property
     def foot(self) -> float:
         """Where the line with the speed and the buttons begins."""
-        return self.height - self.unfolded - fonts.pixels(FOOT)
+        return self.height - self.details_height - fonts.pixels(FOOT)
 
     @property
     def streaming(self) -> bool:
@@ -97,7 +97,7 @@ class MessageItem:
         if self.is_user:
             inner = self.bubble_width(column) - 2 * BUBBLE_PAD_X
             for view in self.views[start:index]:
-                view.lean(inner)
+                view.align_right_to_left(inner)
         return self.views[start:index]
 
     def blocks(self) -> list[BlockView]:
@@ -153,15 +153,15 @@ class MessageItem:
             self.views = None
 
     @property
-    def steady(self) -> int:
+    def unchanged_blocks(self) -> int:
         """How many blocks, from the first on, the last `extend` left as they were."""
         return min(self._changed, len(self.views or ()))
 
     @property
-    def settled(self) -> float:
+    def unchanged_height(self) -> float:
         """Pixels of the block after those that the last `extend` left as they were, too."""
-        grown = self.views[self.steady : self.steady + 1] if self.views else []
-        return grown[0].settled if grown and grown[0] is self._open else 0.0
+        grown = self.views[self.unchanged_blocks : self.unchanged_blocks + 1] if self.views else []
+        return grown[0].unchanged if grown and grown[0] is self._open else 0.0
 
     def release(self) -> None:
         """Let the documents go; they are made again when needed."""
@@ -181,7 +181,7 @@ class MessageItem:
 
     def _below(self) -> float:
         pad = BUBBLE_PAD_BOTTOM if self.is_user else 0.0
-        return pad + notice.height(notes.after(self.message), self._column) + fonts.pixels(FOOT) + self.unfolded
+        return pad + notice.height(notes.after(self.message), self._column) + fonts.pixels(FOOT) + self.details_height
 
     def _around(self) -> float:
         return self.first_block_top() + self._below()

@@ -77,10 +77,10 @@ class DocumentCache:
             view.drop()
         self._latest.clear()
 
-    def look_again(self) -> None:
+    def drop_waiting(self) -> None:
         """Drop the documents that waited for formulas: some have been made."""
         for view in self._kept:
-            view.look_again()
+            view.drop_waiting()
 
     def clear(self) -> None:
         """Empty the cache; the documents are their owners' to drop."""

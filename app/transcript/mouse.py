@@ -53,7 +53,7 @@ def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitRes
     rect = block.text_rect(width)
     inside = -4 <= local.x() <= width + 4 and block.top <= local.y() <= block.top + block.height
     if exact and not inside:
-        foot = item.told and foot_rect(item, layout.column, page.beside(index)).contains(local)
+        foot = item.has_details and foot_rect(item, layout.column, page.beside(index)).contains(local)
         return HitResult(TextPosition(index, number, 0), figures=True) if foot else None
     spot = local - rect.topLeft()
     layout_of = block.document.documentLayout()

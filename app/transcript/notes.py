@@ -41,7 +41,7 @@ class Figure(NamedTuple):
     meaning: str = ""
 
 
-class Plain(str):
+class PlainNote(str):
     """A note that is no warning."""
 
     __slots__ = ()
@@ -65,7 +65,7 @@ def before(message: StoredMessage) -> list[str]:
         )
     if message.attachments:
         names = tr(", ", about="between the names of a list").join(a.name for a in message.attachments)
-        found.append(Plain(tr("Attached: {names}", names=names)))
+        found.append(PlainNote(tr("Attached: {names}", names=names)))
     return found
 
 
@@ -74,7 +74,7 @@ def after(message: StoredMessage) -> list[str]:
     if message.state == "cut":
         return [tr("This answer was cut off when Underhill closed.")]
     if message.finish == "edited":
-        return [Plain(tr("You have edited this answer."))]
+        return [PlainNote(tr("You have edited this answer."))]
     end = _ENDS.get(message.finish)
     return [tr(end)] if end else []
 

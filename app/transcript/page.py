@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QTextDocument
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from app.i18n.translate import tr
-from app.storage.records import Place, StoredMessage
+from app.storage.records import ScrollPosition, StoredMessage
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView, DocumentBuilder
@@ -138,15 +138,15 @@ class TranscriptPage(QAbstractScrollArea):
         self._follow = True
         self.arrange()
 
-    def place(self) -> Place | None:
+    def place(self) -> ScrollPosition | None:
         """Scroll position; None at the end."""
         if self._follow or not self.items:
             return None
         y = self.verticalScrollBar().value()
         index = self.layout_.at(float(y))
-        return Place(self.items[index].message.id, round(y - self.layout_.top(index)))
+        return ScrollPosition(self.items[index].message.id, round(y - self.layout_.top(index)))
 
-    def go_to(self, place: Place) -> None:
+    def go_to(self, place: ScrollPosition) -> None:
         """Scroll to a position; a message that is not here leaves the page as it is."""
         index = self.index(place.message_id)
         if index < 0:
@@ -206,13 +206,15 @@ class TranscriptPage(QAbstractScrollArea):
     def _grown(self, index: int) -> None:
         """Repaint the end of an answer that has grown; what is above its last lines is only moved."""
         item = self.items[index]
-        steady, settled = item.steady, item.settled
-        before = self._end_of(index, steady)
+        blocks, unchanged = item.unchanged_blocks, item.unchanged_height
+        before = self._end_of(index, blocks)
         self.layout_.touch(index)
         self._arrange()
-        end = self._end_of(index, steady)
+        end = self._end_of(index, blocks)
         timed = bool(item.views and item.views[0].is_fold and self._end_of(index, 1) > 0)  # its line tells the time
-        fresh = max(end, self.origin(index).y() + item.views[steady].top + settled) if item.views and settled else end
+        fresh = (
+            max(end, self.origin(index).y() + item.views[blocks].top + unchanged) if item.views and unchanged else end
+        )
         if item.views is None or timed or not self._painted.grown(before - end, fresh):
             self.renew()
         else:
@@ -283,7 +285,7 @@ class TranscriptPage(QAbstractScrollArea):
 
     @Slot()
     def _formulas_ready(self) -> None:
-        self.layout_.documents.look_again()
+        self.layout_.documents.drop_waiting()
         self.arrange()
 
     def restyle(self) -> None:

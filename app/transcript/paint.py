@@ -134,8 +134,8 @@ def paint_message(
     if not item.is_user:
         line = item.status if item.streaming else notes.summary(item.message)
         room = foot_rect(item, column, buttons)
-        if item.told:
-            _chevron(painter, "chevron-down" if item.unfolded else "chevron-right", room, palette)
+        if item.has_details:
+            _chevron(painter, "chevron-down" if item.details_height else "chevron-right", room, palette)
             room.setLeft(fonts.pixels(CHEVRON))
         painter.setFont(fonts.text(0.86))
         painter.setPen(QColor(palette.muted))
@@ -261,7 +261,7 @@ def _note(painter: QPainter, text: str, top: float, column: float, palette: Pale
     found = notice_box(text, column)
     rect = found.rect(top)
     painter.setPen(Qt.PenStyle.NoPen)
-    plain = isinstance(text, notes.Plain)
+    plain = isinstance(text, notes.PlainNote)
     painter.setBrush(QColor(palette.hover if plain else palette.warning_soft))
     painter.drawRoundedRect(rect, 9, 9)
     painter.setBrush(QColor(palette.muted if plain else palette.warning))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, Qt
 
-from app.storage.records import Place
+from app.storage.records import ScrollPosition
 from app.transcript.blocks import BlockView
 from app.transcript.page import TranscriptPage
 
@@ -66,7 +66,7 @@ def restore_anchor(page: TranscriptPage, anchor: ScrollAnchor | None) -> None:
             below *= _text_size(block)
         if round(page.origin(index).y() + y) == round(below):
             return
-        page.go_to(Place(anchor.message_id, round(y - below)))
+        page.go_to(ScrollPosition(anchor.message_id, round(y - below)))
 
 
 def _text_size(block: BlockView) -> float:

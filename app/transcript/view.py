@@ -48,7 +48,7 @@ class TranscriptView(TranscriptPage):
         self._details = DetailsPanels(self)
         self._details.hidden.connect(self.toggle_details)
         self._anchor: ScrollAnchor | None = None
-        theme.changes.connect(self._take_anchor)
+        theme.about_to_change.connect(self._take_anchor)
         theme.changed.connect(self._restyle)
         self._copied_timer = QTimer(self, singleShot=True, interval=_COPIED_FOR)
         self._copied_timer.timeout.connect(self._copied_over)
@@ -173,7 +173,7 @@ class TranscriptView(TranscriptPage):
     def toggle_details(self, message_id: int) -> None:
         """Show or hide, below an answer, how it was made."""
         index = self.index(message_id)
-        if index >= 0 and self.items[index].told:
+        if index >= 0 and self.items[index].has_details:
             self._follow = False
             self._details.toggle(self.items[index])
 
@@ -226,8 +226,8 @@ class TranscriptView(TranscriptPage):
             menu.addAction(tr("Go on from its end"), partial(self.go_on.emit, message.id))
         if not item.streaming:
             menu.addAction(tr("New chat from here"), partial(self.branch.emit, message.id))
-        if item.told:
-            shown = tr("Hide the figures") if item.unfolded else tr("How this answer was made")
+        if item.has_details:
+            shown = tr("Hide the figures") if item.details_height else tr("How this answer was made")
             menu.addAction(shown, partial(self.toggle_details, message.id))
         if not item.streaming:
             menu.addSeparator()

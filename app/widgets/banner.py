@@ -62,8 +62,8 @@ class Banner(QFrame):
         self._details.setAccessibleName(tr("Details"))
         self._details.setFixedHeight(110)
         self._details.hide()
-        self._deeds = QWidget(self)
-        row = QHBoxLayout(self._deeds)
+        self._buttons = QWidget(self)
+        row = QHBoxLayout(self._buttons)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(10)
         if details:
@@ -92,7 +92,7 @@ class Banner(QFrame):
         self._grid.addWidget(text, 0, 1)
         self._grid.addWidget(close, 0, 3, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(self._details, 2, 0, 1, 4)
-        self._put_deeds(False)
+        self._put_buttons(False)
         sizes.follow(self, Banner._grown)
         self._tint()
         theme.changed.connect(self._tint)
@@ -107,18 +107,18 @@ class Banner(QFrame):
 
     def _fit(self) -> None:
         text = _TEXT * self.fontMetrics().averageCharWidth()
-        below = self.width() < self._deeds.sizeHint().width() + text
+        below = self.width() < self._buttons.sizeHint().width() + text
         if below != self._below:
-            self._grid.removeWidget(self._deeds)
-            self._put_deeds(below)
+            self._grid.removeWidget(self._buttons)
+            self._put_buttons(below)
 
-    def _put_deeds(self, below: bool) -> None:
+    def _put_buttons(self, below: bool) -> None:
         """The buttons beside the text, or below it."""
         self._below = below
         if below:
-            self._grid.addWidget(self._deeds, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
+            self._grid.addWidget(self._buttons, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
         else:
-            self._grid.addWidget(self._deeds, 0, 2, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(self._buttons, 0, 2, Qt.AlignmentFlag.AlignTop)
 
     @Slot()
     def dismiss(self) -> None:

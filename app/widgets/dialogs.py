@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from app.i18n.translate import tr
 
 
-def ask_first(parent: QWidget, question: str, consequence: str, deed: str, do: Callable[[], object]) -> QMessageBox:
-    """Do it if the button called `deed` is pressed. Returns at once; nothing else of the window answers meanwhile."""
+def confirm(parent: QWidget, question: str, consequence: str, action: str, do: Callable[[], object]) -> QMessageBox:
+    """Do it if the button called `action` is pressed. Returns at once; nothing else of the window answers meanwhile."""
     box = QMessageBox(QMessageBox.Icon.Question, "Underhill", question, parent=parent)
     box.setTextFormat(Qt.TextFormat.PlainText)  # a name in it may look like marks
     box.setInformativeText(consequence)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    yes = box.addButton(deed, QMessageBox.ButtonRole.DestructiveRole)
+    yes = box.addButton(action, QMessageBox.ButtonRole.DestructiveRole)
     no = box.addButton(tr("Keep it"), QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(no)
     box.setEscapeButton(no)
@@ -25,7 +25,7 @@ def ask_first(parent: QWidget, question: str, consequence: str, deed: str, do: C
     return box
 
 
-def to_front(window: QWidget) -> None:
+def raise_window(window: QWidget) -> None:
     """Also one that was put away; as far as the desktop lets it."""
     window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
     window.show()

@@ -51,7 +51,7 @@ class FindBar(QFrame):
         row.addWidget(close)
         self.hide()
 
-    def tell(self, at: int, messages: int) -> None:
+    def show_count(self, at: int, messages: int) -> None:
         """Which message is looked at, from 0, of how many that have the words."""
         if not self.edit.text():
             self.count.setText("")

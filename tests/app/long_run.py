@@ -19,7 +19,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QDialog
 
 from app.application import Application
-from app.storage.records import Attachment, Chat, Place, StoredMessage, new_id
+from app.storage.records import Attachment, Chat, ScrollPosition, StoredMessage, new_id
 from app.storage.store import ChatStore
 from app.telemetry.expert_maps import MEANINGS
 from app.telemetry.history import STEPS
@@ -65,7 +65,7 @@ class Person:
     def _written(self) -> None:
         """Until the thread of the chats has nothing left to do: on a busy computer its jobs wait, and are counted."""
         through: list[None] = []
-        self._underhill.keeper.do(lambda store: None, through.append)
+        self._underhill.database.submit(lambda store: None, through.append)
         self.until(lambda: through)
 
     def until(self, condition: Callable[[], object], limit: float = 30.0) -> None:
@@ -202,7 +202,7 @@ def fill(folder: Path, chats: int = CHATS) -> None:
     for number in range(1, chats + 1):
         message = StoredMessage(new_id(), number, None, "user", f"What of hill {number}?")
         store.create(Chat(number, f"Chat {number}"), message)
-        store.set_place(number, Place(message.id, 0))
+        store.set_place(number, ScrollPosition(message.id, 0))
     store.close()
 
 

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.application import Application, no_answer_box
 from app.dialogs.unsaved import UnsavedDialog
 from app.i18n.translate import tr
-from app.library.details_dialog import Details
+from app.library.details_dialog import ModelDetailsDialog
 from app.library.import_dialog import ImportDialog
 from app.library.smaller_dialog import SmallerDialog
 from app.settings.style_dialog import StyleDialog
@@ -82,9 +82,9 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     hub = engine_of(underhill).hub
     hub.deleted = (api.DeletedModel("old-model", FOLDER.path, GB, 0.0, 1e9),)
     library = window.library.show()
-    qtbot.waitUntil(lambda: underhill.shelf.catalogue is not None and bool(underhill.shelf.folders))
-    underhill.shelf.pull(QWEN, 4)
-    qtbot.waitUntil(lambda: "t1" in underhill.shelf.transfers)
+    qtbot.waitUntil(lambda: underhill.library.catalogue is not None and bool(underhill.library.folders))
+    underhill.library.pull(QWEN, 4)
+    qtbot.waitUntil(lambda: "t1" in underhill.library.transfers)
     hub.tell(
         "t1", state=api.RUNNING, text="Fetching model-1.safetensors", done=9 * GB, total=61 * GB, rate=21e6, left=2500.0
     )
@@ -127,14 +127,14 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
     window.chats.open_style()
     yield from _opened(qtbot, window, "style of the chat", StyleDialog)
     window.library.show()
-    underhill.shelf.describe(QWEN.repo)
-    yield from _opened(qtbot, window, "details of a model", Details)
+    underhill.library.describe(QWEN.repo)
+    yield from _opened(qtbot, window, "details of a model", ModelDetailsDialog)
     importing = ImportDialog("/models/Mixtral-8x7B-Instruct", window)
     importing.open()
     yield "import", importing
     importing.reject()
     importing.deleteLater()
-    smaller = SmallerDialog(CARD, underhill.shelf, window)
+    smaller = SmallerDialog(CARD, underhill.library, window)
     smaller.open()
     yield "make smaller", smaller
     smaller.go.click()

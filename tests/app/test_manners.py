@@ -159,7 +159,7 @@ def test_keys_that_a_widget_answers_by_itself(qtbot: QtBot, launch: Launch) -> N
     press(page, "Ctrl+I")
     assert page.viewport().findChild(AnswerDetails).isVisible()
     press(page, "Ctrl+I")
-    assert not page.items[1].unfolded
+    assert not page.items[1].details_height
     press(edit, "Up")
     assert edit.toPlainText() == "one\ntwo"
     qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2)

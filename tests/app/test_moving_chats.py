@@ -39,10 +39,10 @@ def held(sidebar: Sidebar) -> dict[str, int]:
 
 
 def settled(qtbot: QtBot, underhill: Application) -> None:
-    """Wait until the list has been read that a job of the keeper, asked for before, had read anew."""
+    """Wait until the list has been read that a job of the database, asked for before, had read anew."""
     done: list[None] = []
-    keeper = underhill.window.chats._keeper
-    keeper.do(lambda store: None, lambda _: keeper.do(lambda store: None, done.append))
+    database = underhill.window.chats._database
+    database.submit(lambda store: None, lambda _: database.submit(lambda store: None, done.append))
     qtbot.waitUntil(lambda: bool(done))
 
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.attachments import dialog as reading
-from app.attachments.dialog import Reader
+from app.attachments.dialog import AttachmentDialog
 from app.chat.prompt_messages import with_attachments
 from app.storage.records import Attachment
 from app.transcript.paint import files_rect
@@ -32,11 +32,11 @@ def underhill(qtbot: QtBot, launch: Launch) -> Application:
     return made
 
 
-def readers(underhill: Application) -> list[Reader]:
-    return underhill.window.findChildren(Reader)
+def readers(underhill: Application) -> list[AttachmentDialog]:
+    return underhill.window.findChildren(AttachmentDialog)
 
 
-def opened(qtbot: QtBot, underhill: Application) -> Reader:
+def opened(qtbot: QtBot, underhill: Application) -> AttachmentDialog:
     qtbot.waitUntil(lambda: len(readers(underhill)) == 1)
     return readers(underhill)[0]
 

@@ -152,7 +152,7 @@ def test_what_is_sent_is_on_the_disk_before_the_draft_is_not(
         ask(qtbot, underhill, "before")
     composer.set_attachments((NOTES,))
     qtbot.keyClicks(composer.edit, "do not lose me")
-    composer.keep()
+    composer.save_draft()
     qtbot.waitUntil(
         lambda: not underhill.conversation.unsent.unsaved and not underhill.window.remembering.unsaved_draft
     )

@@ -108,7 +108,7 @@ def test_a_model_that_is_gone_can_be_tried_again_or_another_chosen(
 def test_where_a_setting_helps_it_is_one_click_away(qtbot: QtBot, launch: Launch, kind: api.Kind, setting: str) -> None:
     underhill = launch()
     engine_of(underhill).fail[api.PullModel] = api.Failed("", kind, "That did not work.", "See the settings.")
-    underhill.shelf.pull(QWEN, 8)
+    underhill.library.pull(QWEN, 8)
     banner(qtbot, underhill, "did not work")._act()
     dialog = underhill.window.findChildren(SettingsDialog)[-1]
     page = dialog.pages[dialog._stack.currentIndex()]

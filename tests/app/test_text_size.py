@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.settings.dialog import SettingsDialog
-from app.storage.records import Attachment, Place, StoredMessage
+from app.storage.records import Attachment, ScrollPosition, StoredMessage
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.selection import TextPosition
@@ -129,7 +129,7 @@ def sizes_on_the_page(view: TranscriptView) -> set[float]:
 @pytest.mark.parametrize("message", [3, 150, 298])
 def test_what_one_reads_stays_in_sight(theme: Theme, view: TranscriptView, message: int) -> None:
     view.set_messages(chat(300))
-    view.go_to(Place(message, 700))
+    view.go_to(ScrollPosition(message, 700))
     before = top(view)
     for percent in (150, 85, 175, 100):
         theme.set_percent(percent)
@@ -156,7 +156,7 @@ def test_the_end_stays_in_sight_while_an_answer_streams(theme: Theme, view: Tran
 def test_one_reads_on_where_one_was_while_an_answer_streams_below(theme: Theme, view: TranscriptView) -> None:
     view.set_messages([*chat(4), StoredMessage(5, 1, 4, "assistant", "", "streaming")])
     view.extend(5, LONG_ANSWER, "")
-    view.go_to(Place(2, 900))
+    view.go_to(ScrollPosition(2, 900))
     before = top(view)
     theme.set_percent(130)
     view.extend(5, LONG_ANSWER, "")
@@ -181,7 +181,7 @@ def test_formulas_are_set_anew(qtbot: QtBot, theme: Theme, view: TranscriptView)
 
 def test_the_page_stays_where_it_is_when_the_window_gets_another_width(theme: Theme, view: TranscriptView) -> None:
     view.set_messages(chat(300))
-    view.go_to(Place(150, 700))
+    view.go_to(ScrollPosition(150, 700))
     before = top(view)
     for width in (600, 420, 780, 900):
         view.resize(width, 700)

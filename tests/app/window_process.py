@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.application import Application
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.records import Attachment
 from tests.app.fake_engine import SENTENCE, scripted
 from tests.app.homes import lived_in
@@ -29,14 +29,14 @@ class Reporter(QObject):
     to nothing, but where the computer is busy), or that what is not sent is on disk.
     """
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, database: DatabaseThread) -> None:
         super().__init__()
-        self._keeper = keeper
-        self._asked = 0.0  # when the keeper was, and has not answered yet; 0: it has
+        self._database = database
+        self._asked = 0.0  # when the database was, and has not answered yet; 0: it has
 
     @Slot(str, object)
     def draft(self, _text: str, _attachments: object) -> None:
-        self._keeper.do(lambda store: None, lambda _: print("kept", flush=True))  # in turn, after the draft
+        self._database.submit(lambda store: None, lambda _: print("kept", flush=True))  # in turn, after the draft
 
     @Slot(object, str, str)
     def grew(self, _message: object, text: str, _status: str) -> None:
@@ -44,7 +44,7 @@ class Reporter(QObject):
         print(len(text), now - self._asked if self._asked else 0.0, flush=True)
         if not self._asked:
             self._asked = now
-            self._keeper.do(lambda store: None, self._answered)
+            self._database.submit(lambda store: None, self._answered)
 
     def _answered(self, _: None) -> None:
         print(0, time.monotonic() - self._asked, flush=True)
@@ -57,7 +57,7 @@ def main() -> None:
     underhill = Application(
         application, lived_in(Path(sys.argv[1])), scripted(rate=150.0, script=lambda messages: SENTENCE * 5000)
     )
-    reporter = Reporter(underhill.keeper)
+    reporter = Reporter(underhill.database)
     underhill.open()
     if sys.argv[2] == "attach":
         underhill.window.composer.set_attachments(ATTACHED)

@@ -64,7 +64,7 @@ def test_deleted_chats_outlive_a_jump(tmp_path: Path, monkeypatch: pytest.Monkey
     store = ChatStore(tmp_path / "chats.db")
     chats_trash.empty_expired(store)
     store.create(Chat(1, "It", updated_at=NOW))
-    chats_trash.put(store, 1)
+    chats_trash.add(store, 1)
     clock[0] = NOW + YEAR
     assert chats_trash.empty_expired(store) == 0
     for day in range(chats_trash.DAYS - 1):

@@ -72,7 +72,7 @@ def test_a_draft_comes_back_with_its_chat_while_the_disk_is_full(
     assert not said(underhill, "disk is full")
     monkeypatch.undo()
     composer.edit.setPlainText("and here, with room")
-    composer.keep()
+    composer.save_draft()
     qtbot.waitUntil(lambda: not underhill.conversation.unsent.unsaved)
     close(underhill)
     store = ChatStore(tmp_path / "chats.db")
@@ -120,7 +120,7 @@ def test_trying_again_says_whether_it_worked(qtbot: QtBot, launch: Launch, monke
     two_chats(qtbot, underhill)
     monkeypatch.setattr(ChatStore, "set_draft", full)
     window.composer.edit.setPlainText("typed on a full disk")
-    window.composer.keep()
+    window.composer.save_draft()
     qtbot.waitUntil(lambda: said(underhill, "disk is full") == 1)
     before = window.banners.banners[0]
     before._act()
@@ -147,13 +147,13 @@ def test_that_settings_cannot_be_saved_is_said_once(
     for words in ("in a new chat", "in a new chat, on"):
         count = len(tried)
         window.composer.edit.setPlainText(words)
-        window.composer.keep()
+        window.composer.save_draft()
         qtbot.waitUntil(lambda count=count: len(tried) > count)
         if not count:
             qtbot.waitUntil(lambda: said(underhill, "settings cannot be saved") == 1)
             window.banners.banners[0].dismiss()
     passed: list[object] = []
-    underhill.keeper.do(lambda store: None, passed.append)
+    underhill.database.submit(lambda store: None, passed.append)
     qtbot.waitUntil(lambda: bool(passed))
     assert not said(underhill, "settings cannot be saved")
     monkeypatch.undo()

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.sidebar.chat_model import ROW_ROLE, SectionRow
 from app.sidebar.trash_dialog import TrashDialog
-from app.storage.search import Hit
+from app.storage.search import SearchHit
 from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close
 from tests.app.fake_engine import SENTENCE
@@ -97,11 +97,11 @@ def test_search_goes_to_the_message_on_its_branch(qtbot: QtBot, launch: Launch) 
     ask(qtbot, underhill, "other")
     window = underhill.window
     qtbot.keyClicks(window.sidebar.search, "BADG")
-    qtbot.waitUntil(lambda: any(isinstance(row, Hit) for row in window.sidebar.model.rows))
+    qtbot.waitUntil(lambda: any(isinstance(row, SearchHit) for row in window.sidebar.model.rows))
     qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Return)
     index = window.sidebar.list.currentIndex()
     hit = index.data(ROW_ROLE)
-    assert isinstance(hit, Hit)
+    assert isinstance(hit, SearchHit)
     assert next(hit.snippet[a:b] for a, b in hit.marks) == "badg"
     window.sidebar.list.activated.emit(index)
     qtbot.waitUntil(lambda: len(contents(underhill)) == 2 and contents(underhill)[1].startswith("about badgers"))

@@ -214,8 +214,8 @@ def test_what_is_typed_in_a_new_chat_is_shown_too(qtbot: QtBot, launch: Launch, 
 def test_nothing_is_asked_where_there_is_room_again(qtbot: QtBot, launch: Launch, tmp_path: Path, disk: Disk) -> None:
     underhill = launch()
     typed(qtbot, underhill, disk)
-    underhill.window.composer.keep()
-    underhill.keeper.ask(lambda store: None, 30.0)
+    underhill.window.composer.save_draft()
+    underhill.database.run_blocking(lambda store: None, 30.0)
     assert underhill.conversation.unsent.unsaved
     disk.free()
     assert underhill.window.close()
@@ -228,7 +228,7 @@ def test_nothing_is_asked_where_there_is_room_again(qtbot: QtBot, launch: Launch
 def test_a_draft_taken_back_is_no_loss(qtbot: QtBot, launch: Launch, disk: Disk) -> None:
     underhill = launch()
     typed(qtbot, underhill, disk)
-    underhill.window.composer.keep()
+    underhill.window.composer.save_draft()
     underhill.window.composer.edit.setPlainText("")
     underhill.window.composer.set_attachments(())
     assert underhill.window.close()

@@ -21,10 +21,10 @@ HALF = api.Transfer("t9", QWEN.repo, "", "Qwen3-30B-A3B", 4, "https://hub.invali
 def under_way(qtbot: QtBot, underhill: Application) -> FakeHub:
     """One download, a quarter of which is here."""
     hub = engine_of(underhill).hub
-    underhill.shelf.pull(QWEN, 4)
-    qtbot.waitUntil(lambda: "t1" in underhill.shelf.transfers)
+    underhill.library.pull(QWEN, 4)
+    qtbot.waitUntil(lambda: "t1" in underhill.library.transfers)
     hub.tell("t1", state=api.RUNNING, done=15 * GB, total=60 * GB)
-    qtbot.waitUntil(lambda: underhill.shelf.transfers["t1"].done == 15 * GB)
+    qtbot.waitUntil(lambda: underhill.library.transfers["t1"].done == 15 * GB)
     return hub
 
 
@@ -62,7 +62,7 @@ def test_a_download_that_closing_has_halted_is_not_forgotten(
     qtbot.waitUntil(lambda: bool(banners.banners))
     assert banners.banners[0].sentence == "Qwen3-30B-A3B is only partly here: 30.0 GB of 61.0 GB."
     banners.banners[0]._act()
-    qtbot.waitUntil(lambda: underhill.shelf.transfers["t9"].state == api.RUNNING)
+    qtbot.waitUntil(lambda: underhill.library.transfers["t9"].state == api.RUNNING)
 
 
 _transfer = FakeHub._transfer
@@ -82,10 +82,10 @@ def test_what_took_long_to_arrive_is_cancelled_only_when_one_is_sure(qtbot: QtBo
     page.downloads.entries[0].buttons["Cancel"].click()
     assert "15.0 GB" in box_of(underhill).informativeText()
     press(box_of(underhill), "Keep it")
-    assert "t1" in underhill.shelf.transfers
+    assert "t1" in underhill.library.transfers
     page.downloads.entries[0].buttons["Cancel"].click()
     press(box_of(underhill), "Cancel the download")
-    qtbot.waitUntil(lambda: "t1" not in underhill.shelf.transfers)
+    qtbot.waitUntil(lambda: "t1" not in underhill.library.transfers)
 
 
 def test_the_trash_is_emptied_only_when_one_is_sure(qtbot: QtBot, launch: Launch) -> None:
@@ -93,14 +93,14 @@ def test_the_trash_is_emptied_only_when_one_is_sure(qtbot: QtBot, launch: Launch
     hub = engine_of(underhill).hub
     hub.deleted = (api.DeletedModel("old-model", "/models", 3 * GB, 0.0, 1e9),)
     page = underhill.window.library.show()
-    qtbot.waitUntil(lambda: bool(underhill.shelf.deleted))
+    qtbot.waitUntil(lambda: bool(underhill.library.deleted))
     page.yours._empty_trash()
     assert "3.0 GB" in box_of(underhill).informativeText()
     press(box_of(underhill), "Keep it")
     assert not any(isinstance(c, api.EmptyTrash) for c in engine_of(underhill).received)
     page.yours._empty_trash()
     press(box_of(underhill), "Empty the trash")
-    qtbot.waitUntil(lambda: not underhill.shelf.deleted)
+    qtbot.waitUntil(lambda: not underhill.library.deleted)
 
 
 def test_the_tray_tells_of_downloads(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:

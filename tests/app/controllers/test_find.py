@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from app.storage.search import Hit
+from app.storage.search import SearchHit
 from tests.app.acts import Launch, ask
 from tests.app.fake_engine import SENTENCE
 
@@ -80,8 +80,8 @@ def test_a_message_found_among_all_chats_is_opened_at_the_words(qtbot: QtBot, la
     window.new_chat()
     window.sidebar.search.setFocus()
     window.sidebar.search.setText("needle")
-    qtbot.waitUntil(lambda: any(isinstance(row, Hit) for row in window.sidebar.model.rows))
-    hit = next(row for row in window.sidebar.model.rows if isinstance(row, Hit))
+    qtbot.waitUntil(lambda: any(isinstance(row, SearchHit) for row in window.sidebar.model.rows))
+    hit = next(row for row in window.sidebar.model.rows if isinstance(row, SearchHit))
     window.sidebar.found.emit(hit)
     qtbot.waitUntil(lambda: selected(underhill) == "needle")
     assert window.find_bar.isHidden()

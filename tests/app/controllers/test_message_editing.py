@@ -61,7 +61,7 @@ def test_both_texts_are_on_disk_while_a_question_is_edited(qtbot: QtBot, launch:
     ask(qtbot, underhill, "Hello")
     window.composer.set_text("half a thought")
     window.rewriting.edit_last()
-    window.composer.keep()
+    window.composer.save_draft()
     assert underhill.conversation.chat is not None
     assert underhill.conversation.chat.draft == "half a thought"
     window.composer.set_text("Good day, and more")

@@ -42,7 +42,7 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def beside(underhill: Application, clock: Clock) -> TrayController:
     return TrayController(
-        underhill.window, underhill.conversation, underhill.models, underhill.shelf, underhill.theme, clock
+        underhill.window, underhill.conversation, underhill.models, underhill.library, underhill.theme, clock
     )
 
 

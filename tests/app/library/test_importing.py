@@ -85,22 +85,22 @@ def test_one_at_a_time(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyP
 def test_a_button_to_where_one_is_already_is_not_offered(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     full = api.Failed("", api.Kind.DISK_FULL, "There is no space left.", "Free some.")
-    underhill.shelf.failed.emit(full)
+    underhill.library.failed.emit(full)
     texts = [b.text() for b in underhill.window.banners.banners[-1].findChildren(QPushButton)]
     assert texts == ["Manage models"]
     underhill.window.library.show()
-    underhill.shelf.failed.emit(full)
+    underhill.library.failed.emit(full)
     assert underhill.window.banners.banners[-1].findChildren(QPushButton) == []
 
 
 def test_the_focus_stays_with_an_entry_that_is_made_anew(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     page: LibraryPage = underhill.window.library.show()
-    qtbot.waitUntil(lambda: len(page.yours.entries) == 2 and bool(underhill.shelf.folders))
+    qtbot.waitUntil(lambda: len(page.yours.entries) == 2 and bool(underhill.library.folders))
     more = page.yours.entries[1].buttons["More"]
     more.setFocus()
-    underhill.shelf.verify(LARGE)  # while it is checked some of what one can do with it is grey
-    qtbot.waitUntil(lambda: not underhill.shelf.jobs)
+    underhill.library.verify(LARGE)  # while it is checked some of what one can do with it is grey
+    qtbot.waitUntil(lambda: not underhill.library.jobs)
     now = underhill.window.focusWidget()
     assert now is not None
     assert page.yours.entries[1].isAncestorOf(now)
@@ -112,7 +112,7 @@ def test_the_focus_stays_with_an_entry_that_is_made_anew(qtbot: QtBot, launch: L
     add: QWidget | None = adding()[0]
     assert add is not None
     add.setFocus()
-    underhill.shelf.folders_changed.emit()
+    underhill.library.folders_changed.emit()
 
     def again() -> bool:
         now = underhill.window.focusWidget()
@@ -121,7 +121,7 @@ def test_the_focus_stays_with_an_entry_that_is_made_anew(qtbot: QtBot, launch: L
     qtbot.waitUntil(again)
     add = underhill.window.focusWidget()
     for _ in range(2):  # once more, before the first has come to its end
-        underhill.shelf.folders_changed.emit()
+        underhill.library.folders_changed.emit()
     qtbot.waitUntil(again)
     for _ in range(10):
         QApplication.processEvents()
@@ -136,10 +136,10 @@ def test_a_banner_in_a_narrow_window_has_its_buttons_below_its_text(qtbot: QtBot
                         ("Manage models", lambda: None))  # fmt: skip
     banners.show()
     banner = banners.banners[0]
-    text, deeds = banner._text.geometry(), banner._deeds.geometry()
-    assert deeds.left() > text.right()
+    text, actions = banner._text.geometry(), banner._buttons.geometry()
+    assert actions.left() > text.right()
     banners.resize(380, 300)
     QApplication.processEvents()
-    text, deeds = banner._text.geometry(), banner._deeds.geometry()
-    assert deeds.top() > text.bottom()
+    text, actions = banner._text.geometry(), banner._buttons.geometry()
+    assert actions.top() > text.bottom()
     assert text.width() > 250

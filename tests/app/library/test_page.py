@@ -30,7 +30,7 @@ Launch = Callable[..., Application]
 def opened(qtbot: QtBot, underhill: Application, section: int = 0) -> LibraryPage:
     page = underhill.window.library.show()
     page.show_section(section)
-    qtbot.waitUntil(lambda: underhill.shelf.catalogue is not None and bool(underhill.shelf.folders))
+    qtbot.waitUntil(lambda: underhill.library.catalogue is not None and bool(underhill.library.folders))
     return page
 
 
@@ -97,12 +97,15 @@ def test_of_a_model_whose_disk_is_away_nothing_is_offered_but_to_look_again(qtbo
 def test_models_come_and_go_with_their_folder(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     opened(qtbot, underhill)
-    qtbot.waitUntil(lambda: bool(underhill.shelf.folders))
+    qtbot.waitUntil(lambda: bool(underhill.library.folders))
 
     def listed() -> int:
         return len([c for c in engine_of(underhill).received if isinstance(c, api.ListModels)])
 
-    for change in (lambda: underhill.shelf.add_folder("/more", False), lambda: underhill.shelf.forget_folder("/more")):
+    for change in (
+        lambda: underhill.library.add_folder("/more", False),
+        lambda: underhill.library.forget_folder("/more"),
+    ):
         before = listed()
         change()
         qtbot.waitUntil(lambda before=before: listed() > before)
@@ -111,7 +114,7 @@ def test_models_come_and_go_with_their_folder(qtbot: QtBot, launch: Launch) -> N
 def test_a_deleted_model_comes_back(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     opened(qtbot, underhill)
-    underhill.shelf.delete(LARGE.name)
+    underhill.library.delete(LARGE.name)
     qtbot.waitUntil(lambda: underhill.window.toast.isVisible())
     assert underhill.window.toast.undo()
     qtbot.waitUntil(lambda: any(isinstance(c, api.RestoreModel) for c in engine_of(underhill).received))
@@ -121,8 +124,10 @@ def test_a_check_shows_how_far_it_is_and_what_it_found(qtbot: QtBot, launch: Lau
     underhill = launch()
     page = opened(qtbot, underhill)
     seen: list[str] = []
-    underhill.shelf.jobs_changed.connect(lambda: seen.extend(e.facts.text() for e in page.yours._job_entries.values()))
-    underhill.shelf.verify(BUILTIN)
+    underhill.library.jobs_changed.connect(
+        lambda: seen.extend(e.facts.text() for e in page.yours._job_entries.values())
+    )
+    underhill.library.verify(BUILTIN)
     qtbot.waitUntil(lambda: underhill.window.toast.isVisible())
     assert any("1.0 GB of 2.0 GB" in words and "900 MB/s" in words for words in seen)
     assert page.yours._job_entries == {}
@@ -160,13 +165,13 @@ def test_search_pages_and_back_to_the_catalogue(qtbot: QtBot, launch: Launch) ->
     page = opened(qtbot, underhill, 1)
     qtbot.keyClicks(page.discover.search, "qwen")
     qtbot.keyClick(page.discover.search, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(page.discover.entries) == 20 and not underhill.shelf.searching)
+    qtbot.waitUntil(lambda: len(page.discover.entries) == 20 and not underhill.library.searching)
     assert pill(page.discover.entries[0]) == "Fits"
     assert page.discover.entries[0].facts.text().startswith("someone/qwen-0")
     page.discover._more.click()
-    qtbot.waitUntil(lambda: len(page.discover.entries) == 40 and not underhill.shelf.searching)
+    qtbot.waitUntil(lambda: len(page.discover.entries) == 40 and not underhill.library.searching)
     page.discover._more.click()
-    qtbot.waitUntil(lambda: len(page.discover.entries) == 45 and not underhill.shelf.searching)
+    qtbot.waitUntil(lambda: len(page.discover.entries) == 45 and not underhill.library.searching)
     assert not page.discover._more.isVisible()
     page.discover.search.clear()
     qtbot.waitUntil(lambda: len(page.discover.entries) == 4)
@@ -178,7 +183,7 @@ def test_a_search_that_fails_says_so_in_its_place(qtbot: QtBot, launch: Launch) 
     page = opened(qtbot, underhill, 1)
     page.discover.search.setText("qwen")
     page.discover._look()
-    qtbot.waitUntil(lambda: underhill.shelf.search_problem is not None)
+    qtbot.waitUntil(lambda: underhill.library.search_problem is not None)
     assert page.discover._nothing.text() == f"{offline.sentence} {offline.action}"
     assert page.discover._nothing.isVisible()
     page.discover.to_setting.click()
@@ -189,21 +194,21 @@ def test_a_search_that_failed_is_made_again_by_the_same_words(qtbot: QtBot, laun
     busy = api.Failed("", api.Kind.SERVER_ERROR, "The hub has a problem of its own.", "Try again later.")
     underhill = launch(fail={api.SearchModels: busy})
     page = opened(qtbot, underhill, 1)
-    discover, shelf = page.discover, underhill.shelf
+    discover, view_model = page.discover, underhill.library
     discover.search.setText("qwen")
     discover._look()
-    qtbot.waitUntil(lambda: shelf.search_problem is not None)
+    qtbot.waitUntil(lambda: view_model.search_problem is not None)
     assert discover.again.isVisible()
     assert not discover.to_setting.isVisible()  # no setting is in the way
     qtbot.keyClick(discover.search, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(discover.entries) == 20 and not shelf.searching)
+    qtbot.waitUntil(lambda: len(discover.entries) == 20 and not view_model.searching)
     assert not discover.again.isVisible()
     engine_of(underhill).fail[api.SearchModels] = busy
     discover._more.click()
-    qtbot.waitUntil(lambda: shelf.search_problem is not None)
+    qtbot.waitUntil(lambda: view_model.search_problem is not None)
     assert (len(discover.entries), discover._about.text()) == (20, f"{busy.sentence} {busy.action}")
     discover.again.click()
-    qtbot.waitUntil(lambda: len(discover.entries) == 40 and not shelf.searching)
+    qtbot.waitUntil(lambda: len(discover.entries) == 40 and not view_model.searching)
     assert not discover.again.isVisible()
 
 
@@ -211,10 +216,10 @@ def test_details_offer_every_precision(qtbot: QtBot, launch: Launch, monkeypatch
     underhill = launch()
     page = opened(qtbot, underhill, 1)
     entry(page.discover, QWEN.title).buttons["Details"].click()
-    from app.library.details_dialog import Details
+    from app.library.details_dialog import ModelDetailsDialog
 
-    qtbot.waitUntil(lambda: bool(page.findChildren(Details)))
-    details = page.findChildren(Details)[0]
+    qtbot.waitUntil(lambda: bool(page.findChildren(ModelDetailsDialog)))
+    details = page.findChildren(ModelDetailsDialog)[0]
     assert [pill(e) for e in details.entries] == ["Slow", "Fits"]
     assert [e.buttons["Get"].objectName() for e in details.entries] == ["", "primary"]
     assert details.said.isHidden()

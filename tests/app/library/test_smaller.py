@@ -32,7 +32,7 @@ def entry(underhill: Application) -> LibraryEntry:
     return next(e for e in page.yours.entries if e.title == LARGE.title)
 
 
-def deeds(underhill: Application) -> list[str]:
+def actions(underhill: Application) -> list[str]:
     menu = entry(underhill).buttons["More"].menu()
     return [action.text() for action in menu.actions()]  # type: ignore[attr-defined]
 
@@ -63,9 +63,9 @@ def test_it_shows_what_it_saves_before_and_does_it_then(qtbot: QtBot, underhill:
     qtbot.waitUntil(lambda: "experts: 68 %" in entry(underhill).facts.text().replace("\u00a0", " "))
     assert [c.tolerance for c in engine_of(underhill).received if isinstance(c, api.LowerModel)] == [0.01]
     assert "less" in underhill.window.toast.accessibleName()
-    assert "Make smaller…" not in deeds(underhill)
+    assert "Make smaller…" not in actions(underhill)
     underhill.window.toast.undo()
-    qtbot.waitUntil(lambda: "Make smaller…" in deeds(underhill))
+    qtbot.waitUntil(lambda: "Make smaller…" in actions(underhill))
 
 
 def test_it_can_be_stopped_by_its_button_and_by_closing(qtbot: QtBot, underhill: Application) -> None:

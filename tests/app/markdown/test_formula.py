@@ -9,15 +9,15 @@ from PySide6.QtGui import QColor, QImage, QPainter, QTextCursor
 from pytestqt.qtbot import QtBot
 
 from app.markdown import document as documents
-from app.markdown.formula import Formulas, Found, take_out
+from app.markdown.formula import FormulaRenderer, FormulaSource, extract_formulas
 from app.markdown.split import Block, split
 from app.theme.theme import Theme
 from app.theme.tokens import LIGHT
 
 
 @pytest.fixture
-def formulas(theme: Theme) -> Iterator[Formulas]:
-    made = Formulas()
+def formulas(theme: Theme) -> Iterator[FormulaRenderer]:
+    made = FormulaRenderer()
     yield made
     made.close()
 
@@ -36,7 +36,7 @@ def formulas(theme: Theme) -> Iterator[Formulas]:
     ],
 )
 def test_what_is_a_formula(text: str, latex: list[str]) -> None:
-    left, found = take_out(text)
+    left, found = extract_formulas(text)
     assert [f.latex for f in found] == latex
     assert all(f.source in text and f.source not in left for f in found)
 
@@ -62,12 +62,14 @@ def selected(document: documents.BlockDocument) -> str:
     return document.selected(cursor)
 
 
-def test_the_source_is_shown_until_the_picture_is_there_and_copied_from_it(qtbot: QtBot, formulas: Formulas) -> None:
+def test_the_source_is_shown_until_the_picture_is_there_and_copied_from_it(
+    qtbot: QtBot, formulas: FormulaRenderer
+) -> None:
     block = Block("text", "First $a+b$, then **bold** and \\(\\frac{1}{2}\\).")
     first = documents.make(block, LIGHT, formulas=formulas)
     assert first.waiting
     assert "$a+b$" in first.toPlainText()
-    known = [Found("a+b", False, ""), Found("\\frac{1}{2}", False, "")]
+    known = [FormulaSource("a+b", False, ""), FormulaSource("\\frac{1}{2}", False, "")]
     with qtbot.waitSignal(formulas.ready):
         pass
     qtbot.waitUntil(lambda: not any(formulas.waiting(f, LIGHT.text) for f in known))
@@ -77,18 +79,18 @@ def test_the_source_is_shown_until_the_picture_is_there_and_copied_from_it(qtbot
     assert selected(second) == "First $a+b$, then bold and \\(\\frac{1}{2}\\)."
 
 
-def test_a_wrong_formula_stays_as_it_was_written(qtbot: QtBot, formulas: Formulas) -> None:
+def test_a_wrong_formula_stays_as_it_was_written(qtbot: QtBot, formulas: FormulaRenderer) -> None:
     block = Block("text", "see $\\frac{1$ here")
     assert documents.make(block, LIGHT, formulas=formulas).waiting
-    qtbot.waitUntil(lambda: not formulas.waiting(Found("\\frac{1", False, ""), LIGHT.text))
+    qtbot.waitUntil(lambda: not formulas.waiting(FormulaSource("\\frac{1", False, ""), LIGHT.text))
     document = documents.make(block, LIGHT, formulas=formulas)
     assert not document.waiting
     assert document.toPlainText() == "see $\\frac{1$ here"
 
 
-def test_pictures_lie_on_the_line_of_writing_and_fit_the_page(qtbot: QtBot, formulas: Formulas) -> None:
-    wide = Found("x" + "+x" * 300, True, "")
-    raised = Found("\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}^{-1}", True, "")
+def test_pictures_lie_on_the_line_of_writing_and_fit_the_page(qtbot: QtBot, formulas: FormulaRenderer) -> None:
+    wide = FormulaSource("x" + "+x" * 300, True, "")
+    raised = FormulaSource("\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}^{-1}", True, "")
     for formula in (wide, raised):
         formulas.picture(formula, LIGHT.text)
     qtbot.waitUntil(lambda: not formulas.waiting(wide, LIGHT.text) and not formulas.waiting(raised, LIGHT.text))
@@ -102,8 +104,10 @@ def test_pictures_lie_on_the_line_of_writing_and_fit_the_page(qtbot: QtBot, form
 
 
 @pytest.mark.parametrize("latex", ["1", "X", "X + 1"])
-def test_a_formula_stands_on_the_line_of_the_words_beside_it(qtbot: QtBot, formulas: Formulas, latex: str) -> None:
-    formula = Found(latex, False, "")
+def test_a_formula_stands_on_the_line_of_the_words_beside_it(
+    qtbot: QtBot, formulas: FormulaRenderer, latex: str
+) -> None:
+    formula = FormulaSource(latex, False, "")
     formulas.picture(formula, LIGHT.text)
     qtbot.waitUntil(lambda: not formulas.waiting(formula, LIGHT.text))
     picture = formulas.picture(formula, LIGHT.text)
@@ -132,11 +136,11 @@ def test_the_same_formula_is_set_once(qtbot: QtBot, theme: Theme) -> None:
         calls.append(latex)
         return ""
 
-    formulas = Formulas(setter=setter)
+    formulas = FormulaRenderer(setter=setter)
     try:
         for _ in range(3):
-            formulas.picture(Found("x", False, ""), "#000000")
-            qtbot.waitUntil(lambda: not formulas.waiting(Found("x", False, ""), "#000000"))
+            formulas.picture(FormulaSource("x", False, ""), "#000000")
+            qtbot.waitUntil(lambda: not formulas.waiting(FormulaSource("x", False, ""), "#000000"))
         assert calls == ["x"]
     finally:
         formulas.close()

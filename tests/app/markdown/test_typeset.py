@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.markdown import typeset, typeset_process
-from app.markdown.formula import take_out
+from app.markdown.formula import extract_formulas
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +59,6 @@ def test_what_takes_too_long_stays_as_it_is_written(monkeypatch: pytest.MonkeyPa
 )  # fmt: skip
 def test_formulas_are_found_in_any_text(text: str) -> None:
     """Looking for the end of each from its beginning to the end of the text would take minutes."""
-    left, found = take_out(text)
+    left, found = extract_formulas(text)
     assert len(found) <= 6000
     assert len(left) + sum(len(f.source) - 1 for f in found) == len(text)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from app.dialogs.help import Privacy
+from app.dialogs.help import PrivacyDialog
 from app.onboarding.tour import Tour
 from app.settings import preferences
 from app.settings.preferences import Preferences
@@ -202,7 +202,7 @@ def test_offline_it_says_so_and_offers_what_works(qtbot: QtBot, launch: Launch) 
 def test_where_nothing_fits_the_built_in_model_is_offered(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(new=True)
     engine_of(underhill).hub.catalogue = ()
-    underhill.shelf.refresh_catalogue()
+    underhill.library.refresh_catalogue()
     tour = tour_of(underhill)
     tour.show_step(2)
     qtbot.waitUntil(lambda: list(tour.choice.entries) == [""] and tour.choice.notice.text().startswith("None of"))
@@ -223,7 +223,7 @@ def test_a_model_of_one_s_own(qtbot: QtBot, launch: Launch, monkeypatch: pytest.
 def test_what_is_sent_can_be_read_on_the_first_page(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(new=True)
     tour_of(underhill).welcome.privacy.click()
-    page = underhill.window.findChildren(Privacy)[-1]
+    page = underhill.window.findChildren(PrivacyDialog)[-1]
     assert page.isVisible()
     page.reject()
     assert shown(underhill)

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from app.settings import preferences
 from app.settings.dialog import SettingsDialog
-from app.settings.editor import Shares
+from app.settings.editor import SharesEditor
 from app.theme.theme import Theme
 from engine import api
 from engine.hub.dials import Calibration, Cost, DialCost
@@ -308,9 +308,9 @@ def test_a_mode_that_cannot_run_is_greyed_out_and_says_why(qtbot: QtBot, launch:
     dialog.reject()
 
 
-def weights_of(dialog: SettingsDialog) -> Shares:
+def weights_of(dialog: SettingsDialog) -> SharesEditor:
     control = dialog.editors["policy_weights"].control
-    assert isinstance(control, Shares)
+    assert isinstance(control, SharesEditor)
     return control
 
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from app.settings.dialog import SettingsDialog
-from app.settings.editor import in_words
+from app.settings.editor import value_text
 from engine import api
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
@@ -76,4 +76,4 @@ def test_what_needs_a_reload_is_offered_for_the_open_model_only(qtbot: QtBot, la
     ],
 )  # fmt: skip
 def test_values_in_words(name: str, value: object, words: str) -> None:
-    assert in_words(api.settings.ALL[name], value) == words
+    assert value_text(api.settings.ALL[name], value) == words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.settings.scores import ScorePicture, moved
+from app.settings.scores import ScorePicture, pushed_cuts
 from app.theme.theme import Theme
 from tests.app.settings.test_dialog import DIALS, SCORES, with_scores
 
@@ -35,9 +35,9 @@ def test_the_first_expert_is_drawn_as_it_runs_whatever_the_cuts(qtbot: QtBot, th
 
 def test_a_cut_that_the_other_pushes_says_so() -> None:
     card = with_scores(DIALS)  # Balanced cuts at 0.5 and 0.8
-    assert moved(card, "balanced", None, 0.6) == {}
-    assert moved(card, "balanced", None, 0.3) == {"t1": "With T2 at 0.3, T1 is 0.3 too: it is never above T2."}
-    assert moved(card, "balanced", 0.9, None) == {"t2": "With T1 at 0.9, T2 is 0.9 too: it is never below T1."}
-    assert moved(card, "balanced", 0.2, 0.3) == {}
-    assert moved(card, "exact", None, 0.3) == {}
-    assert moved(None, "balanced", None, 0.3) == {}
+    assert pushed_cuts(card, "balanced", None, 0.6) == {}
+    assert pushed_cuts(card, "balanced", None, 0.3) == {"t1": "With T2 at 0.3, T1 is 0.3 too: it is never above T2."}
+    assert pushed_cuts(card, "balanced", 0.9, None) == {"t2": "With T1 at 0.9, T2 is 0.9 too: it is never below T1."}
+    assert pushed_cuts(card, "balanced", 0.2, 0.3) == {}
+    assert pushed_cuts(card, "exact", None, 0.3) == {}
+    assert pushed_cuts(None, "balanced", None, 0.3) == {}

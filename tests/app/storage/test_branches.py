@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from app.storage import branches, search
-from app.storage.records import Attachment, Queued, StoredMessage, new_id
+from app.storage.records import Attachment, QueuedMessage, StoredMessage, new_id
 from app.storage.store import ChatStore
 from tests.app.storage.conftest import talk
 
@@ -16,16 +16,16 @@ def test_a_branch_is_a_copy_up_to_a_message(store: ChatStore) -> None:
     chat, first, answer, second, _ = talk(store, "one", "Q1", "A1", "Q2", "A2")
     other = StoredMessage(new_id(), chat, first, "assistant", "another", attachments=(Attachment("a.txt", "text"),))
     store.add(other)
-    made = branches.branch(store, chat, answer)
+    made = branches.copy_branch(store, chat, answer)
     assert made is not None
     assert [(m.content, m.chat_id, m.versions) for m in store.path(made.id)] == [
         ("Q1", made.id, 1), ("A1", made.id, 1),
     ]  # fmt: skip
     assert [m.content for m in store.path(chat)] == ["Q1", "another"]  # the old one is as it was
-    again = branches.branch(store, chat, other.id)
+    again = branches.copy_branch(store, chat, other.id)
     assert again is not None
     assert (made.title, again.title) == ("one (2)", "one (3)")
-    further = branches.branch(store, again.id, store.path(again.id)[-1].id)
+    further = branches.copy_branch(store, again.id, store.path(again.id)[-1].id)
     assert further is not None
     assert further.title == "one (4)"
     assert store.path(again.id)[1].attachments == (Attachment("a.txt", "text"),)
@@ -44,7 +44,7 @@ def test_a_message_on_another_branch_is_opened_with_its_branch(store: ChatStore)
 
 def test_what_waits_is_kept(store: ChatStore) -> None:
     chat, *_ = talk(store, "one", "Q1")
-    queue = (Queued("next"), Queued("", (Attachment("a.txt", "text"),)))
+    queue = (QueuedMessage("next"), QueuedMessage("", (Attachment("a.txt", "text"),)))
     branches.set_queue(store, chat, queue)
     found = store.chat(chat)
     assert found is not None
@@ -54,7 +54,7 @@ def test_what_waits_is_kept(store: ChatStore) -> None:
 def test_a_branch_at_an_answer_on_its_way_has_what_there_is_of_it(store: ChatStore) -> None:
     chat, question = talk(store, "one", "Q1")
     store.add(answer := StoredMessage(new_id(), chat, question, "assistant", "so far", state="streaming"))
-    made = branches.branch(store, chat, answer.id)
+    made = branches.copy_branch(store, chat, answer.id)
     assert made is not None
     assert [(m.content, m.state) for m in store.path(made.id)] == [("Q1", "whole"), ("so far", "cut")]
     assert store.path(made.id)[-1].unfinished
@@ -63,7 +63,7 @@ def test_a_branch_at_an_answer_on_its_way_has_what_there_is_of_it(store: ChatSto
 
 def test_what_has_waited_is_sent_or_waits_whenever_the_process_is_killed(store: ChatStore) -> None:
     chat, last = talk(store, "one", "Q1")
-    branches.set_queue(store, chat, (Queued("Q2"), Queued("Q3")))
+    branches.set_queue(store, chat, (QueuedMessage("Q2"), QueuedMessage("Q3")))
     second = StoredMessage(new_id(), chat, last, "user", "Q2")
     commits = 0
 
@@ -72,17 +72,17 @@ def test_what_has_waited_is_sent_or_waits_whenever_the_process_is_killed(store: 
         commits += statement.startswith("COMMIT")
 
     store.db.set_trace_callback(one_more)
-    branches.write(store, None, (second,), (Queued("Q3"),))
+    branches.write(store, None, (second,), (QueuedMessage("Q3"),))
     store.db.set_trace_callback(None)
     assert commits == 1
     found = store.chat(chat)
     assert found is not None
-    assert (found.queue, [m.content for m in store.path(chat)]) == ((Queued("Q3"),), ["Q1", "Q2"])
+    assert (found.queue, [m.content for m in store.path(chat)]) == ((QueuedMessage("Q3"),), ["Q1", "Q2"])
     with pytest.raises(sqlite3.IntegrityError):  # there is no such message to follow
         branches.write(store, None, (StoredMessage(new_id(), chat, 5, "user", "Q3"),), ())
     found = store.chat(chat)
     assert found is not None
-    assert found.queue == (Queued("Q3"),)
+    assert found.queue == (QueuedMessage("Q3"),)
 
 
 def test_a_message_that_is_gone_by_now_has_no_version_beside_it(store: ChatStore) -> None:

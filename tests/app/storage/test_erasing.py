@@ -19,17 +19,17 @@ def test_one_message_goes_what_follows_stays_and_undo_gives_it_back(store: ChatS
     said = ["Q1", "A1", "Q2", "A2"]
     chat, *ids = talk(store, "one", *said)
     before, tree = store.path(chat), store.tree(chat)
-    erased = branches.erase(store, chat, ids[number])
+    erased = branches.delete_message(store, chat, ids[number])
     assert erased is not None
     assert texts(store, chat) == said[:number] + said[number + 1 :]
-    branches.bring_back(store, erased)
+    branches.restore_messages(store, erased)
     assert store.path(chat) == before
     assert store.tree(chat) == tree
 
 
 def test_a_chat_without_its_only_message_can_go_on(store: ChatStore) -> None:
     chat, only = talk(store, "one", "Q1")
-    erased = branches.erase(store, chat, only)
+    erased = branches.delete_message(store, chat, only)
     assert erased is not None
     assert texts(store, chat) == []
     store.add(StoredMessage(new_id(), chat, None, "user", "another"))
@@ -39,10 +39,10 @@ def test_a_chat_without_its_only_message_can_go_on(store: ChatStore) -> None:
 def test_versions_below_a_message_stay_versions(store: ChatStore) -> None:
     chat, _, answer, question = talk(store, "one", "Q1", "A1", "Q2")
     store.add(StoredMessage(new_id(), chat, answer, "user", "Q2 edited"))
-    erased = branches.erase(store, chat, answer)
+    erased = branches.delete_message(store, chat, answer)
     assert erased is not None
     assert [(m.content, m.version, m.versions) for m in store.path(chat)] == [("Q1", 1, 1), ("Q2 edited", 2, 2)]
-    branches.bring_back(store, erased)
+    branches.restore_messages(store, erased)
     store.select(chat, question)
     assert [(m.content, m.versions) for m in store.path(chat)] == [("Q1", 1), ("A1", 1), ("Q2", 2)]
 
@@ -53,12 +53,12 @@ def test_a_version_goes_with_what_followed_it_and_the_one_beside_it_is_open(stor
     below = StoredMessage(new_id(), chat, other.id, "user", "Q2 below it")
     store.add(other, below)
     tree = store.tree(chat)
-    erased = branches.erase(store, chat, other.id)
+    erased = branches.delete_message(store, chat, other.id)
     assert erased is not None
     assert [m.content for m in erased.messages] == ["A1 again", "Q2 below it"]
     assert texts(store, chat) == ["Q1", "A1"]
     assert not search.find(store, "below it")
-    branches.bring_back(store, erased)
+    branches.restore_messages(store, erased)
     assert texts(store, chat) == ["Q1", "A1 again", "Q2 below it"]
     assert store.tree(chat) == tree
     assert search.find(store, "below it")
@@ -66,18 +66,18 @@ def test_a_version_goes_with_what_followed_it_and_the_one_beside_it_is_open(stor
 
 def test_what_is_not_there_is_left_alone(store: ChatStore) -> None:
     chat, first = talk(store, "one", "Q1")
-    erased = branches.erase(store, chat, first)
+    erased = branches.delete_message(store, chat, first)
     assert erased is not None
-    assert branches.erase(store, chat, first) is None
+    assert branches.delete_message(store, chat, first) is None
     store.db.execute("DELETE FROM chats WHERE id = ?", (chat,))
-    branches.bring_back(store, erased)
+    branches.restore_messages(store, erased)
     assert store.tree(chat) == []
 
 
 def test_what_came_meanwhile_stays_open_when_a_message_comes_back(store: ChatStore) -> None:
     chat, _, answer, question = talk(store, "one", "Q1", "A1", "Q2")
-    erased = branches.erase(store, chat, answer)
+    erased = branches.delete_message(store, chat, answer)
     assert erased is not None
     store.add(StoredMessage(new_id(), chat, question, "assistant", "A2"))
-    branches.bring_back(store, erased)
+    branches.restore_messages(store, erased)
     assert texts(store, chat) == ["Q1", "A1", "Q2", "A2"]

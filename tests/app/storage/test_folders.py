@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from app.sidebar.chat_model import SectionRow, listing
+from app.sidebar.chat_model import SectionRow, chat_rows
 from app.storage import folders, trash
-from app.storage.records import Chat, Folder, Place, Style
+from app.storage.records import Chat, Folder, ScrollPosition, Style
 from app.storage.store import ChatStore
 from engine.lived_time import LivedTime
 from tests.app.storage.conftest import talk
@@ -39,13 +39,13 @@ def test_what_belongs_to_a_chat_is_kept(store: ChatStore, tmp_path: Path) -> Non
     chat, message = talk(store, "one", "a")
     style = Style("Be brief.", {"temperature": 0.2, "seed": None}, ("END",))
     store.set_pinned(chat, True)
-    store.set_place(chat, Place(message, -7))
+    store.set_place(chat, ScrollPosition(message, -7))
     store.set_style(chat, style)
     store.close()
     again = ChatStore(tmp_path / "chats.db")
     found = again.chat(chat)
     assert found is not None
-    assert (found.pinned, found.place, found.style) == (True, Place(message, -7), style)
+    assert (found.pinned, found.place, found.style) == (True, ScrollPosition(message, -7), style)
     again.set_place(chat, None)
     again.set_style(chat, None)
     found = again.chat(chat)
@@ -61,24 +61,24 @@ def test_the_list_has_pins_then_folders_then_days() -> None:
     pinned = Chat(1, "pinned", updated_at=old, pinned=True, folder_id=9)
     inside, free, elder = Chat(2, "inside", updated_at=today, folder_id=9), Chat(3, "free", updated_at=today), Chat(
         4, "elder", updated_at=old, folder_id=77)  # fmt: skip
-    rows = listing([inside, free, pinned, elder], [folder], set(), now)
+    rows = chat_rows([inside, free, pinned, elder], [folder], set(), now)
     assert rows == [
         SectionRow("Pinned"), pinned, SectionRow("work", folder, True, 1), inside, SectionRow("Today"), free,
         SectionRow("May"), elder,
     ]  # fmt: skip
-    assert inside not in listing([inside, free], [folder], {9}, now)
+    assert inside not in chat_rows([inside, free], [folder], {9}, now)
 
 
 def test_the_trash_is_emptied_of_what_is_old_only(store: ChatStore) -> None:
     old, young, kept = (talk(store, title, "a")[0] for title in ("old", "young", "kept"))
-    trash.put(store, old)
-    trash.put(store, young)
+    trash.add(store, old)
+    trash.add(store, young)
     store.db.execute("UPDATE chats SET deleted_at = 1000 WHERE id = ?", (old,))
     assert trash.empty(store, lived=LivedTime(1000 + 31 * 86400, ())) == 1
     assert [c.title for c, _ in trash.listed(store)] == ["young"]
-    trash.take_back(store, young)
+    trash.restore(store, young)
     assert {c.title for c in store.chats()} == {"young", "kept"}
-    trash.put(store, kept)
-    trash.put(store, young)
+    trash.add(store, kept)
+    trash.add(store, young)
     assert trash.empty(store, kept) == 1
     assert [c.title for c, _ in trash.listed(store)] == ["young"]

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.platform.main_thread_queue import MainThreadQueue
 from app.storage import drafts, folders, opening
-from app.storage.database_thread import Keeper
+from app.storage.database_thread import DatabaseThread
 from app.storage.opening import Problem
 from app.storage.records import Attachment, Chat, new_id
 from app.storage.store import ChatStore
@@ -27,14 +27,14 @@ def problems() -> list[Problem]:
 
 
 @pytest.fixture
-def keeper(tmp_path: Path, inbox: MainThreadQueue, problems: list[Problem]) -> Iterator[Keeper]:
-    made = Keeper(tmp_path / "chats.db", inbox, problems.append)
+def database(tmp_path: Path, inbox: MainThreadQueue, problems: list[Problem]) -> Iterator[DatabaseThread]:
+    made = DatabaseThread(tmp_path / "chats.db", inbox, problems.append)
     yield made
     made.close()
 
 
 def test_a_defect_in_one_job_is_told_and_the_next_is_done(
-    qtbot: QtBot, keeper: Keeper, problems: list[Problem], monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, database: DatabaseThread, problems: list[Problem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It ended the thread: nothing was saved any more, and nobody was told."""
     shown: list[threading.ExceptHookArgs] = []
@@ -46,9 +46,9 @@ def test_a_defect_in_one_job_is_told_and_the_next_is_done(
             db.execute("DELETE FROM chats")
             raise KeyError("x")
 
-    keeper.do(lambda store: store.create(chat))
-    keeper.do(defect)
-    keeper.do(lambda store: [c.title for c in store.chats()], titles.extend)
+    database.submit(lambda store: store.create(chat))
+    database.submit(defect)
+    database.submit(lambda store: [c.title for c in store.chats()], titles.extend)
     qtbot.waitUntil(lambda: bool(titles))
     assert titles == ["after it"]
     assert [(p.kind, p.cause.startswith("KeyError")) for p in problems] == [("defect", True)]

@@ -52,7 +52,7 @@ def test_answers_are_found_once_they_are_written_and_not_as_they_were_before(sto
 def test_deleted_chats_are_not_found_and_leave_nothing_in_the_file(store: ChatStore, tmp_path: Path) -> None:
     chat, *_ = talk(store, "secret", "the treasure is under the oak", "in Iraq")
     talk(store, "other", "an oak")
-    trash.put(store, chat)
+    trash.add(store, chat)
     assert [h.chat.title for h in find(store, "oak")] == ["other"]
     assert find(store, "treasure") == []
     assert trash.empty(store) == 1

@@ -144,7 +144,7 @@ def test_what_is_attached_to_a_draft_is_kept_until_its_chat_is_removed_for_good(
     drafts.keep(store, chat.id, files)
     drafts.keep(store, drafts.NEW, files[:1])
     assert drafts.attached(store, chat.id) == files
-    trash.put(store, chat.id)
+    trash.add(store, chat.id)
     assert drafts.attached(store, chat.id) == files
     trash.empty(store, chat.id)
     assert drafts.attached(store, chat.id) == ()
@@ -203,7 +203,7 @@ def test_a_chat_stays_in_the_trash_for_its_days_though_the_clock_was_years_behin
     now = time.time()
     with monkeypatch.context() as clock:
         clock.setattr(trash.time, "time", lambda: 946_684_800.0)
-        trash.put(store, chat)
+        trash.add(store, chat)
     assert trash.empty(store, lived=LivedTime(now, ())) == 0
     assert trash.empty(store, lived=LivedTime(now + (trash.DAYS + 1) * 86400, ())) == 1
 

@@ -180,7 +180,7 @@ def test_figures_of_an_answer_that_is_replaced_are_folded(view: TranscriptView, 
     view.toggle_details(answer.id)
     view.replace(replace(answer, content="Another one."))
     assert not unfolded(view)
-    assert not view.items[1].unfolded
+    assert not view.items[1].details_height
 
 
 def test_hiding_gives_the_focus_back_to_the_page(qtbot: QtBot, view: TranscriptView, message: StoredMessage) -> None:
