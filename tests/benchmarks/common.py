@@ -19,8 +19,8 @@ import psutil
 
 from engine.kernels.native import default_threads
 from tests.benchmarks.prepare import KINDS, default_folder
-from tests.benchmarks.shapes import SHAPES
-from tests.benchmarks.tokens import STREAMS
+from tests.random_models.shapes import SHAPES
+from tests.random_models.tokens import STREAMS
 
 LOOK = 0.25  # seconds
 CALM = 0.1  # of all cores

@@ -17,8 +17,8 @@ from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.prepare import prepare
 from tests.benchmarks.rivals import best_peer
 from tests.benchmarks.roof import Roof
-from tests.benchmarks.shapes import SHAPES
-from tests.benchmarks.tokens import routing, stream
+from tests.random_models.shapes import SHAPES
+from tests.random_models.tokens import routing, stream
 
 CONTEXT = 2048
 PROMPT = 512

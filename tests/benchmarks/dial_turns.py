@@ -22,8 +22,8 @@ from tests.benchmarks.offload import calibrated, chosen, counted, fitting, limit
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.prepare import say
 from tests.benchmarks.roofs import Roofs, floors
-from tests.benchmarks.shapes import large
-from tests.benchmarks.tokens import stream
+from tests.random_models.shapes import large
+from tests.random_models.tokens import stream
 
 
 class Dial:

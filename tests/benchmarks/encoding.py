@@ -15,7 +15,7 @@ from torch import Tensor
 from engine.kernels.native import NativeKernel, default_threads
 from engine.quantization.planes import encode
 from engine.store.layout import ExpertSpec
-from tests.benchmarks.shapes import SHAPES
+from tests.random_models.shapes import SHAPES
 
 ROWS = 1024  # of a matrix, at most: what the peer takes minutes for is no more telling
 REPEATS = 3

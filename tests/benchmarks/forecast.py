@@ -45,8 +45,8 @@ from tests.benchmarks.large import TOPS, prepare_model
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.prepare import default_folder, say
 from tests.benchmarks.roofs import Rates, Roofs
-from tests.benchmarks.shapes import SHAPES, large
-from tests.benchmarks.tokens import stream
+from tests.random_models.shapes import SHAPES, large
+from tests.random_models.tokens import stream
 
 BUILTIN = "builtin"
 TIER = 4  # bits of the experts of all but the built-in model

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.hardware.probe import peak_rss
-from tests.benchmarks.shapes import SHAPES, Shape
+from tests.random_models.shapes import SHAPES, Shape
 
 
 def write_hollow(shape: Shape, folder: Path) -> int:

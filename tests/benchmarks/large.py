@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tests.benchmarks.checkpoint import write_checkpoint
 from tests.benchmarks.peer.environment import peer_python
 from tests.benchmarks.pipe import ROOT
 from tests.benchmarks.prepare import CONVERT, default_folder, say
-from tests.benchmarks.quantized import write_store
-from tests.benchmarks.shapes import SHAPES, Shape, large
+from tests.random_models.checkpoint import write_checkpoint
+from tests.random_models.quantized import write_store
+from tests.random_models.shapes import SHAPES, Shape, large
 
 KINDS = {8: "Q8_0", 4: "Q4_0", 2: "Q2_K"}  # the peer's type of about as many bits
 TOPS = {8: 8, 4: 4, 2: 4}  # what our store holds, for a tier

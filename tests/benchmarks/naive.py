@@ -14,10 +14,10 @@ from typing import Any
 
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import limited
-from tests.benchmarks.checkpoint import write_checkpoint
 from tests.benchmarks.pipe import Child
 from tests.benchmarks.prepare import say
-from tests.benchmarks.shapes import Shape
+from tests.random_models.checkpoint import write_checkpoint
+from tests.random_models.shapes import Shape
 
 SERVER = "tests.benchmarks.naive_server"
 OWN = 800_000_000  # bytes of the interpreter and its libraries

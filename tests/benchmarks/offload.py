@@ -35,8 +35,8 @@ from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.prepare import say
 from tests.benchmarks.roofs import Roofs, floors, middle
-from tests.benchmarks.shapes import Shape, large
-from tests.benchmarks.tokens import stream
+from tests.random_models.shapes import Shape, large
+from tests.random_models.tokens import stream
 
 CALIBRATION = 128  # tokens that T1 and T2 are found on: of a stream of their own
 CONTEXT = 512  # tokens, of both: memory for it counts too

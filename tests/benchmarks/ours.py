@@ -8,8 +8,8 @@ from pathlib import Path
 
 from engine import settings
 from engine.session import Session
-from tests.benchmarks.shapes import Shape
 from tests.benchmarks.streams import read_bytes
+from tests.random_models.shapes import Shape
 
 BITS = {"f32": 32.0, "bf16": 16.0, "int8": 8.5, "int4": 4.5}  # per dense weight, with its share of scales
 PREFERRED = {8: "int8", 4: "int4", 2: "int4"}  # how dense weights are held beside experts of this tier

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.benchmarks.cgroup import Group
 from tests.benchmarks.pipe import Child
-from tests.benchmarks.shapes import Shape
+from tests.random_models.shapes import Shape
 
 SERVER = "tests.benchmarks.ours_server"
 

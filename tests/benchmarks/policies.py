@@ -36,7 +36,7 @@ from engine.tracing.recorder import Recorder
 from engine.tracing.replay import BELADY, BOUND, SHARES, Replayer, rows_of
 from engine.tracing.trace import Conditions, Trace
 from engine.tracing.visits import scores_of
-from tests.benchmarks.tokens import stream
+from tests.random_models.tokens import stream
 
 ROUTER = (12, 64, 6)  # layers, experts, top k
 VOCABULARY = 4096

@@ -16,8 +16,8 @@ from tests.benchmarks.ours import Ours
 from tests.benchmarks.prepare import prepare
 from tests.benchmarks.rivals import best_peer
 from tests.benchmarks.roof import Roof
-from tests.benchmarks.shapes import SHAPES
-from tests.benchmarks.tokens import stream
+from tests.random_models.shapes import SHAPES
+from tests.random_models.tokens import stream
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any]:

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import platformdirs
 
-from tests.benchmarks.checkpoint import write_checkpoint
 from tests.benchmarks.peer.environment import peer_python
 from tests.benchmarks.pipe import ROOT
-from tests.benchmarks.rolled import import_rolled
-from tests.benchmarks.shapes import SHAPES, Shape
+from tests.random_models.checkpoint import write_checkpoint
+from tests.random_models.rolled import import_rolled
+from tests.random_models.shapes import SHAPES, Shape
 
 KINDS = {8: ("Q8_0",), 4: ("Q4_0", "Q4_K_M"), 2: ("Q2_K",)}  # the peer's types of about as many bits
 CONVERT = "tests.benchmarks.peer.convert"

@@ -26,8 +26,8 @@ from tests.benchmarks.large import TOPS, prepare_model
 from tests.benchmarks.ours_client import OursAlone
 from tests.benchmarks.prepare import default_folder, say
 from tests.benchmarks.roofs import Roofs
-from tests.benchmarks.shapes import SHAPES, large
-from tests.benchmarks.tokens import stream
+from tests.random_models.shapes import SHAPES, large
+from tests.random_models.tokens import stream
 
 TIER = 4  # bits of the experts
 BETWEEN = 16  # tokens decoded between prompts

@@ -28,7 +28,7 @@ import torch
 from safetensors.torch import save_file
 
 from engine.hardware.probe import peak_rss
-from tests.benchmarks.shapes import SHAPES, Shape
+from tests.random_models.shapes import SHAPES, Shape
 
 
 def write_random(shape: Shape, folder: Path) -> int:

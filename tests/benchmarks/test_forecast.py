@@ -12,11 +12,11 @@ from engine.hardware.machine import DiskPoint
 from engine.hardware.rates import Rates
 from engine.session.speed_check import is_full
 from tests.benchmarks import forecast
-from tests.benchmarks.checkpoint import write_checkpoint
 from tests.benchmarks.forecast import Subject, Trial, known, middle
 from tests.benchmarks.ours_client import OursAlone
-from tests.benchmarks.quantized import write_store
 from tests.benchmarks.test_large import small
+from tests.random_models.checkpoint import write_checkpoint
+from tests.random_models.quantized import write_store
 
 FOUND = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12}, 3e-9)
 

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from engine import settings
 from engine.store.reader import Store
 from engine.store.verify import verify
-from tests.benchmarks.checkpoint import write_checkpoint
+from tests.benchmarks.ablation import OVERLAP, STEPS, rows, settings_of
 from tests.benchmarks.common import limit_options
 from tests.benchmarks.large import Model, prepare_model, prepare_pair
 from tests.benchmarks.naive import Naive, narrowest
@@ -25,12 +26,13 @@ from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.peer.environment import PEER, peer_python
 from tests.benchmarks.pipe import ROOT, Child
 from tests.benchmarks.prepare import CONVERT
-from tests.benchmarks.quantized import write_store
-from tests.benchmarks.rolled import import_rolled
 from tests.benchmarks.roofs import Rates, floors
-from tests.benchmarks.shapes import SHAPES, Shape, large
 from tests.benchmarks.switched import pairs
-from tests.benchmarks.tokens import stream
+from tests.random_models.checkpoint import write_checkpoint
+from tests.random_models.quantized import write_store
+from tests.random_models.rolled import import_rolled
+from tests.random_models.shapes import SHAPES, Shape, large
+from tests.random_models.tokens import stream
 
 pytestmark = pytest.mark.long
 
@@ -286,3 +288,15 @@ def test_the_naive_figure_is_scaled_by_layers() -> None:
     found = Naive(4, (2.0, 3.0, 1.0), 10, 20, ("model.layers",))
     assert found.per_token(24) == 12.0
     assert found.report(24)["tokens_per_second"] == round(1 / 12, 4)
+
+
+def test_every_row_of_the_ablation_adds_one_thing_to_the_row_above() -> None:
+    table = [
+        {OVERLAP: values.get(OVERLAP, True), **settings.validated(settings_of(values), settings.ENGINE)}
+        for _, values in rows()
+    ]
+    assert len(table) == len(STEPS) + 1
+    for above, here, step in zip(table, table[1:], STEPS):
+        changed = {name for name in here if above[name] != here[name]}
+        assert changed == set(step.without) | set(step.with_)
+        assert changed

@@ -15,14 +15,14 @@ from engine.quantization.planes import decode_expert
 from engine.session import Session
 from engine.store.reader import Store
 from engine.store.verify import verify
-from tests.benchmarks.checkpoint import write_checkpoint
 from tests.benchmarks.ours import Ours
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.peer.environment import PEER
 from tests.benchmarks.prepare import prepare
-from tests.benchmarks.rolled import RolledEncoder, import_rolled
-from tests.benchmarks.shapes import SHAPES, Shape
-from tests.benchmarks.tokens import routing, stream
+from tests.random_models.checkpoint import write_checkpoint
+from tests.random_models.rolled import RolledEncoder, import_rolled
+from tests.random_models.shapes import SHAPES, Shape
+from tests.random_models.tokens import routing, stream
 
 with_peer = pytest.mark.skipif(not os.environ.get(PEER), reason=f"{PEER} names no environment with llama.cpp")
 

@@ -1,7 +1,7 @@
 """The families, one declaration each, and what holds for a model of none of them.
 
 Marks, ends, switches and histories are those of the families' own chat templates and of the parsers of vLLM, SGLang and
-llama.cpp; `python -m tests.benchmarks.templates FOLDER` holds them against the original templates. Order matters where
+llama.cpp; `python -m tests.audit.templates FOLDER` holds them against the original templates. Order matters where
 the signs of one family are among those of another: the first that fits is taken.
 """
 

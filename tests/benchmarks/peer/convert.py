@@ -1,7 +1,7 @@
 """Runs in the peer's Python: a checkpoint of ours as GGUF, quantized by llama.cpp's own functions to its own choices.
 
 Which tensor gets which type is llama.cpp's decision: its quantizer is asked with a narrow model of zeros that has the
-same layers, experts and heads. Experts are one expert's rows in another order (see checkpoint.py), and every row is
+same layers, experts and heads. Experts are one expert's rows in another order (see random_models/checkpoint.py), and every row is
 quantized by itself, so the rows of one expert are quantized and then moved.
 """
 
@@ -21,7 +21,7 @@ import gguf
 import llama_cpp as llama
 import numpy as np
 
-from tests.benchmarks.shapes import SHAPES, Shape
+from tests.random_models.shapes import SHAPES, Shape
 
 FTYPES = {
     "F16": llama.LLAMA_FTYPE_MOSTLY_F16,
@@ -42,7 +42,7 @@ class Checkpoint:
     def __init__(self, folder: Path) -> None:
         index = json.loads((folder / "model.safetensors.index.json").read_text())
         self._map: dict[str, str] = index["weight_map"]
-        self.first_only = bool(index["metadata"].get("first_only"))  # see checkpoint.py
+        self.first_only = bool(index["metadata"].get("first_only"))  # see random_models/checkpoint.py
         self._folder = folder
         self._headers: dict[str, tuple[int, dict[str, Any]]] = {}
 

@@ -1,7 +1,7 @@
 """Small templates of our own for the families: the marks, switches and histories of theirs, not their texts.
 
 What an original template writes beside those (system texts, tools, dates) is left out. The originals themselves are
-held against the same declarations by `python -m tests.benchmarks.templates FOLDER`.
+held against the same declarations by `python -m tests.audit.templates FOLDER`.
 """
 
 # ruff: noqa: E501 (a template is as wide as it is)

@@ -17,7 +17,7 @@ from engine.hardware.plan import make_plan
 from engine.hardware.speed import expected, token_costs
 from engine.session.config_facts import config_facts
 from tests.benchmarks.large import Model
-from tests.benchmarks.shapes import SHAPES, large
+from tests.random_models.shapes import SHAPES, large
 
 OFF = 0.25
 PROGRAM = 285_000_000  # bytes of the process before the model, in those runs

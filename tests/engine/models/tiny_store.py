@@ -9,7 +9,7 @@ from typing import Any
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from engine.hub.importer import import_checkpoint
-from tests.benchmarks.checkpoint import TEMPLATE
+from tests.random_models.checkpoint import TEMPLATE
 
 
 def give_words(folder: Path, vocabulary: int) -> None:

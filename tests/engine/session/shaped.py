@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 from engine.hub.importer import import_checkpoint
-from tests.benchmarks.checkpoint import write_checkpoint
-from tests.benchmarks.shapes import SHAPES
+from tests.random_models.checkpoint import write_checkpoint
+from tests.random_models.shapes import SHAPES
 
 WORDS = 2000
 

@@ -15,7 +15,7 @@ from tests.hubserver import HubServer
 
 @pytest.mark.skipif(sys.platform == "win32", reason="starting a process takes too long there")
 def test_killed_in_the_worst_moments(tmp_path: Path) -> None:
-    """One form; python -m tests.benchmarks.kills takes all."""
+    """One form; python -m tests.audit.kills takes all."""
     FORMS["GGUF Q4_K"](tmp_path / "served")
     with HubServer() as server:
         found = Killer(server, tmp_path / "served", tmp_path / "home", random.Random(3)).kill(rounds=1)

@@ -1,7 +1,7 @@
 """Whole pulls killed with SIGKILL, for every form of weights: what is fetched twice, and whether the model is the same.
 
-    python -m tests.benchmarks.kills
-    python -m tests.benchmarks.kills --rounds 20 --form GPTQ "GGUF Q4_K" --json
+    python -m tests.audit.kills
+    python -m tests.audit.kills --rounds 20 --form GPTQ "GGUF Q4_K" --json
 
 Each form is a small random model on a hub on loopback. `underhill-cli pull` is killed --rounds times at random moments,
 then when the last byte has come, after the manifest was written, right before and right after the final rename, and

@@ -12,8 +12,8 @@ from engine.store.datafile import TensorShape
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import Source
 from engine.store.writer import Description, LayerShape, StoreWriter, dense_key, record_key
-from tests.benchmarks.rolled import RolledEncoder
-from tests.benchmarks.shapes import Shape
+from tests.random_models.rolled import RolledEncoder
+from tests.random_models.shapes import Shape
 
 GROUP = 64
 Say = Callable[[str], None]

@@ -1,6 +1,6 @@
 """The declarations of families against chat templates as their makers published them.
 
-python -m tests.benchmarks.templates FOLDER: every file of FOLDER is a chat template. Each is given a chat of three
+python -m tests.audit.templates FOLDER: every file of FOLDER is a chat template. Each is given a chat of three
 turns at every level of its switch, with its marks as tokens and with its marks spelled out. Told of each: the family it
 is taken for, the levels it tells apart, the state a prompt leaves, where thoughts go, and what is wrong.
 """

@@ -1,4 +1,4 @@
-"""The rows of the ablation, and a soak of the built-in model from end to end."""
+"""A soak of the built-in model from end to end."""
 
 from __future__ import annotations
 
@@ -8,22 +8,8 @@ import sys
 
 import pytest
 
-from engine import settings
-from tests.benchmarks.ablation import OVERLAP, STEPS, rows, settings_of
+from tests.audit.soak import growth
 from tests.benchmarks.pipe import ROOT
-from tests.benchmarks.soak import growth
-
-
-def test_every_row_adds_one_thing_to_the_row_above() -> None:
-    table = [
-        {OVERLAP: values.get(OVERLAP, True), **settings.validated(settings_of(values), settings.ENGINE)}
-        for _, values in rows()
-    ]
-    assert len(table) == len(STEPS) + 1
-    for above, here, step in zip(table, table[1:], STEPS):
-        changed = {name for name in here if above[name] != here[name]}
-        assert changed == set(step.without) | set(step.with_)
-        assert changed
 
 
 def test_growth_is_what_the_second_half_adds() -> None:
@@ -34,7 +20,7 @@ def test_growth_is_what_the_second_half_adds() -> None:
 
 @pytest.mark.slow
 def test_a_soak_of_the_built_in_model_finds_the_same_logits_with_a_small_cache() -> None:
-    command = [sys.executable, "-m", "tests.benchmarks.soak", "--tokens", "120", "--segment", "40", "--chat", "80",
+    command = [sys.executable, "-m", "tests.audit.soak", "--tokens", "120", "--segment", "40", "--chat", "80",
                "--threads", "1", "--json"]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ from torch import Tensor
 from engine.hub import encoding, importer
 from engine.quantization.planes import EncodedExpert, encode
 from engine.store.layout import ROWS_PER_TILE, ExpertSpec
-from tests.benchmarks.shapes import ROLL, Shape
+from tests.random_models.shapes import ROLL, Shape
 
 
 class RolledEncoder:

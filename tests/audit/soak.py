@@ -1,6 +1,6 @@
 """Many tokens under a memory limit: whether memory stays flat, nothing fails, and Exact gives what it always gives.
 
-    python -m tests.benchmarks.soak [--shape olmoe|qwen3|mixtral] [--limit 0.25] [--tokens 10000] [--json]
+    python -m tests.audit.soak [--shape olmoe|qwen3|mixtral] [--limit 0.25] [--tokens 10000] [--json]
 
 Without a shape the built-in model runs with that share of its experts in memory. With one, a model of 8 GB runs in a
 control group with that share of its bytes. Beside it runs the same model with all the memory it wants (`peer`), fed the
@@ -27,8 +27,8 @@ from tests.benchmarks.offload import chosen, counted, limit_of
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.prepare import say
 from tests.benchmarks.roofs import Roofs, floors
-from tests.benchmarks.shapes import Shape, large
-from tests.benchmarks.tokens import stream
+from tests.random_models.shapes import Shape, large
+from tests.random_models.tokens import stream
 
 
 @dataclass(frozen=True)

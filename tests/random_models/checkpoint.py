@@ -14,7 +14,7 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from torch import Tensor
 
-from tests.benchmarks.shapes import Shape
+from tests.random_models.shapes import Shape
 
 SEED = 20
 EMBEDDING = 10.0  # deviation of embeddings: well above what all layers add, or tokens, and their routes, grow alike
