@@ -19,9 +19,9 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.activation import KINDS, Activation
 from engine.kernels.build import SOURCES, library_name
 from engine.kernels.call import Work, check_call
+from engine.kernels.op_graph import GraphStep, OpGraph
 from engine.kernels.reference import UNITS_AT
 from engine.kernels.rooms import ROOMS
-from engine.kernels.tape import Tape, TapeStep
 from engine.kernels.view import View
 from engine.store.coding import FORMS, Coding
 from engine.store.layout import ExpertSpec
@@ -180,7 +180,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     library.uh_rows.argtypes, library.uh_rows.restype = (ctypes.POINTER(View), pointer, i32, pointer), None
     library.uh_attend_many.argtypes = (pointer, pointer)
     library.uh_heads_many.argtypes, library.uh_heads_many.restype = (pointer, pointer), None
-    library.uh_play.argtypes = (pointer, pointer, i32, pointer)
+    library.uh_run_graph.argtypes = (pointer, pointer, i32, pointer)
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
     library.uh_combine_some.argtypes, library.uh_combine_some.restype = (pointer, *[pointer] * 4, i32, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
@@ -279,7 +279,7 @@ class NativeKernel:
             raise _no_memory()
 
     def moe_one(self, layout: int, experts: int, n: int, x: int, weights: int, y: int) -> None:
-        """One token through one layer's experts, all in one call: what the runtime plays when every expert is there.
+        """One token through one layer's experts, all in one call: what the runtime calls when every expert is there.
 
         y [H] = sum over the n experts, in the order listed, of weights[first] * expert(x [H]); the same bits as `run`
         and `combine` give, as long as that is the order of the ranks. All arguments are addresses (float32 x, weights
@@ -428,10 +428,10 @@ class NativeKernel:
             )
         return y
 
-    def play(self, tape: Tape, step: TapeStep) -> None:
-        """Play a tape for one token. Raises UnderhillError(OUT_OF_MEMORY) when there is no room for scratch."""
+    def run_graph(self, graph: OpGraph, step: GraphStep) -> None:
+        """Run an op graph for one token. Raises UnderhillError(OUT_OF_MEMORY) when there is no room for scratch."""
         with self._lock:
-            failed = self._library.uh_play(self._context, tape.address, tape.length, step.address)
+            failed = self._library.uh_run_graph(self._context, graph.address, graph.length, step.address)
         if failed:
             raise _no_memory()
 

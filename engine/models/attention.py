@@ -10,8 +10,8 @@ from torch import Tensor
 from engine.kernels.attend import attend_many
 from engine.kernels.heads import finish_many
 from engine.kernels.native import NativeKernel
+from engine.kernels.op_graph import Heads
 from engine.kernels.rooms import ROOMS
-from engine.kernels.tape import Heads
 from engine.models.attend import attend_one, attend_span
 from engine.models.blocks import Blocks
 from engine.models.holding import Holding

@@ -14,6 +14,7 @@ from engine.kernels.native import NativeKernel
 from engine.models.holding import F32, Holding
 from engine.models.layer import Layer
 from engine.models.norms import build_norm
+from engine.models.op_graph.executor import GraphExecutor, UnsupportedOp, build_graph
 from engine.models.per_layer import PerLayerInputs
 from engine.models.router import Router
 from engine.models.shapes import CheckedWeights
@@ -21,7 +22,6 @@ from engine.models.span import Span
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
 from engine.models.state import SequenceState
 from engine.models.streams import Streams
-from engine.models.tape.player import NotRecorded, Player, record
 from engine.models.weights import Linear, Weights, fetch, looked_up, matrix
 
 
@@ -62,25 +62,25 @@ class Decoder:
         self._switches = {at for layer in spec.layers for at in _rope_switches(layer)}
         own = spec.per_layer_inputs
         self._per_layer_inputs = None if own is None else PerLayerInputs(own, weights, spec.hidden, dense)
-        self._player, self._not_played = self._recorded(dense.kernel, experts)
+        self._executor, self._unsupported = self._graph_for(dense.kernel, experts)
 
-    def _recorded(self, kernel: NativeKernel | None, experts: ExpertBackend) -> tuple[Player | None, str]:
+    def _graph_for(self, kernel: NativeKernel | None, experts: ExpertBackend) -> tuple[GraphExecutor | None, str]:
         if kernel is None:
             return None, "Torch computes the layers."
         try:
-            return record(self.spec, self.layers, self._norm, self._head, kernel, stepper(experts)), ""
-        except NotRecorded as reason:
+            return build_graph(self.spec, self.layers, self._norm, self._head, kernel, stepper(experts)), ""
+        except UnsupportedOp as reason:
             return None, f"Torch computes the layers, more slowly than native code would: {reason}."
 
     @property
     def native_layers(self) -> bool:
         """Whether single tokens go through native ops, experts aside."""
-        return self._player is not None
+        return self._executor is not None
 
     @property
     def why_not_native(self) -> str:
         """Why they do not, in a plain sentence; empty where they do."""
-        return self._not_played
+        return self._unsupported
 
     @property
     def routers(self) -> dict[int, Router]:
@@ -125,8 +125,8 @@ class Decoder:
             x = x * self.spec.embedding_multiplier
         make = self._per_layer_inputs
         inputs = [None] * len(self.layers) if make is None else make(tokens, x)
-        if self._player is not None and span.length == 1:
-            return self._player.forward(x, inputs, state, span.horizon, want != "none")
+        if self._executor is not None and span.length == 1:
+            return self._executor.forward(x, inputs, state, span.horizon, want != "none")
         if self._streams is not None:
             x = x[:, None].repeat(1, self._streams.spec.count, 1)
         span.tokens = tokens

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.kernels.tape import STATES, RowsTable
+from engine.kernels.op_graph import STATES, KvRows
 
 FIRST_CHUNK = 256  # rows
 LARGEST_CHUNK = 4096  # rows; chunks double the capacity up to here
@@ -29,7 +29,7 @@ class ChunkedRows:
         self.length = 0
         self.capacity = 0
         self._chunks: list[Tensor] = []  # each [heads, capacity_i, dim]
-        self._table: RowsTable | None = None
+        self._table: KvRows | None = None
 
     @property
     def nbytes(self) -> int:
@@ -56,14 +56,14 @@ class ChunkedRows:
             done += fits
 
     def prepared(self) -> int:
-        """Address of the table (uh_table) of chunks with room for one more row, which native code may then write.
+        """Address of the table (uh_kv_rows) of chunks with room for one more row, which native code may then write.
 
         The row counts once `length` says so. The address is valid until rows are added or cut.
         """
         if self.length == self.capacity:
             self._grow(1)
         if self._table is None:
-            self._table = RowsTable(self._chunks, self.dtype)
+            self._table = KvRows(self._chunks, self.dtype)
         return self._table.address
 
     def bytes_with(self, count: int) -> int:

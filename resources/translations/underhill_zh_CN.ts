@@ -7407,6 +7407,41 @@
             <translation>请把其他权重设为 int8。</translation>
         </message>
         <message>
+            <location filename="../../engine/models/op_graph/executor.py"></location>
+            <source>layers without both of their halves, or with a shortcut, have no native ops</source>
+            <translation>缺少一半或带捷径的层没有原生算子</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/op_graph/feed_forward.py"></location>
+            <source>{name} has no native ops</source>
+            <translation>{name} 没有原生算子</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/op_graph/feed_forward.py"></location>
+            <source>an MLP without a gate has no native ops</source>
+            <translation>没有门控的 MLP 没有原生算子</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/op_graph/feed_forward.py"></location>
+            <source>experts whose input is weighed, narrowed or passed on have no native ops</source>
+            <translation>输入被加权、变窄或直接传递的专家没有原生运算</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/op_graph/mixers.py"></location>
+            <source>attention among chosen blocks has no native ops</source>
+            <translation>对选定的块做注意力没有原生运算</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/op_graph/mixers.py"></location>
+            <source>attention by chunks, with a temperature or narrower values has no native ops</source>
+            <translation>分块、带温度或值较窄的注意力没有原生算子</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/op_graph/mixers.py"></location>
+            <source>latent attention with an indexer, a temperature or no rotation has no native ops</source>
+            <translation>带索引器、带温度或不旋转的潜在注意力没有原生算子</translation>
+        </message>
+        <message>
             <location filename="../../engine/models/shapes.py"></location>
             <source>{name} is {found} and should be {shapes}</source>
             <translation>{name} 为 {found}，而应为 {shapes}</translation>
@@ -7420,41 +7455,6 @@
             <location filename="../../engine/models/shapes.py"></location>
             <source>Download the model again and import it.</source>
             <translation>请重新下载并导入模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/tape/feed_forward.py"></location>
-            <source>{name} has no native ops</source>
-            <translation>{name} 没有原生算子</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/tape/feed_forward.py"></location>
-            <source>an MLP without a gate has no native ops</source>
-            <translation>没有门控的 MLP 没有原生算子</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/tape/feed_forward.py"></location>
-            <source>experts whose input is weighed, narrowed or passed on have no native ops</source>
-            <translation>输入被加权、变窄或直接传递的专家没有原生运算</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/tape/mixers.py"></location>
-            <source>attention among chosen blocks has no native ops</source>
-            <translation>对选定的块做注意力没有原生运算</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/tape/mixers.py"></location>
-            <source>attention by chunks, with a temperature or narrower values has no native ops</source>
-            <translation>分块、带温度或值较窄的注意力没有原生算子</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/tape/mixers.py"></location>
-            <source>latent attention with an indexer, a temperature or no rotation has no native ops</source>
-            <translation>带索引器、带温度或不旋转的潜在注意力没有原生算子</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/tape/player.py"></location>
-            <source>layers without both of their halves, or with a shortcut, have no native ops</source>
-            <translation>缺少一半或带捷径的层没有原生算子</translation>
         </message>
         <message>
             <location filename="../../engine/models/weights.py"></location>

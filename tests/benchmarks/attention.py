@@ -20,9 +20,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.kernels import tape
+from engine.kernels import op_graph
 from engine.kernels.native import NativeKernel
-from engine.kernels.tape import STATES, RowsTable, Tape, TapeStep
+from engine.kernels.op_graph import STATES, GraphStep, KvRows, OpGraph
 from engine.models.attend import attend_one
 
 SHAPES = ((16, 16, 128), (32, 4, 128), (32, 8, 128))  # heads, key heads, dim: OLMoE, Qwen3-30B, Mixtral
@@ -45,19 +45,19 @@ class Layers:
         self.bytes = 2 * kv_heads * length * dim * 2
         count = count or max(4, -(-ALL_LAYERS // self.bytes))
         self.rows = [torch.randn(2, kv_heads, length, dim).bfloat16() for _ in range(count)]
-        self.tables = [[RowsTable([half], torch.bfloat16) for half in rows] for rows in self.rows]
+        self.tables = [[KvRows([half], torch.bfloat16) for half in rows] for rows in self.rows]
         self.queries, self.out = torch.randn(heads, dim), torch.empty(heads, dim)
-        room = torch.empty(tape.attend_room(heads, dim))
+        room = torch.empty(op_graph.attend_room(heads, dim))
         self.scale = dim**-0.5
-        self.tape = Tape([tape.attend(self.queries, self.out, room, 0, kv_heads, self.scale)] * times)
-        self.step = TapeStep(1)
+        self.graph = OpGraph([op_graph.attend(self.queries, self.out, room, 0, kv_heads, self.scale)] * times)
+        self.step = GraphStep(1)
         self.length = length
 
     def ours(self, kernel: NativeKernel, layer: int) -> None:
         """One token, one layer."""
         tables = self.tables[layer % len(self.tables)]
         self.step.set(self.length - 1, [table.address for table in tables] + [0] * (STATES - 2))
-        kernel.play(self.tape, self.step)
+        kernel.run_graph(self.graph, self.step)
 
     def torchs(self, layer: int) -> Tensor:
         """The same by torch's flash attention, queries packed per key head."""

@@ -21,11 +21,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.kernels import tape_mixers
+from engine.kernels import mixer_ops
 from engine.kernels.dense import raw_view
+from engine.kernels.mixer_ops import Delta, Latent
 from engine.kernels.native import NativeKernel
-from engine.kernels.tape import STATES, RowsTable, Tape, TapeStep
-from engine.kernels.tape_mixers import Delta, Latent
+from engine.kernels.op_graph import STATES, GraphStep, KvRows, OpGraph
 from engine.models.conv import causal_conv
 from engine.models.delta_rule import delta_step
 from engine.models.latent import absorbed
@@ -55,24 +55,24 @@ def _mla_layer(kernel: NativeKernel, context: int, heads: int) -> Turn:
     queries = torch.randn(heads, NOPE + ROPE)
     shape, scale = Latent(heads, NOPE, ROPE, RANK), (NOPE + ROPE) ** -0.5 / 20  # weights that spread over the cache
     in_latent, found, out = torch.empty(heads, RANK), torch.empty(heads, RANK), torch.empty(heads, VALUE)
-    table, room = RowsTable([cache], cache.dtype), torch.empty(tape_mixers.latent_room(shape))
+    table, room = KvRows([cache], cache.dtype), torch.empty(mixer_ops.latent_room(shape))
     inward, outward = (raw_view(w.flatten(0, 1), None) for w in (to_latent, from_latent))
-    tape = Tape(
+    graph = OpGraph(
         [
-            tape_mixers.each(inward, heads, queries, NOPE + ROPE, in_latent, RANK),
-            tape_mixers.latent_attend(shape, in_latent, queries, found, room, scale, 0),
-            tape_mixers.each(outward, heads, found, RANK, out, VALUE),
+            mixer_ops.each(inward, heads, queries, NOPE + ROPE, in_latent, RANK),
+            mixer_ops.latent_attend(shape, in_latent, queries, found, room, scale, 0),
+            mixer_ops.each(outward, heads, found, RANK, out, VALUE),
         ]
     )
-    step = TapeStep(1)
+    step = GraphStep(1)
     step.set(context - 1, [table.address] + [0] * (STATES - 1))
     parts = (queries[None, :, :NOPE], queries[None, :, NOPE:], [cache[0]], to_latent.transpose(1, 2), from_latent)
 
     def peer() -> Tensor:
         return absorbed(*parts, scale)
 
-    def ours() -> tuple[Tensor, RowsTable]:
-        kernel.play(tape, step)
+    def ours() -> tuple[Tensor, KvRows]:
+        kernel.run_graph(graph, step)
         return out, table
 
     difference = (ours()[0] - peer()[0]).norm() / peer()[0].norm()
@@ -94,13 +94,13 @@ def _delta_layer(kernel: NativeKernel) -> Turn:
     )  # fmt: skip
     mixed, rates, out = torch.randn(channels + values), torch.randn(2 * V_HEADS), torch.empty(values)
     states = [(torch.zeros(TAPS - 1, channels), torch.zeros(V_HEADS, DIM, DIM)) for _ in range(2)]
-    tape = Tape([tape_mixers.delta(spec, mixed, rates, out, 0)])
-    step = TapeStep(1)
+    graph = OpGraph([mixer_ops.delta(spec, mixed, rates, out, 0)])
+    step = GraphStep(1)
     step.set(0, [tensor.data_ptr() for tensor in states[0]] + [0] * (STATES - 2))
     unit = torch.full((DIM,), DIM**-0.5)
 
     def ours() -> object:
-        kernel.play(tape, step)
+        kernel.run_graph(graph, step)
         return out, states
 
     def heads(x: Tensor) -> Tensor:

@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
         test_read();
         test_pack();
         test_encode();
-        test_play();
+        test_op_graph();
         test_crc32();
         test_order();
     }

@@ -13,7 +13,7 @@ void test_combine(void);
 void test_read(void);
 void test_pack(void);
 void test_encode(void);
-void test_play(void);
+void test_op_graph(void);
 void test_crc32(void);
 void test_order(void);
 void test_shelf(void);   /* experts in memory and on their way there */

@@ -9,18 +9,18 @@
 #include "attend_block.h"
 #include "attend_pairs.h"
 #include "context.h"
-#include "tape.h"
+#include "op_graph.h"
 
 enum {
     SPAN_ROWS = 256,         /* at least, in a unit */
-    SPANS = 16,              /* at most, of a head: tape.py makes room for so many */
+    SPANS = 16,              /* at most, of a head: op_graph.py makes room for so many */
     UNITS = 64,              /* of all heads, about: so that threads end together */
     SERIAL_FLOATS = 1 << 15, /* of keys, below which waking others costs more than it brings */
     SERIAL_MERGE = 1 << 16   /* floats of unfinished sums, likewise */
 };
 
 typedef struct {
-    const uh_table *keys, *values;
+    const uh_kv_rows *keys, *values;
     const float *queries, *sinks; /* [heads, dim], [heads] or NULL */
     float *out, *slots;           /* [heads, dim]; slot_floats for every unit */
     int64_t first, end, span_rows; /* rows seen */
@@ -185,7 +185,7 @@ UH_TARGET static void merge(void *argument, int32_t query, int32_t lane) {
     bring_back(to, a->dim, a->even_odd[1], 1.0f / sum, a->out + (int64_t)query * a->dim);
 }
 
-UH_TARGET static int play_attend(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_attend(uh_context *context, const uh_op *op, const uh_step *step) {
     const int32_t heads = op->n[1], window = op->n[4];
     attention a = {.keys = step->state[op->n[0]], .values = step->state[op->n[0] + 1]};
     a.queries = op->p[0], a.sinks = op->p[1], a.out = op->p[2], a.slots = op->p[3];

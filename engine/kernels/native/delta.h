@@ -7,7 +7,7 @@
 #include "activation.h"
 #include "context.h"
 #include "ops.h"
-#include "tape.h"
+#include "op_graph.h"
 
 enum {
     DELTA_WIDEST = 512,     /* of a head */
@@ -150,7 +150,7 @@ UH_TARGET static void delta_head(void *argument, int32_t key_head, int32_t lane)
     }
 }
 
-UH_TARGET static int play_delta(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_delta(uh_context *context, const uh_op *op, const uh_step *step) {
     delta d = {.history = step->state[op->n[0]], .memory = step->state[op->n[0] + 1]};
     d.k_heads = op->n[1], d.v_heads = op->n[2], d.k_dim = op->n[3], d.v_dim = op->n[4], d.kernel = op->n[5];
     d.qk_eps = op->f[0], d.norm_eps = op->f[1];
@@ -162,7 +162,7 @@ UH_TARGET static int play_delta(uh_context *context, const uh_op *op, const uh_s
 }
 
 /* out = after * (convolution(before * value) + bias), of three parts [before | after | value] that lie together. */
-UH_TARGET static int play_conv(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_conv(uh_context *context, const uh_op *op, const uh_step *step) {
     const int32_t n = op->n[1], kernel = op->n[2];
     float *x = op->p[0], *out = op->p[3];
     const float *taps = op->p[1], *bias = op->p[2], *after = x + n, *value = after + n;

@@ -9,7 +9,7 @@
 #include "activation.h"
 #include "context.h"
 #include "ops.h"
-#include "tape.h"
+#include "op_graph.h"
 
 enum {
     LATENT_BENCH = 624,      /* floats between widened rows, so a row at most; an odd number of lines */
@@ -24,7 +24,7 @@ enum {
 };
 
 typedef struct {
-    const uh_table *rows;
+    const uh_kv_rows *rows;
     const float *latent, *rotary; /* queries [heads, rank]; their rotary parts, `rotary_step` apart */
     float *out;                   /* [heads, rank] */
     float *query;                 /* [rank + rope, padded], scaled */
@@ -211,7 +211,7 @@ UH_TARGET static void latent_merge(void *argument, int32_t unit, int32_t lane) {
     }
 }
 
-UH_TARGET static int play_latent_attend(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_latent_attend(uh_context *context, const uh_op *op, const uh_step *step) {
     latent_attention a = {.rows = step->state[op->n[0]], .end = step->position + 1, .scale = op->f[0]};
     a.heads = op->n[1], a.rank = op->n[2], a.rope = op->n[3], a.rotary_step = op->n[4];
     a.latent = op->p[0], a.rotary = op->p[1], a.out = op->p[2], a.query = op->p[3];
@@ -237,7 +237,7 @@ UH_TARGET static int play_latent_attend(uh_context *context, const uh_op *op, co
 }
 
 /* The token's row [normed latent | turned key] goes to the cache, and the rotary parts of its queries are turned. */
-UH_TARGET static int play_latent(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_latent(uh_context *context, const uh_op *op, const uh_step *step) {
     const int32_t heads = op->n[1], nope = op->n[2], rope = op->n[3], rank = op->n[4], interleaved = op->n[5];
     float *queries = op->p[0], *row = op->p[1];
     (void)context;

@@ -1,4 +1,4 @@
-/* The small ops of the tape, compiled once per instruction set: see vectors.h. */
+/* The small ops of the graph, compiled once per instruction set: see vectors.h. */
 #ifndef UH_OPS_H
 #define UH_OPS_H
 
@@ -9,9 +9,9 @@
 #include "activation.h"
 #include "context.h"
 #include "heads.h"
-#include "tape.h"
+#include "op_graph.h"
 
-UH_TARGET static int play_norm(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_norm(uh_context *context, const uh_op *op, const uh_step *step) {
     const float *x = op->p[0], *scale = op->p[2], *bias = op->p[3];
     float *out = op->p[1];
     const int32_t n = op->n[1];
@@ -28,7 +28,7 @@ UH_TARGET static int play_norm(uh_context *context, const uh_op *op, const uh_st
     return 0;
 }
 
-UH_TARGET static int play_add(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_add(uh_context *context, const uh_op *op, const uh_step *step) {
     float *x = op->p[0];
     const float *source = op->p[1], by = op->f[0];
     (void)context, (void)step;
@@ -36,7 +36,7 @@ UH_TARGET static int play_add(uh_context *context, const uh_op *op, const uh_ste
     return 0;
 }
 
-UH_TARGET static int play_scale(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_scale(uh_context *context, const uh_op *op, const uh_step *step) {
     float *x = op->p[0];
     (void)context, (void)step;
     for (int32_t i = 0; i < op->n[0]; i++) x[i] *= op->f[0];
@@ -44,7 +44,7 @@ UH_TARGET static int play_scale(uh_context *context, const uh_op *op, const uh_s
 }
 
 /* One gate for all of x, or one each. */
-UH_TARGET static int play_gate(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_gate(uh_context *context, const uh_op *op, const uh_step *step) {
     float *x = op->p[0];
     const float *gate = op->p[1];
     (void)context, (void)step;
@@ -57,7 +57,7 @@ UH_TARGET static int play_gate(uh_context *context, const uh_op *op, const uh_st
     return 0;
 }
 
-UH_TARGET static int play_activate(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_activate(uh_context *context, const uh_op *op, const uh_step *step) {
     const float *gate = op->p[0], *up = op->p[1];
     float *h = op->p[2];
     const int32_t n = op->n[0];
@@ -75,7 +75,7 @@ UH_TARGET static int play_activate(uh_context *context, const uh_op *op, const u
     return 0;
 }
 
-UH_TARGET static int play_softcap(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_softcap(uh_context *context, const uh_op *op, const uh_step *step) {
     float *x = op->p[0];
     (void)context, (void)step;
     for (int32_t i = 0; i < op->n[0]; i++) x[i] = uh_softcap(x[i], op->f[0]);
@@ -92,7 +92,7 @@ UH_TARGET static uint16_t to_bf16(float x) {
 }
 
 /* Writes row `position`, x [heads, dim], to where it belongs; there is room for it. */
-UH_TARGET static void append(const uh_table *rows, int64_t position, const float *x, int32_t heads, int32_t dim) {
+UH_TARGET static void append(const uh_kv_rows *rows, int64_t position, const float *x, int32_t heads, int32_t dim) {
     int32_t c = 0;
     while (position >= rows->chunk[c].rows) position -= rows->chunk[c++].rows;
     for (int32_t head = 0; head < heads; head++, x += dim) {
@@ -106,7 +106,7 @@ UH_TARGET static void append(const uh_table *rows, int64_t position, const float
     }
 }
 
-UH_TARGET static int play_heads(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_heads(uh_context *context, const uh_op *op, const uh_step *step) {
     const int32_t kv_heads = op->n[2], dim = op->n[3];
     float *x = op->p[0];
     const uh_heads heads = {
@@ -201,7 +201,7 @@ UH_TARGET static void sparsemixer(const float *logits, int32_t n, float jitter, 
     }
 }
 
-UH_TARGET static int play_route(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static int run_route(uh_context *context, const uh_op *op, const uh_step *step) {
     const int32_t experts = op->n[0], top_k = op->n[1], score = op->n[2], normalize = op->n[6];
     float *scores = op->p[0], *choice = op->p[3], *weights = op->p[5];
     const float *bias = op->p[1], *expert_scale = op->p[2];

@@ -1,4 +1,4 @@
-/* The ops of the tape for AVX2. */
+/* The ops of the graph for AVX2. */
 #if defined(__x86_64__)
 #define UH_WITH_AVX2
 #define UH_OPS uh_ops_avx2

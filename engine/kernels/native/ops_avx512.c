@@ -1,4 +1,4 @@
-/* The ops of the tape for AVX-512. */
+/* The ops of the graph for AVX-512. */
 #if defined(__x86_64__)
 #define UH_WITH_AVX512
 #define UH_OPS uh_ops_avx512

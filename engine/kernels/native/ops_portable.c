@@ -1,3 +1,3 @@
-/* The ops of the tape for every processor. */
+/* The ops of the graph for every processor. */
 #define UH_OPS uh_ops_portable
 #include "ops_table.h"

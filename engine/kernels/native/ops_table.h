@@ -1,4 +1,4 @@
-/* The ops of the tape for the instruction set that vectors.h was told of: included by one file for each, with UH_OPS as
+/* The ops of the graph for the instruction set that vectors.h was told of: included by one file for each, with UH_OPS as
  * the name of its table. */
 #include "vectors.h"
 
@@ -7,10 +7,10 @@
 #include "latent.h"
 #include "ops.h"
 
-const uh_player UH_OPS[UH_OP_KINDS] = {
-    [UH_OP_NORM] = play_norm,       [UH_OP_ADD] = play_add,         [UH_OP_SCALE] = play_scale,
-    [UH_OP_GATE] = play_gate,       [UH_OP_ACTIVATE] = play_activate, [UH_OP_SOFTCAP] = play_softcap,
-    [UH_OP_HEADS] = play_heads,     [UH_OP_ATTEND] = play_attend,   [UH_OP_ROUTE] = play_route,
-    [UH_OP_LATENT] = play_latent,   [UH_OP_LATENT_ATTEND] = play_latent_attend,
-    [UH_OP_DELTA] = play_delta,     [UH_OP_CONV] = play_conv,
+const uh_op_function UH_OPS[UH_OP_KINDS] = {
+    [UH_OP_NORM] = run_norm,       [UH_OP_ADD] = run_add,         [UH_OP_SCALE] = run_scale,
+    [UH_OP_GATE] = run_gate,       [UH_OP_ACTIVATE] = run_activate, [UH_OP_SOFTCAP] = run_softcap,
+    [UH_OP_HEADS] = run_heads,     [UH_OP_ATTEND] = run_attend,   [UH_OP_ROUTE] = run_route,
+    [UH_OP_LATENT] = run_latent,   [UH_OP_LATENT_ATTEND] = run_latent_attend,
+    [UH_OP_DELTA] = run_delta,     [UH_OP_CONV] = run_conv,
 };

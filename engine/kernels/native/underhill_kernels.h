@@ -157,10 +157,10 @@ UH_API void uh_combine(uh_context *context, const float *weights, const float *o
 UH_API int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
                       const float *x, const float *weights, float *y);
 
-/* Plays n ops for one token: tape.h. 0: done; -1: out of memory. */
+/* Plays n ops for one token: op_graph.h. 0: done; -1: out of memory. */
 typedef struct uh_op uh_op;
 typedef struct uh_step uh_step;
-UH_API int uh_play(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step);
+UH_API int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step);
 
 /* Of the first n ranks of a token's experts in a layer, how often they were wanted high, and at all, lately: a share each. */
 enum { UH_RANKS = 64 };

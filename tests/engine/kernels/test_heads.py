@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.kernels import tape
+from engine.kernels import op_graph
 from engine.kernels.heads import finish_many
-from engine.kernels.tape import Heads
-from tests.engine.kernels.test_tape import MANY, MakeKernel, noise, play, tables
+from engine.kernels.op_graph import Heads
+from tests.engine.kernels.test_op_graph import MANY, MakeKernel, noise, run_ops, tables
 
 
 def turned(x: Tensor, cosines: Tensor, sines: Tensor, interleaved: bool) -> Tensor:
@@ -96,8 +96,8 @@ def test_as_in_float64_and_as_token_by_token(
     last_token = None if spec.rope is None else tuple(part[-1].contiguous() for part in spec.rope)
     rows = torch.zeros(2, kv, 1, dim)
     kept, states = tables([rows[0]], [rows[1]])
-    op = tape.heads(replace(spec, rope=last_token), row, target, 0)  # type: ignore[arg-type]
-    play(kernel, op, states=states)
+    op = op_graph.heads(replace(spec, rope=last_token), row, target, 0)  # type: ignore[arg-type]
+    run_ops(kernel, op, states=states)
     assert kept
     assert torch.equal(x[-1, : (number + kv) * dim], row[: (number + kv) * dim])
     assert torch.equal(values[-1], target)

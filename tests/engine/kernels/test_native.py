@@ -15,8 +15,8 @@ from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, Activatio
 from engine.kernels.call import Parts, Work
 from engine.kernels.dense import raw_view
 from engine.kernels.native import SKIPPED, NativeKernel
+from engine.kernels.op_graph import GraphStep, OpGraph
 from engine.kernels.reference import TorchKernel, moe_forward, slots_by_expert
-from engine.kernels.tape import Tape, TapeStep
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
 from tests.engine.kernels.records import random_experts, random_parts
@@ -231,7 +231,7 @@ def test_after_closing_every_call_is_refused_and_closing_again_is_not(native_lib
     calls: list[Callable[[], object]] = [
         lambda: kernel.linear(raw_view(weight, None), torch.ones(1, 16)),
         lambda: kernel.combine(torch.ones(2, 16), torch.ones(1, 2)),
-        lambda: kernel.play(Tape([]), TapeStep(0)),
+        lambda: kernel.run_graph(OpGraph([]), GraphStep(0)),
         lambda: kernel.moe_one(0, 0, 0, 0, 0, 0),
         lambda: kernel.moe_resident(0, 0, 0, 0, 0, 0, 0),
         lambda: kernel.moe_some(0, 0, 0, 0, 0, 0, 0),

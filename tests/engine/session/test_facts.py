@@ -16,8 +16,8 @@ from engine.hub.library import card
 from engine.kernels.native import NativeKernel, NativeMissing
 from engine.models.decoder import Decoder
 from engine.models.holding import F32, KINDS, TORCH_KINDS, holding
+from engine.models.op_graph.executor import GraphExecutor
 from engine.models.state import SNAPSHOTS
-from engine.models.tape.player import Player
 from engine.session.facts import model_facts, spec_of
 from engine.store import table
 from engine.store.reader import Store
@@ -34,7 +34,9 @@ def tensors(thing: Any, found: dict[int, torch.Tensor]) -> dict[int, torch.Tenso
     elif isinstance(thing, list | tuple):
         for item in thing:
             tensors(item, found)
-    elif type(thing).__module__.startswith("engine.models") and not isinstance(thing, Player):  # which holds scratch
+    elif type(thing).__module__.startswith("engine.models") and not isinstance(
+        thing, GraphExecutor
+    ):  # which holds scratch
         for value in vars(thing).values():
             tensors(value, found)
     return found

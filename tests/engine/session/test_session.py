@@ -18,7 +18,7 @@ from engine.hardware import probe
 from engine.hardware.budget import held_by
 from engine.hardware.machine import Memory
 from engine.hardware.shares import dial_shares
-from engine.kernels import tape
+from engine.kernels import op_graph
 from engine.kernels.choice import available
 from engine.session import Session
 from engine.session import snapshot as snapshots
@@ -98,7 +98,7 @@ def test_the_plan_says_when_native_kernels_leave_the_layers_to_torch(
     with Session.open("builtin") as opened:
         assert not any("Torch computes the layers" in sentence for sentence in opened.card.plan)
         native = ask(opened)
-    monkeypatch.setattr(tape, "MOST_HEAD_DIM", 1)
+    monkeypatch.setattr(op_graph, "MOST_HEAD_DIM", 1)
     with Session.open("builtin") as opened:
         assert any("Torch computes the layers, more slowly" in sentence for sentence in opened.card.plan)
         assert ask(opened).token_ids[:4] == native.token_ids[:4]

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.kernels import tape_mixers
+from engine.kernels import mixer_ops
 from engine.kernels.dense import Packed, raw_view
 from engine.kernels.memory import Arena
-from engine.kernels.tape_mixers import Delta, Latent
+from engine.kernels.mixer_ops import Delta, Latent
 from engine.kernels.view import View
 from engine.models.conv import causal_conv
 from engine.models.delta_rule import delta_step
 from engine.models.rope import rope_table
 from engine.models.spec import RopeSpec
-from tests.engine.kernels.test_tape import MANY, MakeKernel, close, cut, noise, play, tables
+from tests.engine.kernels.test_op_graph import MANY, MakeKernel, close, cut, noise, run_ops, tables
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -28,7 +28,7 @@ def test_every_head_meets_its_own_matrix(
 ) -> None:
     weight = noise(heads, rows, cols).to(dtype)
     x, y = noise(heads, cols + 5, seed=1), torch.full((heads, rows + 3), 7.0)
-    play(make_kernel(), tape_mixers.each(raw_view(weight.flatten(0, 1), None), heads, x, cols + 5, y, rows + 3))
+    run_ops(make_kernel(), mixer_ops.each(raw_view(weight.flatten(0, 1), None), heads, x, cols + 5, y, rows + 3))
     assert close(y[:, :rows], torch.bmm(weight.double(), x[:, :cols, None].double()).squeeze(2))
     assert (y[:, rows:] == 7).all()
 
@@ -40,7 +40,7 @@ def test_every_head_meets_its_own_tiles(make_kernel: MakeKernel, bits: int, exac
     kernel = make_kernel(exact=exact)
     packed = Packed([noise(heads * rows, cols)], bits, kernel, Arena())
     x, y = noise(heads, cols, seed=1), torch.empty(heads, rows)
-    play(kernel, tape_mixers.each(packed.view, heads, x, cols, y, rows))
+    run_ops(kernel, mixer_ops.each(packed.view, heads, x, cols, y, rows))
     weight = packed.rows(torch.arange(heads * rows)).double().view(heads, rows, cols)
     wanted = torch.bmm(weight, x[:, :, None].double()).squeeze(2)
     assert (y - wanted).norm() <= (1e-5 if exact else 1e-2) * wanted.norm()
@@ -59,8 +59,8 @@ def test_a_latent_row_goes_to_the_cache(make_kernel: MakeKernel, interleaved: bo
     kept, states = tables(cache)
     wanted = torch.cat((torch.rms_norm(row[:9], (9,), scale, 1e-3), rope.apply(row[None, None, 9:])[0, 0]))
     turned = torch.cat((queries[:, :5], rope.apply(queries[None, :, 5:])[0]), 1)
-    op = tape_mixers.latent(spec, queries, row, scale, 1e-3, angles, interleaved, 0)
-    play(make_kernel(), op, position=position, states=states)
+    op = mixer_ops.latent(spec, queries, row, scale, 1e-3, angles, interleaved, 0)
+    run_ops(make_kernel(), op, position=position, states=states)
     assert kept
     rows = torch.cat(cache, 1)[0]
     assert torch.allclose(rows[position].float(), wanted.to(dtype).float(), rtol=1e-2 if half else 1e-5, atol=1e-6)
@@ -78,9 +78,9 @@ def attend(
     out = torch.empty(spec.heads, spec.rank)
     owners = cut(rows[None], sizes)
     kept, states = tables(owners)
-    room = torch.full((tape_mixers.latent_room(spec),), float("nan"))
-    op = tape_mixers.latent_attend(spec, in_latent, queries, out, room, scale, 0)
-    play(kernel(threads), op, position=length - 1, states=states)
+    room = torch.full((mixer_ops.latent_room(spec),), float("nan"))
+    op = mixer_ops.latent_attend(spec, in_latent, queries, out, room, scale, 0)
+    run_ops(kernel(threads), op, position=length - 1, states=states)
     assert kept
     query = torch.cat((in_latent, queries[:, spec.nope :]), 1).double()
     seen = rows[:length].double()
@@ -134,8 +134,8 @@ def test_delta_steps(make_kernel: MakeKernel, k_heads: int, v_heads: int, k_dim:
     for token in range(20):
         mixed, rates = noise(channels + values, seed=10 + token), noise(2 * v_heads, seed=40 + token) * 3
         out = torch.empty(values)
-        op = tape_mixers.delta(spec, mixed, rates, out, 0)
-        play(make_kernel(), op, states=[history.data_ptr(), memory.data_ptr()])
+        op = mixer_ops.delta(spec, mixed, rates, out, 0)
+        run_ops(make_kernel(), op, states=[history.data_ptr(), memory.data_ptr()])
 
         q, k, v = F.silu(causal_conv(mixed[None, :channels], past, spec.taps)).split((keys, keys, values), 1)
         decay = spec.decay * F.softplus(rates[v_heads:] + spec.dt_bias)
@@ -167,8 +167,8 @@ def test_delta_does_not_depend_on_the_threads(make_kernel: MakeKernel) -> None:
             8, 16, 32, 64, 4, 1e-6, 1e-5, noise(4, 1536), -noise(16).abs(), noise(16, seed=2), noise(64, seed=3)
         )
         history, memory, out = noise(3, 1536), noise(16, 32, 64), torch.empty(1024)
-        op = tape_mixers.delta(spec, noise(2560, seed=1), noise(32), out, 0)
-        play(make_kernel(threads), op, states=[history.data_ptr(), memory.data_ptr()])
+        op = mixer_ops.delta(spec, noise(2560, seed=1), noise(32), out, 0)
+        run_ops(make_kernel(threads), op, states=[history.data_ptr(), memory.data_ptr()])
         found.append(torch.cat((out, memory.flatten())))
     assert torch.equal(found[0], found[1])
     assert torch.equal(found[0], found[2])
@@ -183,7 +183,7 @@ def test_conv_steps(make_kernel: MakeKernel, channels: int, kernel: int, biased:
     for token in range(20):
         mixed, out = noise(3 * channels, seed=10 + token), torch.empty(channels)
         before, after, value = mixed.clone().chunk(3)
-        play(make_kernel(), tape_mixers.conv(mixed, taps, bias, out, 0), states=[history.data_ptr()])
+        run_ops(make_kernel(), mixer_ops.conv(mixed, taps, bias, out, 0), states=[history.data_ptr()])
         wanted = causal_conv((before * value)[None], past, taps, bias)[0] * after
         assert close(out, wanted)
         assert torch.equal(history, past)
@@ -191,12 +191,12 @@ def test_conv_steps(make_kernel: MakeKernel, channels: int, kernel: int, biased:
 
 def test_what_does_not_fit_is_refused() -> None:
     wide = Latent(2, 4, 64, 600)
-    room = torch.empty(tape_mixers.latent_room(wide))
+    room = torch.empty(mixer_ops.latent_room(wide))
     with pytest.raises(ValueError, match="664"):
-        tape_mixers.latent_attend(wide, torch.empty(1200), torch.empty(136), torch.empty(1200), room, 1.0, 0)
+        mixer_ops.latent_attend(wide, torch.empty(1200), torch.empty(136), torch.empty(1200), room, 1.0, 0)
     with pytest.raises(ValueError, match="too few"):
-        tape_mixers.each(raw_view(torch.empty(6, 4), None), 3, torch.empty(10), 4, torch.empty(6), 2)
+        mixer_ops.each(raw_view(torch.empty(6, 4), None), 3, torch.empty(10), 4, torch.empty(6), 2)
     with pytest.raises(ValueError, match="whole tiles"):
-        tape_mixers.each(View(rows=40, cols=64, kind=2), 2, torch.empty(128), 64, torch.empty(40), 20)
+        mixer_ops.each(View(rows=40, cols=64, kind=2), 2, torch.empty(128), 64, torch.empty(40), 20)
     with pytest.raises(ValueError, match="on 3"):
-        tape_mixers.delta(Delta(3, 4, 8, 8, 4, 0.0, 0.0, *[torch.empty(1)] * 4), *[torch.empty(1)] * 3, 0)
+        mixer_ops.delta(Delta(3, 4, 8, 8, 4, 0.0, 0.0, *[torch.empty(1)] * 4), *[torch.empty(1)] * 3, 0)

@@ -1,7 +1,7 @@
-"""The op tape: one token's way through what is no expert, as a list of native operations on fixed addresses.
+"""The op graph: one token's way through what is no expert, as a list of native operations on fixed addresses.
 
-Every function here makes one op and says what it computes; native/tape.h is the other side. All vectors are contiguous
-float32 in ordinary memory, checked here (ValueError); an op keeps what it points to alive.
+Every function here makes one op and says what it computes; native/op_graph.h is the other side. All vectors are
+contiguous float32 in ordinary memory, checked here (ValueError); an op keeps what it points to alive.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Op:
         return _OP.pack(self.kind, *n, *f, *p, *[0] * (12 - len(p)))
 
 
-class Tape:
-    """Ops to be played one after the other. address, length: for the native call, valid as long as this lives."""
+class OpGraph:
+    """Ops to be run one after the other. address, length: for the native call, valid as long as this lives."""
 
     def __init__(self, ops: Sequence[Op]) -> None:
         self.ops = tuple(ops)
@@ -77,7 +77,7 @@ class Tape:
         self.address = ctypes.addressof(self._packed)
 
 
-class TapeStep:
+class GraphStep:
     """What changes from token to token: uh_step, and the addresses of a sequence's states, STATES for every layer."""
 
     def __init__(self, layers: int) -> None:
@@ -87,15 +87,15 @@ class TapeStep:
         self.address = ctypes.addressof(self._step)
 
     def set(self, position: int, states: list[int]) -> None:
-        """position: of the token. states: addresses, which must stay valid while tapes are played."""
+        """position: of the token. states: addresses, which must stay valid while graphs run."""
         if len(states) != self._count:
             raise ValueError(f"{len(states)} states; expected {self._count}")
         self._states[:] = list(states)
         _STEP.pack_into(self._step, 0, position, ctypes.addressof(self._states))
 
 
-class RowsTable:
-    """uh_table: where the chunks [heads, rows, dim] of one buffer lie. It holds addresses, not the chunks."""
+class KvRows:
+    """uh_kv_rows: where the chunks [heads, rows, dim] of one buffer lie. It holds addresses, not the chunks."""
 
     def __init__(self, chunks: Sequence[Tensor], dtype: torch.dtype) -> None:
         bits = {torch.bfloat16: 16, torch.float32: 32}[dtype]
@@ -292,7 +292,7 @@ def _address(kept: Tensor | View | None) -> int:
 
 def _plain(tensor: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     if tensor.dtype != dtype or not tensor.is_contiguous() or tensor.device.type != "cpu":
-        raise ValueError(f"a tape works on contiguous {dtype} in ordinary memory, not on {tensor.dtype}")
+        raise ValueError(f"an op graph works on contiguous {dtype} in ordinary memory, not on {tensor.dtype}")
     return tensor
 
 

@@ -1,4 +1,4 @@
-"""Every op of the tape, on every instruction set, against the same arithmetic in torch."""
+"""Every op of the graph, on every instruction set, against the same arithmetic in torch."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.kernels import tape
+from engine.kernels import op_graph
 from engine.kernels.dense import raw_view
 from engine.kernels.native import NativeKernel
-from engine.kernels.tape import STATES, Heads, Op, RowsTable, Tape, TapeStep
+from engine.kernels.op_graph import STATES, GraphStep, Heads, KvRows, Op, OpGraph
 
 MakeKernel = Callable[..., NativeKernel]
 MANY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 WIDTHS = st.sampled_from([1, 7, 16, 48, 131])
 
 
-def play(kernel: NativeKernel, *ops: Op, position: int = 0, states: list[int] | None = None) -> None:
-    step = TapeStep(1)
+def run_ops(kernel: NativeKernel, *ops: Op, position: int = 0, states: list[int] | None = None) -> None:
+    step = GraphStep(1)
     states = states or []
     step.set(position, states + [0] * (STATES - len(states)))
-    kernel.play(Tape(ops), step)
+    kernel.run_graph(OpGraph(ops), step)
 
 
 def close(got: Tensor, wanted: Tensor) -> bool:
@@ -47,23 +47,25 @@ def test_norm(make_kernel: MakeKernel, width: int, rows: int, scaled: bool, laye
     else:
         wanted = torch.rms_norm(x.double(), (width,), weight.double() if scaled else None, 1e-3)
     out = x if in_place else torch.empty_like(x)
-    play(make_kernel(), tape.norm(x, out, width, 1e-3, weight if scaled or layer else None, bias if layer else None))
+    run_ops(
+        make_kernel(), op_graph.norm(x, out, width, 1e-3, weight if scaled or layer else None, bias if layer else None)
+    )
     assert close(out, wanted)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_linear(make_kernel: MakeKernel, dtype: torch.dtype) -> None:
     weight, bias, x, y = noise(70, 48).to(dtype), noise(70, seed=1), noise(48, seed=2), torch.empty(70)
-    play(make_kernel(), tape.linear(raw_view(weight, bias), x, y))
+    run_ops(make_kernel(), op_graph.linear(raw_view(weight, bias), x, y))
     assert close(y, F.linear(x.double(), weight.double(), bias.double()))
 
 
 def test_small_ops_follow_each_other(make_kernel: MakeKernel) -> None:
     x, y, gates, one = noise(37), noise(37, seed=1), noise(37, seed=2), noise(1, seed=3)
     wanted = torch.tanh(((x + 0.3 * y) * gates.sigmoid() * 1.7 * one.sigmoid()) / 2.0) * 2.0
-    play(
-        make_kernel(), tape.add(x, y, 0.3), tape.gate(x, gates), tape.scale(x, 1.7), tape.gate(x, one),
-        tape.softcap(x, 2.0),
+    run_ops(
+        make_kernel(), op_graph.add(x, y, 0.3), op_graph.gate(x, gates), op_graph.scale(x, 1.7), op_graph.gate(x, one),
+        op_graph.softcap(x, 2.0),
     )  # fmt: skip
     assert close(x, wanted)
 
@@ -75,13 +77,13 @@ def test_activations(make_kernel: MakeKernel, kind: str) -> None:
 
     spec = ActivationSpec(kind, 1.3, 1.1)  # type: ignore[arg-type]
     gate, up, out = noise(53) * 3, noise(53, seed=1) * 3, torch.empty(53)
-    play(make_kernel(), tape.activate(gate, up, out, kind, spec.alpha, spec.limit))
+    run_ops(make_kernel(), op_graph.activate(gate, up, out, kind, spec.alpha, spec.limit))
     assert close(out, gated(spec, gate, up.clone()))
     assert torch.equal(up, noise(53, seed=1) * 3)
 
 
-def tables(*chunks: list[Tensor]) -> tuple[list[RowsTable], list[int]]:
-    made = [RowsTable(list(buffer), buffer[0].dtype) for buffer in chunks]
+def tables(*chunks: list[Tensor]) -> tuple[list[KvRows], list[int]]:
+    made = [KvRows(list(buffer), buffer[0].dtype) for buffer in chunks]
     return made, [table.address for table in made]
 
 
@@ -109,9 +111,9 @@ def test_attention(
     q, extra, out = noise(heads, dim) * 3, noise(heads, seed=3), torch.empty(heads, dim)
     owners = cut(k, sizes), cut(v, sizes)
     kept, states = tables(*owners)
-    room = torch.empty(tape.attend_room(heads, dim))
-    op = tape.attend(q, out, room, 0, kv_heads, dim**-0.5, window, extra if sinks else None)
-    play(make_kernel(), op, position=length - 1, states=states)
+    room = torch.empty(op_graph.attend_room(heads, dim))
+    op = op_graph.attend(q, out, room, 0, kv_heads, dim**-0.5, window, extra if sinks else None)
+    run_ops(make_kernel(), op, position=length - 1, states=states)
     assert kept
     seen = slice(max(0, length - window) if window else 0, length)
     keys, values = (rows[:, seen].double().repeat_interleave(share, 0) for rows in (k, v))
@@ -137,10 +139,10 @@ def test_attention_with_queries_and_weights_in_bf16(
     q, extra, out = noise(heads, dim) * 3, noise(heads, seed=3), torch.empty(heads, dim)
     owners = cut(k, sizes), cut(v, sizes)
     kept, states = tables(*owners)
-    op = tape.attend(
-        q, out, torch.empty(tape.attend_room(heads, dim)), 0, kv_heads, dim**-0.5, window, extra if sinks else None
+    op = op_graph.attend(
+        q, out, torch.empty(op_graph.attend_room(heads, dim)), 0, kv_heads, dim**-0.5, window, extra if sinks else None
     )
-    play(make_kernel(exact=False), op, position=length - 1, states=states)
+    run_ops(make_kernel(exact=False), op, position=length - 1, states=states)
     assert kept
     seen = slice(max(0, length - window) if window else 0, length)
     keys, values = (rows[:, seen].double().repeat_interleave(share, 0) for rows in (k, v))
@@ -162,8 +164,8 @@ def test_attention_does_not_depend_on_the_threads(make_kernel: MakeKernel) -> No
     outs = []
     for threads in (1, 2, 3):
         out = torch.empty(4, 32)
-        op = tape.attend(q, out, torch.empty(tape.attend_room(4, 32)), 0, 2, 0.3)
-        play(make_kernel(threads), op, position=2999, states=states)
+        op = op_graph.attend(q, out, torch.empty(op_graph.attend_room(4, 32)), 0, 2, 0.3)
+        run_ops(make_kernel(threads), op, position=2999, states=states)
         outs.append(out)
     assert kept
     assert torch.equal(outs[0], outs[1])
@@ -174,8 +176,8 @@ def test_one_huge_score_takes_everything(make_kernel: MakeKernel) -> None:
     k, v, q, out = noise(1, 90, 16), noise(1, 90, 16, seed=1), noise(1, 16, seed=2), torch.empty(1, 16)
     k[0, 70] = q[0] * 1e4
     kept, states = tables([k], [v])
-    op = tape.attend(q, out, torch.empty(tape.attend_room(1, 16)), 0, 1, 1.0)
-    play(make_kernel(), op, position=89, states=states)
+    op = op_graph.attend(q, out, torch.empty(op_graph.attend_room(1, 16)), 0, 1, 1.0)
+    run_ops(make_kernel(), op, position=89, states=states)
     assert kept
     assert close(out, v[:, 70])
 
@@ -185,8 +187,8 @@ def test_scores_that_rise_with_every_row(make_kernel: MakeKernel, dtype: torch.d
     k, v, q, out = noise(1, 400, 64).to(dtype), noise(1, 400, 64, seed=1).to(dtype), noise(7, 64), torch.empty(7, 64)
     k[0, :, 0], q[:, 0] = torch.arange(-400, 0), 0.3  # from -120 to 0: what was summed up fades again and again
     kept, states = tables([k], [v])
-    op = tape.attend(q, out, torch.empty(tape.attend_room(7, 64)), 0, 1, 1.0)
-    play(make_kernel(), op, position=399, states=states)
+    op = op_graph.attend(q, out, torch.empty(op_graph.attend_room(7, 64)), 0, 1, 1.0)
+    run_ops(make_kernel(), op, position=399, states=states)
     assert kept
     assert close(out, (q.double() @ k[0].double().T).softmax(1) @ v[0].double())
 
@@ -202,8 +204,8 @@ def test_what_is_no_number_stays_with_its_queries(make_kernel: MakeKernel) -> No
         elif wrong == "key":
             keys[1, 128, 3] = float("nan")
         kept, states = tables([keys], [v])
-        op = tape.attend(queries, out, torch.empty(tape.attend_room(14, 64)), 0, 2, 0.1)
-        play(make_kernel(), op, position=129, states=states)
+        op = op_graph.attend(queries, out, torch.empty(op_graph.attend_room(14, 64)), 0, 2, 0.1)
+        run_ops(make_kernel(), op, position=129, states=states)
         assert kept
     assert outs[1, 5].isnan().all()
     assert outs[2, 7:].isnan().all()
@@ -251,7 +253,7 @@ def test_heads(
         q, k = table.apply(q[None])[0], table.apply(k[None])[0]
         frequencies, factor = rope_frequencies(spec, 0)
         rope = torch.empty(turned // 2), torch.empty(turned // 2)
-        ops.append(tape.rope(torch.cat((frequencies, torch.tensor([factor]))), *rope))
+        ops.append(op_graph.rope(torch.cat((frequencies, torch.tensor([factor]))), *rope))
     if last:
         q, k = normed(q, q_scale), normed(k, k_scale)
     v = torch.rms_norm(v, (dim,), None, 1e-3) if norm_values else v
@@ -261,8 +263,8 @@ def test_heads(
     kept, states = tables(keys, values)
     done = Heads(number, kv, dim, norm, 1e-3, last, q_scale, k_scale, clip, rope, interleaved, norm_values, reuse)
     target = loose if reuse else projected[number + kv :]
-    ops.append(tape.heads(done, projected, target, 0))
-    play(make_kernel(), *ops, position=position, states=states)
+    ops.append(op_graph.heads(done, projected, target, 0))
+    run_ops(make_kernel(), *ops, position=position, states=states)
     assert kept
     assert close(projected[:number], q)
     for chunks, wanted in ((keys, k), (values, v)):
@@ -276,7 +278,7 @@ def test_bf16_rows_round_like_torch(make_kernel: MakeKernel) -> None:
     rows = torch.cat((noise(62), torch.tensor([float("nan"), float("inf")])))[None].repeat(3, 1).contiguous()
     keys, values = (torch.zeros(1, 1, 64, dtype=torch.bfloat16) for _ in range(2))
     kept, states = tables([keys], [values])
-    play(make_kernel(), tape.heads(Heads(1, 1, 64), rows, rows[2:], 0), states=states)
+    run_ops(make_kernel(), op_graph.heads(Heads(1, 1, 64), rows, rows[2:], 0), states=states)
     assert kept
     assert torch.equal(keys[0, 0, :62], rows[1, :62].bfloat16())
     assert keys[0, 0, 62].isnan()
@@ -304,13 +306,13 @@ def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None
     seed = data.draw(st.integers(0, 99))
     logits, bias, each = noise(experts, seed=seed) * 2, noise(experts, seed=1) * 0.1, noise(experts, seed=2)
     ids, weights = choose(spec, logits[None], bias if corrected else None)
-    routing = tape.Routing(
+    routing = op_graph.Routing(
         experts, top_k, name, groups, spec.top_groups, spec.group_score == "top2", spec.masked_score, spec.normalize,
         spec.normalize_eps, spec.normalize_min, spec.scale, spec.jitter,
     )  # fmt: skip
     got, by = torch.empty(top_k + 1, dtype=torch.int64), torch.empty(top_k)
-    room = torch.empty(tape.route_room(experts))
-    play(make_kernel(), tape.route(routing, logits, room, got, by, bias if corrected else None, each))
+    room = torch.empty(op_graph.route_room(experts))
+    run_ops(make_kernel(), op_graph.route(routing, logits, room, got, by, bias if corrected else None, each))
     assert got[:top_k].tolist() == ids[0].tolist()
     assert close(by, (weights * each[ids])[0])
 
@@ -320,8 +322,8 @@ def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None
 def test_nonsense_still_chooses_experts_that_there_are(make_kernel: MakeKernel, bad: float, score: str) -> None:
     for logits in (torch.full((8,), bad), torch.tensor([0.0, bad] * 4)):
         ids, weights = torch.full((3,), -1), torch.empty(2)
-        routing = tape.Routing(8, 2, score, jitter=0.01)
-        play(make_kernel(), tape.route(routing, logits, torch.empty(16), ids, weights))
+        routing = op_graph.Routing(8, 2, score, jitter=0.01)
+        run_ops(make_kernel(), op_graph.route(routing, logits, torch.empty(16), ids, weights))
         assert len(set(ids[:2].tolist())) == 2
         assert all(0 <= expert < 8 for expert in ids[:2].tolist())
 
@@ -329,16 +331,16 @@ def test_nonsense_still_chooses_experts_that_there_are(make_kernel: MakeKernel, 
 def test_what_does_not_fit_is_refused() -> None:
     x, y = torch.zeros(8), torch.zeros(9)
     with pytest.raises(ValueError, match="expected 8"):
-        tape.add(x, y)
+        op_graph.add(x, y)
     with pytest.raises(ValueError, match="contiguous"):
-        tape.add(x.double(), x.double())
+        op_graph.add(x.double(), x.double())
     with pytest.raises(ValueError, match="contiguous"):
-        tape.scale(torch.zeros(8, 2)[:, 0], 2.0)
+        op_graph.scale(torch.zeros(8, 2)[:, 0], 2.0)
     with pytest.raises(ValueError, match="rows of 3"):
-        tape.norm(x, x, 3, 1e-6, None)
+        op_graph.norm(x, x, 3, 1e-6, None)
     with pytest.raises(ValueError, match="expected 4"):
-        tape.linear(raw_view(torch.zeros(8, 4), None), y, x)
+        op_graph.linear(raw_view(torch.zeros(8, 4), None), y, x)
     with pytest.raises(ValueError, match="not provided for"):
-        tape.attend(torch.zeros(3, 8), torch.zeros(3, 8), torch.zeros(9999), 0, 2, 1.0)
+        op_graph.attend(torch.zeros(3, 8), torch.zeros(3, 8), torch.zeros(9999), 0, 2, 1.0)
     with pytest.raises(ValueError, match="too little room"):
-        tape.attend(torch.zeros(2, 8), torch.zeros(2, 8), torch.zeros(99), 0, 2, 1.0)
+        op_graph.attend(torch.zeros(2, 8), torch.zeros(2, 8), torch.zeros(99), 0, 2, 1.0)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from torch import Tensor
 
 from engine.experts.backend import Step
-from engine.kernels import tape
+from engine.kernels import op_graph
 from engine.models.feed_forward import DenseMlp, FeedForward, MoeBlock, ParallelMlp
 from engine.models.norms import Norm
+from engine.models.op_graph.builder import GraphBuilder, UnsupportedOp
 from engine.models.per_layer import PerLayerGate
 from engine.models.router import Router
 from engine.models.spec import ActivationSpec
-from engine.models.tape.recorder import NotRecorded, Recorder
 
 
-def record_feed_forward(to: Recorder, module: FeedForward, h: Tensor) -> Tensor:
-    """The module's output for h [H], normed from the residual stream. Raises NotRecorded for one without ops."""
+def build_feed_forward(to: GraphBuilder, module: FeedForward, h: Tensor) -> Tensor:
+    """The module's output for h [H], normed from the residual stream. Raises UnsupportedOp for one without ops."""
     if isinstance(module, DenseMlp):
         return _mlp(to, module, h, "y")
     if isinstance(module, MoeBlock):
@@ -23,38 +23,38 @@ def record_feed_forward(to: Recorder, module: FeedForward, h: Tensor) -> Tensor:
     if isinstance(module, ParallelMlp):
         dense = to.norm(module.after_dense, _mlp(to, module.dense, h, "beside"), "beside")
         y = to.norm(module.after_moe, _moe(to, module.moe, to.norm(module.before_moe, to.x, "apart")), "y")
-        to.record(tape.add(y, dense))
+        to.add(op_graph.add(y, dense))
         return y
-    raise NotRecorded(f"{type(module).__name__} has no native ops")
+    raise UnsupportedOp(f"{type(module).__name__} has no native ops")
 
 
-def record_per_layer(to: Recorder, gate: PerLayerGate, inputs: Tensor) -> None:
+def build_per_layer(to: GraphBuilder, gate: PerLayerGate, inputs: Tensor) -> None:
     """Adds to the residual stream what a layer makes of its inputs [dim]."""
     gates = to.linear(gate.gate, to.x, "gates")
     taken = to.floats("taken", inputs.numel())
-    to.record(_activated(gate.activation, gates, inputs, taken))
-    to.record(tape.add(to.x, to.norm(gate.norm, to.linear(gate.projection, taken, "y"), "y")))
+    to.add(_activated(gate.activation, gates, inputs, taken))
+    to.add(op_graph.add(to.x, to.norm(gate.norm, to.linear(gate.projection, taken, "y"), "y")))
 
 
-def _activated(spec: ActivationSpec, gate: Tensor, up: Tensor, out: Tensor) -> tape.Op:
-    return tape.activate(gate, up, out, spec.kind, spec.alpha, spec.limit)
+def _activated(spec: ActivationSpec, gate: Tensor, up: Tensor, out: Tensor) -> op_graph.Op:
+    return op_graph.activate(gate, up, out, spec.kind, spec.alpha, spec.limit)
 
 
-def _mlp(to: Recorder, mlp: DenseMlp, h: Tensor, name: str) -> Tensor:
+def _mlp(to: GraphBuilder, mlp: DenseMlp, h: Tensor, name: str) -> Tensor:
     if not mlp.gated:
-        raise NotRecorded("an MLP without a gate has no native ops")
+        raise UnsupportedOp("an MLP without a gate has no native ops")
     both = to.linear(mlp.gate_up, h, "gate_up")
     half = both.numel() // 2
     active = to.floats("active", half)
-    to.record(_activated(mlp.activation, both[:half], both[half:], active))
+    to.add(_activated(mlp.activation, both[:half], both[half:], active))
     return to.linear(mlp.down, active, name)
 
 
-def _moe(to: Recorder, moe: MoeBlock, h: Tensor) -> Tensor:
+def _moe(to: GraphBuilder, moe: MoeBlock, h: Tensor) -> Tensor:
     """The answer of the experts and the shared expert for h, which stays as it is until then."""
     assert moe.router is not None
     if moe.weigh_input or moe.passes or moe.latent is not None:
-        raise NotRecorded("experts whose input is weighed, narrowed or passed on have no native ops")
+        raise UnsupportedOp("experts whose input is weighed, narrowed or passed on have no native ops")
     weights, ids = _route(to, moe.router, h)
     y = to.floats("y", to.hidden)
     k = moe.router.spec.top_k
@@ -62,23 +62,23 @@ def _moe(to: Recorder, moe: MoeBlock, h: Tensor) -> Tensor:
     if moe.shared is not None:
         shared = _mlp(to, moe.shared, h, "shared")
         if moe.shared_gate is not None:
-            to.record(tape.gate(shared, to.linear(moe.shared_gate, h, "shared_gate")))
-        to.record(tape.add(y, shared))
+            to.add(op_graph.gate(shared, to.linear(moe.shared_gate, h, "shared_gate")))
+        to.add(op_graph.add(y, shared))
     return y
 
 
-def _route(to: Recorder, router: Router, h: Tensor) -> tuple[Tensor, Tensor]:
+def _route(to: GraphBuilder, router: Router, h: Tensor) -> tuple[Tensor, Tensor]:
     """Weights [K] and ids [K, and some room]."""
     spec = router.spec
     if spec.input_norm_eps is not None:
         h = to.norm(Norm("rms", to.hidden, spec.input_norm_eps, router.input_scale), to.x, "routed")
     logits = to.product(to.exact_view(router.held, router.bias), h, "router")
-    routing = tape.Routing(
+    routing = op_graph.Routing(
         spec.experts, spec.top_k, spec.score, spec.groups, spec.top_groups, spec.group_score == "top2",
         spec.masked_score, spec.normalize, spec.normalize_eps, spec.normalize_min, spec.scale, spec.jitter,
     )  # fmt: skip
     ids = to.whole_numbers("ids", spec.top_k + spec.top_groups)
     weights = to.floats("weights", spec.top_k)
-    room = to.floats("routing", tape.route_room(spec.experts))
-    to.record(tape.route(routing, logits, room, ids, weights, router.choice_bias, router.expert_scale))
+    room = to.floats("routing", op_graph.route_room(spec.experts))
+    to.add(op_graph.route(routing, logits, room, ids, weights, router.choice_bias, router.expert_scale))
     return weights, ids

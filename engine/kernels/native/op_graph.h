@@ -1,11 +1,11 @@
-/* The op tape: one token's way through the part of a layer that is no expert, as a list of operations on fixed addresses.
+/* The op graph: one token's way through the part of a layer that is no expert, as a list of operations on fixed addresses.
  *
- * engine/kernels/tape.py packs the ops and says what each one's numbers and addresses mean; every op is one function of
- * the type uh_player, found by its kind: what differs by instruction set in ops_*.c, the rest in tape.c.
+ * engine/kernels/op_graph.py packs the ops and says what each one's numbers and addresses mean; every op is one function of
+ * the type uh_op_function, found by its kind: what differs by instruction set in ops_*.c, the rest in op_graph.c.
  * All vectors are float32. Ops run on the calling thread, but for products and attention, which take the pool.
  */
-#ifndef UH_TAPE_H
-#define UH_TAPE_H
+#ifndef UH_OP_GRAPH_H
+#define UH_OP_GRAPH_H
 
 #include <stdint.h>
 
@@ -38,7 +38,7 @@ struct uh_op {
     void *p[12];
 };
 
-/* What of a step is not fixed. state: for every layer UH_STATES addresses of what the sequence keeps there: a uh_table per
+/* What of a step is not fixed. state: for every layer UH_STATES addresses of what the sequence keeps there: a uh_kv_rows per
  * buffer of rows, or the tensors of a recurrent state. */
 struct uh_step {
     int64_t position; /* of the token */
@@ -52,15 +52,15 @@ typedef struct {
         uint8_t *data;
         int64_t rows;
     } chunk[];
-} uh_table;
+} uh_kv_rows;
 
 /* 0: done; -1: out of memory. */
-typedef int (*uh_player)(uh_context *context, const uh_op *op, const uh_step *step);
+typedef int (*uh_op_function)(uh_context *context, const uh_op *op, const uh_step *step);
 
-extern const uh_player uh_ops_portable[UH_OP_KINDS];
+extern const uh_op_function uh_ops_portable[UH_OP_KINDS];
 #if defined(__x86_64__)
-extern const uh_player uh_ops_avx2[UH_OP_KINDS];
-extern const uh_player uh_ops_avx512[UH_OP_KINDS];
+extern const uh_op_function uh_ops_avx2[UH_OP_KINDS];
+extern const uh_op_function uh_ops_avx512[UH_OP_KINDS];
 #endif
 
 #endif

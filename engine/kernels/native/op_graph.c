@@ -1,5 +1,5 @@
-/* Plays a tape: every op by its kind; those that are the same for every instruction set are here. */
-#include "tape.h"
+/* Runs an op graph: every op by its kind; those that are the same for every instruction set are here. */
+#include "op_graph.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "context.h"
 
 /* Cosines and sines of the angles position * frequency, times the factor that follows the frequencies: [n] each. */
-static int play_rope(uh_context *context, const uh_op *op, const uh_step *step) {
+static int run_rope(uh_context *context, const uh_op *op, const uh_step *step) {
     const float *frequencies = op->p[0], factor = frequencies[op->n[0]];
     float *cosines = op->p[1], *sines = op->p[2];
     (void)context;
@@ -19,7 +19,7 @@ static int play_rope(uh_context *context, const uh_op *op, const uh_step *step) 
     return 0;
 }
 
-static int play_linear(uh_context *context, const uh_op *op, const uh_step *step) {
+static int run_linear(uh_context *context, const uh_op *op, const uh_step *step) {
     (void)step;
     return uh_linear(context, op->p[0], op->p[1], 1, op->p[2]);
 }
@@ -51,7 +51,7 @@ static void run_head(void *argument, int32_t head, int32_t lane) {
     }
 }
 
-static int play_each(uh_context *context, const uh_op *op, const uh_step *step) {
+static int run_each(uh_context *context, const uh_op *op, const uh_step *step) {
     const int32_t heads = op->n[0];
     const uh_view *view = op->p[0];
     const float *x = op->p[1];
@@ -66,11 +66,11 @@ static int play_each(uh_context *context, const uh_op *op, const uh_step *step) 
     return 0;
 }
 
-static const uh_player everywhere[UH_OP_KINDS] = {
-    [UH_OP_ROPE] = play_rope, [UH_OP_LINEAR] = play_linear, [UH_OP_EACH] = play_each
+static const uh_op_function everywhere[UH_OP_KINDS] = {
+    [UH_OP_ROPE] = run_rope, [UH_OP_LINEAR] = run_linear, [UH_OP_EACH] = run_each
 };
 
-static const uh_player *ops_of(const uh_context *context) {
+static const uh_op_function *ops_of(const uh_context *context) {
 #if defined(__x86_64__)
     const uh_isa *isa = context->isa;
     if (isa == uh_isa_table(UH_AVX512) || isa == uh_isa_table(UH_AVX512VNNI)) return uh_ops_avx512;
@@ -81,11 +81,11 @@ static const uh_player *ops_of(const uh_context *context) {
     return uh_ops_portable;
 }
 
-int uh_play(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step) {
-    const uh_player *players = ops_of(context);
+int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step) {
+    const uh_op_function *functions = ops_of(context);
     for (int32_t i = 0; i < n; i++) {
-        const uh_player player = everywhere[ops[i].kind] ? everywhere[ops[i].kind] : players[ops[i].kind];
-        if (player(context, &ops[i], step)) return -1;
+        const uh_op_function function = everywhere[ops[i].kind] ? everywhere[ops[i].kind] : functions[ops[i].kind];
+        if (function(context, &ops[i], step)) return -1;
     }
     return 0;
 }

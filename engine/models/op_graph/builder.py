@@ -1,4 +1,4 @@
-"""Records the ops of a decoder: fixed memory for what passes between them, and where the experts come in between."""
+"""Collects the ops of a decoder: fixed memory for what passes between them, and where the experts come in between."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from engine.experts.backend import Step
-from engine.kernels import tape, tape_mixers
+from engine.kernels import mixer_ops, op_graph
 from engine.kernels.dense import raw_view
-from engine.kernels.tape import Op, Tape
+from engine.kernels.op_graph import Op, OpGraph
 from engine.kernels.view import View
 from engine.models.linear import Linear
 from engine.models.norms import Norm
@@ -20,21 +20,21 @@ from engine.models.spec import RopeSpec
 LINE = 16  # floats of a cache line: whatever is written by turns starts on its own
 
 
-class NotRecorded(Exception):
-    """This decoder cannot be played: the message says what of it, as the rest of 'not native: ...'."""
+class UnsupportedOp(Exception):
+    """This decoder has no op graph: the message says what of it, as the rest of 'not native: ...'."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Ops played in one call, and what the experts are then asked: the model's own layer index and where."""
+    """Ops run in one call, and what the experts are then asked: the model's own layer index and where."""
 
-    tape: Tape
+    graph: OpGraph
     layer: int = -1
     step: Step | None = None
 
 
-class Turning:
-    """The angles of one rotary embedding. Some depend on how long the sequence will be."""
+class RopeCache:
+    """Cosines and sines of one rotary embedding at the running token. Some change with the sequence's length."""
 
     def __init__(self, spec: RopeSpec) -> None:
         self.spec = spec
@@ -52,20 +52,20 @@ class Turning:
             self._horizon = horizon
 
 
-class Recorder:
+class GraphBuilder:
     """Collects ops in order. x: [hidden], the residual stream; logits: where the head's answer will be."""
 
     def __init__(self, hidden: int) -> None:
         self.hidden = hidden
         self.segments: list[Segment] = []
-        self.turnings: dict[RopeSpec, Turning] = {}
+        self.rope_caches: dict[RopeSpec, RopeCache] = {}
         self._ops: list[Op] = []
         self._memory: dict[tuple[str, int], Tensor] = {}
         self._kept: list[Linear] = []
         self._held: list[Tensor] = []
         self.x = self.floats("x", hidden)
 
-    def record(self, op: Op) -> None:
+    def add(self, op: Op) -> None:
         """One more op."""
         self._ops.append(op)
 
@@ -87,7 +87,7 @@ class Recorder:
         if norm.kind is None:
             return x
         out = self.floats(name, x.numel())
-        self.record(tape.norm(x, out, norm.width, norm.eps, norm.scale, norm.bias))
+        self.add(op_graph.norm(x, out, norm.width, norm.eps, norm.scale, norm.bias))
         return out
 
     def linear(self, linear: Linear, x: Tensor, name: str) -> Tensor:
@@ -97,14 +97,14 @@ class Recorder:
         self._kept.append(linear)
         out, at = self.floats(name, linear.out_features), 0
         for view in views:
-            self.record(tape.linear(view, x, out[at : at + view.rows]))
+            self.add(op_graph.linear(view, x, out[at : at + view.rows]))
             at += view.rows
         return out
 
     def product(self, view: View, x: Tensor, name: str) -> Tensor:
         """The product of a matrix that the caller keeps, in the memory of that name."""
         out = self.floats(name, view.rows)
-        self.record(tape.linear(view, x, out))
+        self.add(op_graph.linear(view, x, out))
         return out
 
     def exact_view(self, weight: Tensor, bias: Tensor | None) -> View:
@@ -120,22 +120,22 @@ class Recorder:
         out = self.floats(name, linear.out_features)
         (view,) = linear.views()
         self._kept.append(linear)
-        self.record(tape_mixers.each(view, heads, x, x_step, out, linear.out_features // heads))
+        self.add(mixer_ops.each(view, heads, x, x_step, out, linear.out_features // heads))
         return out
 
-    def turning(self, spec: RopeSpec) -> tuple[Tensor, Tensor]:
+    def rope(self, spec: RopeSpec) -> tuple[Tensor, Tensor]:
         """Cosines and sines [dim / 2] of the token's position."""
-        known = self.turnings.setdefault(spec, Turning(spec))
+        known = self.rope_caches.setdefault(spec, RopeCache(spec))
         return known.cosines, known.sines
 
     def ask_experts(self, layer: int, step: Step) -> None:
         """Here the experts of a layer are asked; what follows finds their answer in step.y."""
         self.segments.append(Segment(self.end(), layer, step))
 
-    def end(self) -> Tape:
+    def end(self) -> OpGraph:
         """The ops since the last experts, or since the last call."""
         ops, self._ops = self._ops, []
-        return Tape(ops)
+        return OpGraph(ops)
 
     def end_layers(self) -> None:
         """Here the last layer has ended: what was not yet in a segment makes one without experts."""

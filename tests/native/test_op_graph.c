@@ -1,4 +1,4 @@
-/* uh_play: ops of one token, each against plain arithmetic, on buffers as long as they must be and no longer. */
+/* uh_run_graph: ops of one token, each against plain arithmetic, on buffers as long as they must be and no longer. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "matrix.h"
 #include "oracle.h"
 #include "selftest.h"
-#include "tape.h"
+#include "op_graph.h"
 
 static float *random_floats(int n) {
     float *x = floats((size_t)n);
@@ -23,9 +23,9 @@ static double *as_doubles(const float *x, int n) {
 
 static double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
 
-static void play(uh_context *context, uh_op op) {
+static void run_op(uh_context *context, uh_op op) {
     const uh_step step = {0, NULL};
-    check(uh_play(context, &op, 1, &step) == 0, "op %d", op.kind);
+    check(uh_run_graph(context, &op, 1, &step) == 0, "op %d", op.kind);
 }
 
 static void near(const float *ours, const double *exact, int n, const char *what) {
@@ -47,7 +47,7 @@ static void norms(uh_context *context, int rows, int width) {
                 to[c] = (to[c] - mean) / sqrt(squares + eps) * (form ? scale[c] : 1.0) + (form == 2 ? bias[c] : 0.0);
             }
         }
-        play(context, (uh_op){.kind = UH_OP_NORM, .n = {rows, width}, .f = {(float)eps},
+        run_op(context, (uh_op){.kind = UH_OP_NORM, .n = {rows, width}, .f = {(float)eps},
                               .p = {x, out, form ? scale : NULL, form == 2 ? bias : NULL}});
         near(out, exact, rows * width, "norm");
     }
@@ -57,24 +57,24 @@ static void by_value(uh_context *context, int n) {
     float *x = random_floats(n), *y = random_floats(n), *out = floats((size_t)n);
     double *exact = as_doubles(x, n);
     for (int i = 0; i < n; i++) exact[i] += 0.5 * y[i];
-    play(context, (uh_op){.kind = UH_OP_ADD, .n = {n}, .f = {0.5f}, .p = {x, y}});
+    run_op(context, (uh_op){.kind = UH_OP_ADD, .n = {n}, .f = {0.5f}, .p = {x, y}});
     near(x, exact, n, "sum");
     for (int i = 0; i < n; i++) exact[i] = 3.0 * x[i];
-    play(context, (uh_op){.kind = UH_OP_SCALE, .n = {n}, .f = {3.0f}, .p = {x}});
+    run_op(context, (uh_op){.kind = UH_OP_SCALE, .n = {n}, .f = {3.0f}, .p = {x}});
     near(x, exact, n, "multiple");
     for (int i = 0; i < n; i++) exact[i] = x[i] * sigmoid(y[i]);
-    play(context, (uh_op){.kind = UH_OP_GATE, .n = {n, n}, .p = {x, y}});
+    run_op(context, (uh_op){.kind = UH_OP_GATE, .n = {n, n}, .p = {x, y}});
     near(x, exact, n, "gate");
     for (int i = 0; i < n; i++) exact[i] = x[i] * sigmoid(y[0]);
-    play(context, (uh_op){.kind = UH_OP_GATE, .n = {n, 1}, .p = {x, y}});
+    run_op(context, (uh_op){.kind = UH_OP_GATE, .n = {n, 1}, .p = {x, y}});
     near(x, exact, n, "one gate");
     for (int i = 0; i < n; i++) exact[i] = 2.0 * tanh(x[i] / 2.0);
-    play(context, (uh_op){.kind = UH_OP_SOFTCAP, .n = {n}, .f = {2.0f}, .p = {x}});
+    run_op(context, (uh_op){.kind = UH_OP_SOFTCAP, .n = {n}, .f = {2.0f}, .p = {x}});
     near(x, exact, n, "softcap");
     for (int kind = UH_SILU; kind <= UH_CLAMPED_SWIGLU; kind++) {
         const uh_layout layout = {.activation = kind, .has_gate = 1, .alpha = 1.702f, .limit = 1.0f};
         for (int i = 0; i < n; i++) exact[i] = activated(&layout, x[i], y[i]);
-        play(context, (uh_op){.kind = UH_OP_ACTIVATE, .n = {n, kind}, .f = {1.702f, 1.0f}, .p = {x, y, out}});
+        run_op(context, (uh_op){.kind = UH_OP_ACTIVATE, .n = {n, kind}, .f = {1.702f, 1.0f}, .p = {x, y, out}});
         near(out, exact, n, "activation");
     }
 }
@@ -84,7 +84,7 @@ static void products(uh_context *context, const variant *which) {
     const matrix m = make_matrix(&how);
     uh_view view = view_of_matrix(&m, 3, 0);
     float *x = random_floats(100), *y = floats(45), *same = floats(45);
-    play(context, (uh_op){.kind = UH_OP_LINEAR, .p = {&view, x, y}});
+    run_op(context, (uh_op){.kind = UH_OP_LINEAR, .p = {&view, x, y}});
     uh_linear(context, &view, x, 1, same);
     check(!memcmp(y, same, 45 * 4), "a product gives other bits than uh_linear");
 
@@ -96,7 +96,7 @@ static void products(uh_context *context, const variant *which) {
     double exact[3 * 32];
     for (int head = 0; head < 3; head++)
         product(w + head * 32 * 50, NULL, 32, 50, as_doubles(in + head * 54, 50), exact + head * 32);
-    play(context, (uh_op){.kind = UH_OP_EACH, .n = {3, 54, 32}, .p = {&view, in, out}});
+    run_op(context, (uh_op){.kind = UH_OP_EACH, .n = {3, 54, 32}, .p = {&view, in, out}});
     check(error_of(out, exact, 96) <= 1e-5, "a matrix for every head");
 }
 
@@ -117,8 +117,8 @@ static double kept(const float *x, int bits) { /* as a buffer of so many bits ke
     return value;
 }
 
-static uh_table *table_of(const attention *a) {
-    uh_table *table = exactly(sizeof(uh_table) + CHUNKS * sizeof table->chunk[0], 0);
+static uh_kv_rows *table_of(const attention *a) {
+    uh_kv_rows *table = exactly(sizeof(uh_kv_rows) + CHUNKS * sizeof table->chunk[0], 0);
     table->chunks = CHUNKS;
     table->bits = a->bits;
     for (int c = 0; c < CHUNKS; c++) {
@@ -181,7 +181,7 @@ static void attention_of(uh_context *context, const attention *a, int rounded) {
         for (int i = 0; i < a->kv_heads * dim; i++) new_values[i] = (float)normal();
         double *before = as_doubles(projected, all * dim);
         const uh_step step = {position, states};
-        check(uh_play(context, ops, 3, &step) == 0, "no memory");
+        check(uh_run_graph(context, ops, 3, &step) == 0, "no memory");
         for (int h = 0; h < a->kv_heads; h++) {
             for (int d = 0; d < dim; d++) { /* the kernel's own keys: turning is checked with the queries */
                 keys[(h * (LAST + 1) + position) * dim + d] = kept(projected + queries + h * dim + d, a->bits);
@@ -216,7 +216,7 @@ static void routes(uh_context *context, int experts, int top_k, int sigmoid_scor
     double *scores = as_doubles(logits, experts), sum = 0.0, total = 0.0;
     for (int e = 0; e < experts; e++) sum += exp(scores[e]);
     for (int e = 0; e < experts; e++) scores[e] = sigmoid_score ? sigmoid(scores[e]) : exp(scores[e]) / sum;
-    play(context, (uh_op){.kind = UH_OP_ROUTE, .n = {experts, top_k, sigmoid_score ? 2 : 0, 1, 1, 1, 1},
+    run_op(context, (uh_op){.kind = UH_OP_ROUTE, .n = {experts, top_k, sigmoid_score ? 2 : 0, 1, 1, 1, 1},
                           .f = {0.0f, 0.0f, 0.0f, 2.0f}, .p = {logits, with_bias ? bias : NULL, NULL, room, ids, weights}});
     for (int k = 0; k < top_k; k++) total += scores[ids[k]];
     for (int k = 0; k < top_k; k++) {
@@ -230,7 +230,7 @@ static void routes(uh_context *context, int experts, int top_k, int sigmoid_scor
 
 static void ops(const variant *which) {
     char name[64];
-    snprintf(name, sizeof name, "ops of the tape: %s", which->name);
+    snprintf(name, sizeof name, "ops of the graph: %s", which->name);
     group(name);
     reseed(13);
     uh_context *context = opened(2, which);
@@ -255,4 +255,4 @@ static void ops(const variant *which) {
     uh_close(context);
 }
 
-void test_play(void) { each_variant(ops); }
+void test_op_graph(void) { each_variant(ops); }

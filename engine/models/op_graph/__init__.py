@@ -1,0 +1,1 @@
+"""The op graph of one decode token: what every layer adds to it, and what runs it."""
