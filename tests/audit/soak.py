@@ -22,10 +22,9 @@ from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
 from tests.benchmarks.common import conditions, emit, limit_options, median, orderly
-from tests.benchmarks.large import prepare_model
 from tests.benchmarks.offload import chosen, counted, limit_of
 from tests.benchmarks.ours_client import OursAlone, Turn
-from tests.benchmarks.prepare import say
+from tests.benchmarks.prepare import prepare_model, say
 from tests.benchmarks.roofs import Roofs, floors
 from tests.random_models.shapes import Shape, large
 from tests.random_models.tokens import stream

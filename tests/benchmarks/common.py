@@ -18,29 +18,12 @@ from typing import Any
 import psutil
 
 from engine.kernels.native import default_threads
-from tests.benchmarks.prepare import KINDS, default_folder
+from tests.benchmarks.prepare import default_folder
 from tests.random_models.shapes import SHAPES
 from tests.random_models.tokens import STREAMS
 
 LOOK = 0.25  # seconds
 CALM = 0.1  # of all cores
-
-
-def options(description: str | None, **defaults: int) -> argparse.ArgumentParser:
-    """The options that all have. defaults: of --repeats, at least."""
-    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
-    parser.add_argument("--shape", choices=tuple(SHAPES), required=True)
-    parser.add_argument("--tier", type=int, choices=(8, 4, 2), default=4, help="bits of our experts")
-    parser.add_argument("--kinds", help="the peer's types to choose the fastest of, instead of all of about these bits")
-    parser.add_argument("--dense", help="how ours holds its other weights; by default as the tier, at least 4 bits")
-    parser.add_argument("--threads", type=int, default=default_threads(), help="of both")
-    parser.add_argument("--repeats", type=int, default=defaults["repeats"], help="turns of each")
-    parser.add_argument("--stream", choices=STREAMS, default="uniform", help="how tokens are drawn")
-    parser.add_argument("--busy", type=int, default=0, help="other processes that want a core all the time")
-    parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait in all for other programs' rest")
-    parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    return parser
 
 
 def limit_options(description: str | None, *, shape: bool = True) -> argparse.ArgumentParser:
@@ -68,11 +51,6 @@ def setting(text: str) -> tuple[str, str]:
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     return name, value
-
-
-def kinds(args: argparse.Namespace) -> tuple[str, ...]:
-    """The peer's types to compare with."""
-    return KINDS[args.tier] if args.kinds is None else tuple(args.kinds.split(","))
 
 
 class Quiet:

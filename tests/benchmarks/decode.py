@@ -1,85 +1,114 @@
-"""Tokens per second, one at a time, beside llama.cpp on the same weights at about the same bits, all in memory.
+"""How many tokens a second beside llama.cpp, on the same weights at about the same bits, all in memory?
 
-    python -m tests.benchmarks.decode --shape olmoe|qwen3|mixtral --tier 8|4|2 [--json]
+    python -m tests.benchmarks.decode --shape olmoe|qwen3|mixtral --tier 8|4|2 [--prompt 512] [--json]
 
-Both are fed the same tokens and take turns; the roof is measured in between. Figures are medians over turns. The first
-run builds the peer and the models. `floor` is the seconds that reading a token's bytes takes at the roof.
+Both are fed the same tokens one at a time and take turns; the roof is measured in between. --prompt: they read prompts
+of so many tokens instead, each the start of a new sequence. Figures are medians over turns but the first. The first run
+builds the peer and the models. `floor` is the seconds that reading a token's bytes takes at the roof, or, of a prompt,
+reading every weight once, which is far from what a long one is bound by.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.common import Quiet, busy, conditions, emit, kinds, median, options
+from engine.kernels.native import default_threads
+from tests.benchmarks.common import Quiet, busy, conditions, emit, median
 from tests.benchmarks.ours import Ours
 from tests.benchmarks.peer.client import Peer
-from tests.benchmarks.prepare import prepare
-from tests.benchmarks.rivals import best_peer
-from tests.benchmarks.roof import Roof
+from tests.benchmarks.prepare import KINDS, Rival, default_folder, prepare_pair
+from tests.benchmarks.roofs import Roof
 from tests.random_models.shapes import SHAPES
-from tests.random_models.tokens import routing, stream
+from tests.random_models.tokens import STREAMS, routing, stream
 
 CONTEXT = 2048
-PROMPT = 512
+PROMPT = 512  # tokens that warm up
 TRIAL = 16  # tokens with which the peer's variants are compared
+
+
+def best_peer(
+    rival: Rival, threads: int, context: int, seconds: Callable[[Peer], float], trials: int
+) -> tuple[Peer, dict[str, float]]:
+    """The variant, of each file repacked and as stored, that `seconds` says is the fastest, open; and what it says of
+    each. One is open at a time, or two.
+    """
+    found: dict[str, float] = {}
+    best: Peer | None = None
+    for path in rival.files.values():
+        for repack in (True, False):
+            peer = Peer(rival.python, path, threads, context, repack=repack)
+            seconds(peer)  # the first time reads the file
+            found[peer.name] = min(seconds(peer) for _ in range(trials))
+            if best is None or found[peer.name] < found[best.name]:
+                best, peer = peer, best
+            if peer is not None:
+                peer.close()
+    assert best is not None
+    return best, found
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any]:
     """All figures."""
-    shape = SHAPES[args.shape]
-    prepared = prepare(shape, kinds(args), args.folder)
-    tokens = stream(args.stream, shape.vocabulary, PROMPT + (args.repeats + 1) * args.segment)
-    prompt, rest = tokens[:PROMPT], tokens[PROMPT:]
-
+    shape, length, prompts = SHAPES[args.shape], args.prompt or args.segment, args.prompt > 0
+    kinds = KINDS[args.tier] if args.kinds is None else args.kinds.split(",")
+    model, rival = prepare_pair(shape, args.tier, args.folder, kinds, top=8)
+    warm = args.prompt or PROMPT
+    tokens = stream(args.stream, shape.vocabulary, warm + (args.repeats + 1) * length)
+    first, segments = tokens[:warm], [tokens[at : at + length] for at in range(warm, len(tokens), length)]
     quiet = Quiet(args.patience)
 
     def trial(peer: Peer) -> float:
         peer.clear()
         quiet.wait()
-        return peer.decode(prompt[:TRIAL])
+        return peer.prefill(first) if prompts else peer.decode(first[:TRIAL])
 
-    peer, variants = best_peer(prepared, args.threads, CONTEXT, trial)
-    ours = Ours(prepared.store, shape, args.tier, args.threads, CONTEXT, args.dense)
+    context = 2 * args.prompt or CONTEXT
+    peer, variants = best_peer(rival, args.threads, context, trial, 1 if prompts else 3)
+    ours = Ours(model.store, shape, args.tier, args.threads, context, args.dense)
     roof = Roof(args.threads)
+    mine, theirs, roofs = [], [], []
     try:
-        routes = routing(ours.session, prompt)
-        ours.warm(prompt)
+        routes = routing(ours.session, first)
+        ours.warm(first)
         peer.clear()
-        segments = [rest[at : at + args.segment] for at in range(0, len(rest), args.segment)]
-        mine, theirs, roofs = [], [], []
         quiet.others.clear()
         with busy(args.busy):
             for segment in segments:
                 if not args.busy:
                     quiet.wait()
-                roofs.append(roof.measure())
-                mine.append(ours.decode(segment) / args.segment)
-                roofs.append(roof.measure())
-                theirs.append(peer.decode(segment) / args.segment)
+                for side, taken in ((ours, mine), (peer, theirs)):
+                    roofs.append(roof.measure())
+                    taken.append((side.prefill(segment) if prompts else side.decode(segment)) / length)
     finally:
         ours.close()
         peer.close()
         roof.close()
     a, b, r = median(mine[1:]), median(theirs[1:]), median(roofs)
-    need = ours.token_bytes
-    return {
+    need = ours.all_bytes if prompts else ours.token_bytes
+    found = {
         "ours": round(1 / a, 2),
         "peer": round(1 / b, 2),
         "ratio": round(b / a, 3),
         "floor": need / r,
         "roof": round(r / 1e9, 2),
+        "seconds": {"ours": _spread(mine[1:]), "peer": _spread(theirs[1:])},
+        "peer_best": peer.name,
+        "peer_variants": {name: round((warm if prompts else TRIAL) / s, 2) for name, s in variants.items()},
+        "conditions": conditions(args, isa=roof.isa, dense=ours.dense, others=[round(x, 2) for x in quiet.others]),
+    }
+    if prompts:
+        return found
+    return found | {
         "gb_s": round(need / a / 1e9, 2),
         "of_roof": round(need / a / r, 3),
         "token_bytes": need,
         "peer_gb_s": round(peer.token_bytes / b / 1e9, 2),
         "peer_of_roof": round(peer.token_bytes / b / r, 3),
         "peer_token_bytes": peer.token_bytes,
-        "seconds": {"ours": _spread(mine[1:]), "peer": _spread(theirs[1:])},
-        "peer_best": peer.name,
-        "peer_variants": {name: round(TRIAL / seconds, 2) for name, seconds in variants.items()},
         "routing": routes,
-        "conditions": conditions(args, isa=roof.isa, dense=ours.dense, others=[round(x, 2) for x in quiet.others]),
     }
 
 
@@ -89,8 +118,20 @@ def _spread(seconds: list[float]) -> list[float]:
 
 def main() -> None:
     """Print the figures."""
-    parser = options(__doc__, repeats=9)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--shape", choices=tuple(SHAPES), required=True)
+    parser.add_argument("--tier", type=int, choices=(8, 4, 2), default=4, help="bits of our experts")
+    parser.add_argument("--prompt", type=int, default=0, help="read prompts of so many tokens, instead of one by one")
+    parser.add_argument("--kinds", help="the peer's types to choose the fastest of, instead of all of about these bits")
+    parser.add_argument("--dense", help="how ours holds its other weights; by default as the tier, at least 4 bits")
+    parser.add_argument("--threads", type=int, default=default_threads(), help="of both")
+    parser.add_argument("--repeats", type=int, default=9, help="turns of each")
     parser.add_argument("--segment", type=int, default=32, help="tokens in one turn")
+    parser.add_argument("--stream", choices=STREAMS, default="uniform", help="how tokens are drawn")
+    parser.add_argument("--busy", type=int, default=0, help="other processes that want a core all the time")
+    parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait in all for other programs' rest")
+    parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     emit(measure(args), args.json)
 

@@ -17,10 +17,9 @@ from typing import Any
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import limited
 from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
-from tests.benchmarks.large import prepare_model
 from tests.benchmarks.offload import calibrated, chosen, counted, fitting, limit_of
 from tests.benchmarks.ours_client import OursAlone, Turn
-from tests.benchmarks.prepare import say
+from tests.benchmarks.prepare import prepare_model, say
 from tests.benchmarks.roofs import Roofs, floors
 from tests.random_models.shapes import large
 from tests.random_models.tokens import stream

@@ -41,9 +41,8 @@ from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
 from tests.benchmarks.common import Quiet, conditions, emit, median, orderly, setting
-from tests.benchmarks.large import TOPS, prepare_model
 from tests.benchmarks.ours_client import OursAlone, Turn
-from tests.benchmarks.prepare import default_folder, say
+from tests.benchmarks.prepare import TOPS, default_folder, prepare_model, say
 from tests.benchmarks.roofs import Rates, Roofs
 from tests.random_models.shapes import SHAPES, large
 from tests.random_models.tokens import stream

@@ -28,12 +28,11 @@ from engine.hardware.machine import GB
 from tests.benchmarks.blockdevice import drop_caches, read_ahead, read_ahead_file
 from tests.benchmarks.cgroup import limited
 from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
-from tests.benchmarks.large import Model, Rival, prepare_model, prepare_pair
 from tests.benchmarks.naive import narrowest, run_naive
 from tests.benchmarks.ours import PREFERRED
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
-from tests.benchmarks.prepare import say
+from tests.benchmarks.prepare import Model, Rival, prepare_model, prepare_pair, say
 from tests.benchmarks.roofs import Roofs, floors, middle
 from tests.random_models.shapes import Shape, large
 from tests.random_models.tokens import stream

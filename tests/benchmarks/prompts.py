@@ -22,9 +22,8 @@ from engine.kernels.native import default_threads
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import limited
 from tests.benchmarks.common import Quiet, conditions, emit, median, orderly
-from tests.benchmarks.large import TOPS, prepare_model
 from tests.benchmarks.ours_client import OursAlone
-from tests.benchmarks.prepare import default_folder, say
+from tests.benchmarks.prepare import TOPS, default_folder, prepare_model, say
 from tests.benchmarks.roofs import Roofs
 from tests.random_models.shapes import SHAPES, large
 from tests.random_models.tokens import stream

@@ -18,14 +18,13 @@ from engine.store.reader import Store
 from engine.store.verify import verify
 from tests.benchmarks.ablation import OVERLAP, STEPS, rows, settings_of
 from tests.benchmarks.common import limit_options
-from tests.benchmarks.large import Model, prepare_model, prepare_pair
 from tests.benchmarks.naive import Naive, narrowest
 from tests.benchmarks.offload import CONTEXT, calibrated, chosen, counted, fitting
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.peer.environment import PEER, peer_python
 from tests.benchmarks.pipe import ROOT, Child
-from tests.benchmarks.prepare import CONVERT
+from tests.benchmarks.prepare import CONVERT, Model, prepare_model, prepare_pair
 from tests.benchmarks.roofs import Rates, floors
 from tests.benchmarks.switched import pairs
 from tests.random_models.checkpoint import write_checkpoint
@@ -254,14 +253,16 @@ def test_the_peers_file_is_the_one_that_the_whole_checkpoint_gives(tmp_path: Pat
 
 
 def test_other_models_are_removed_only_when_asked(tmp_path: Path) -> None:
-    other = tmp_path / "large" / "other"
+    other, alien = tmp_path / "mixtral-10x8", tmp_path / "peer"
     other.mkdir(parents=True)
+    alien.mkdir()
     first = prepare_model(small("olmoe"), 4, tmp_path)
     assert [p.name for p in first.store.parent.iterdir() if p.is_dir()] == ["store-4"]
     assert other.exists()
     written = (first.store / "manifest.json").stat().st_mtime_ns
     assert prepare_model(small("olmoe"), 4, tmp_path, keep_only=True) == first
     assert not other.exists()
+    assert alien.exists()
     assert (first.store / "manifest.json").stat().st_mtime_ns == written
 
 

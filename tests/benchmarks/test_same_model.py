@@ -18,7 +18,7 @@ from engine.store.verify import verify
 from tests.benchmarks.ours import Ours
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.peer.environment import PEER
-from tests.benchmarks.prepare import prepare
+from tests.benchmarks.prepare import prepare_pair
 from tests.random_models.checkpoint import write_checkpoint
 from tests.random_models.rolled import RolledEncoder, import_rolled
 from tests.random_models.shapes import SHAPES, Shape
@@ -122,13 +122,13 @@ def test_bytes_of_a_token_are_those_of_its_weights(written: tuple[Shape, Path, P
 def test_llama_cpp_computes_the_same(name: str, tmp_path: Path) -> None:
     """Within what its own quantization does to its own logits; ours at 8 bits lies nearest to the original."""
     shape = small(name)
-    prepared = prepare(shape, ("F16", "Q8_0", "Q4_0", "Q4_K_M", "Q2_K"), tmp_path)
+    model, rival = prepare_pair(shape, 8, tmp_path, ("F16", "Q8_0", "Q4_0", "Q4_K_M", "Q2_K"))
     ids = stream("uniform", shape.vocabulary, 24)
-    with Session.open(str(prepared.store), {"dial": "exact", "dense": "f32", "threads": 1}) as session:
+    with Session.open(str(model.store), {"dial": "exact", "dense": "f32", "threads": 1}) as session:
         ours = session.logits(ids, one_by_one=True).double()
     theirs = {}
-    for kind, path in prepared.files.items():
-        with Peer(prepared.python, path, 2, 64, repack=True) as peer:
+    for kind, path in rival.files.items():
+        with Peer(rival.python, path, 2, 64, repack=True) as peer:
             theirs[kind] = torch.tensor(peer.logits(ids)).double()
     assert distance(ours, theirs["F16"]) < 0.01
     for kind, most in (("Q8_0", 0.05), ("Q4_0", 0.3), ("Q4_K_M", 0.25), ("Q2_K", 0.6)):

@@ -1,7 +1,7 @@
 """Runs in the peer's Python: a checkpoint of ours as GGUF, quantized by llama.cpp's own functions to its own choices.
 
 Which tensor gets which type is llama.cpp's decision: its quantizer is asked with a narrow model of zeros that has the
-same layers, experts and heads. Experts are one expert's rows in another order (see random_models/checkpoint.py), and every row is
+same layers, experts and heads. Experts are one expert's rows in another order, and every row is
 quantized by itself, so the rows of one expert are quantized and then moved.
 """
 

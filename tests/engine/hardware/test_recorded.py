@@ -16,7 +16,7 @@ from engine.hardware.machine import GB, Machine, Memory
 from engine.hardware.plan import make_plan
 from engine.hardware.speed import expected, token_costs
 from engine.session.config_facts import config_facts
-from tests.benchmarks.large import Model
+from tests.benchmarks.prepare import Model
 from tests.random_models.shapes import SHAPES, large
 
 OFF = 0.25
