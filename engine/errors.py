@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from enum import StrEnum
 
-LONGEST = 1000  # characters of a sentence; a path of 4096 is not read to its end
+from engine.translatable import NO_TEXT, Translatable, joined, msg, system_reason
 
 
 class Kind(StrEnum):
@@ -40,25 +40,20 @@ class UnderhillError(Exception):
     The technical cause travels as ``__cause__`` (raise ... from cause).
     """
 
-    def __init__(self, kind: Kind, sentence: str, action: str = "") -> None:
-        sentence, action = readable(sentence), readable(action)
-        super().__init__(f"{sentence} {action}".strip())
+    def __init__(self, kind: Kind, sentence: Translatable, action: Translatable = NO_TEXT) -> None:
+        sentence, action = sentence.bounded(), action.bounded()
+        super().__init__(joined(" ", (sentence, action)))
         self.kind = kind
         self.sentence = sentence
         self.action = action
 
-    def __reduce__(self) -> tuple[type[UnderhillError], tuple[Kind, str, str]]:
+    @property
+    def message(self) -> Translatable:
+        """Both, one after the other."""
+        return joined(" ", (self.sentence, self.action))
+
+    def __reduce__(self) -> tuple[type[UnderhillError], tuple[Kind, Translatable, Translatable]]:
         return type(self), (self.kind, self.sentence, self.action)
-
-
-def readable(text: str) -> str:
-    """The same for people, where a file's own words stand in it: no longer than a few lines, and of printed characters.
-
-    Names in files may be as long as whoever wrote them liked, and hold what moves a terminal's cursor.
-    """
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
 def as_error(e: BaseException) -> UnderhillError:
@@ -67,8 +62,8 @@ def as_error(e: BaseException) -> UnderhillError:
         return e
     error = _from_system(e) or UnderhillError(
         Kind.INTERNAL,
-        "Something went wrong inside Underhill.",
-        "Your chat is safe. Try again; if it happens again, please report the details.",
+        msg("Something went wrong inside Underhill."),
+        msg("Your chat is safe. Try again; if it happens again, please report the details."),
     )
     error.__cause__ = e
     return error
@@ -83,17 +78,17 @@ def _from_system(e: BaseException) -> UnderhillError | None:
     if isinstance(e, MemoryError) or refused or number == errno.ENOMEM:
         return UnderhillError(
             Kind.OUT_OF_MEMORY,
-            "There was not enough memory for this.",
-            "Close other programs or lower the expert cache.",
+            msg("There was not enough memory for this."),
+            msg("Close other programs or lower the expert cache."),
         )
     if number in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
-        return UnderhillError(Kind.DISK_FULL, "The disk is full.", "Free some space and try again.")
+        return UnderhillError(Kind.DISK_FULL, msg("The disk is full."), msg("Free some space and try again."))
     if isinstance(e, OSError):
         return UnderhillError(
             Kind.DISK_ERROR,
-            f"The disk refused: {e.strerror or e} ({e.filename})."
+            msg("The disk refused: {strerror} ({filename}).", strerror=system_reason(e), filename=e.filename)
             if e.filename
-            else f"The disk refused: {e.strerror or e}.",
-            "Check that the disk is connected and that you may write there.",
+            else msg("The disk refused: {strerror}.", strerror=system_reason(e)),
+            msg("Check that the disk is connected and that you may write there."),
         )
     return None

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
+from engine.translatable import msg
 
 # ---- what a model may count; the largest that are published are named ------------------------------------------------
 
@@ -88,13 +89,20 @@ def check_config(config: Mapping[str, Any]) -> None:
         left -= 1
         if isinstance(value, Mapping | list):
             if depth > NESTING or len(value) > left:
-                raise _wrong("it holds more than any model's does")
+                raise _wrong(msg("it holds more than any model's does"))
             inner = value.items() if isinstance(value, Mapping) else ((name, one) for one in value)
             within += ((str(key), one, depth + 1) for key, one in inner)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             most = most_of(name)
             if abs(value) > most and (most < WHOLE or isinstance(value, int)):  # a bound may be infinite
-                raise _wrong(f"{name} is {shown(value)}, and no model has more than {most:,}")
+                raise _wrong(
+                    msg(
+                        "{name} is {shown}, and no model has more than {most}",
+                        name=name,
+                        shown=shown(value),
+                        most=f"{most:,}",
+                    )
+                )
 
 
 def shown(value: Any) -> str:
@@ -103,7 +111,9 @@ def shown(value: Any) -> str:
 
 
 def _wrong(what: str) -> UnderhillError:
-    return UnderhillError(Kind.BROKEN_FILE, f"The model's config.json is wrong: {what}.", "Choose another model.")
+    return UnderhillError(
+        Kind.BROKEN_FILE, msg("The model's config.json is wrong: {what}.", what=what), msg("Choose another model.")
+    )
 
 
 _BRIEF = reprlib.Repr()

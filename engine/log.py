@@ -21,7 +21,8 @@ import time
 import traceback
 from contextlib import suppress
 
-from engine.errors import UnderhillError, readable
+from engine.errors import UnderhillError
+from engine.translatable import readable
 
 ROOTS = ("engine", "app")  # ours; libraries log addresses and more, and are left out
 VARIABLE = "UNDERHILL_LOG"  # debug, info, warning or error; of all of Underhill's processes

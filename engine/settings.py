@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
+from engine.translatable import Translatable, joined, msg, translated
 
 Value = bool | int | float | str | tuple[float, ...] | None
 
@@ -58,11 +59,11 @@ class Setting:
             raise self._refuse(value)
         return result
 
-    def name_of(self, choice: str) -> str:
+    def name_of(self, choice: str) -> Translatable:
         """A choice, for people."""
         if self.names:
-            return self.names[self.choices.index(choice)]
-        return choice[:1].upper() + choice[1:].replace("_", " ")
+            return translated(self.names[self.choices.index(choice)])
+        return translated(choice[:1].upper() + choice[1:].replace("_", " "))
 
     def _convert(self, value: Any) -> Value:
         if self.kind == "bool":
@@ -95,16 +96,24 @@ class Setting:
 
     def _refuse(self, value: Any) -> UnderhillError:
         allowed = {
-            "bool": "on or off",
-            "choice": f"one of {', '.join(self.choices)}",
-            "text": "text",
-            "shares": f"{len(self.names)} numbers from 0 up, not all 0: {', '.join(self.names).lower()}",
+            "bool": msg("on or off"),
+            "choice": msg("one of {choices}", choices=", ".join(self.choices)),
+            "text": msg("text"),
+            "shares": msg(
+                "{names} numbers from 0 up, not all 0: {lower}",
+                names=len(self.names),
+                lower=joined(", ", map(translated, self.names)),
+            ),
         }.get(self.kind) or (
-            f"a whole number from {self.low:,.0f} to {self.high:,.0f}"
+            msg("a whole number from {low} to {high}", low=f"{self.low:,.0f}", high=f"{self.high:,.0f}")
             if self.kind == "int"
-            else f"a number from {self.low:g} to {self.high:g}"
+            else msg("a number from {low} to {high}", low=f"{self.low:g}", high=f"{self.high:g}")
         )
-        return UnderhillError(Kind.BAD_REQUEST, f"{self.label} cannot be {value!r}.", f"It takes {allowed}.")
+        return UnderhillError(
+            Kind.BAD_REQUEST,
+            msg("{label} cannot be {value}.", label=translated(self.label), value=repr(value)),
+            msg("It takes {allowed}.", allowed=allowed),
+        )
 
 
 SAMPLING = (
@@ -241,14 +250,21 @@ SHARED = (*HUB, *LIBRARY)
 ALL = {s.name: s for s in (*SAMPLING, *ENGINE)}  # of a model and its answers: what the settings dialog shows
 
 
-def idle(values: Mapping[str, Any], among: tuple[Setting, ...]) -> list[str]:
+def idle(values: Mapping[str, Any], among: tuple[Setting, ...]) -> list[Translatable]:
     """A sentence for everything that was chosen and has nothing to do, for want of another setting's value."""
     known = {s.name: s for s in among}
     said = []
     for s in among:
         if s.needs is not None and values[s.name] != s.default and values[s.needs[0]] != s.needs[1]:
             other = known[s.needs[0]]
-            said.append(f"{s.label} does nothing unless {other.label} is {other.name_of(s.needs[1])}.")
+            said.append(
+                msg(
+                    "{label} does nothing unless {label2} is {name_of}.",
+                    label=translated(s.label),
+                    label2=translated(other.label),
+                    name_of=other.name_of(s.needs[1]),
+                )
+            )
     return said
 
 
@@ -257,5 +273,5 @@ def validated(values: Mapping[str, Any], among: tuple[Setting, ...]) -> dict[str
     known = {s.name: s for s in among}
     for name in values:
         if name not in known:
-            raise UnderhillError(Kind.BAD_REQUEST, f"There is no setting called {name!r}.")
+            raise UnderhillError(Kind.BAD_REQUEST, msg("There is no setting called {name}.", name=repr(name)))
     return {s.name: s.check(values[s.name]) if s.name in values else s.default for s in among}

@@ -18,6 +18,7 @@ from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.chat.prompt_messages import with_attachments
 from app.composer.composer import Composer
+from app.i18n.problem import problem
 from app.i18n.translate import plural, tr
 from app.platform.main_thread_queue import MainThreadQueue
 from app.storage.records import Attachment
@@ -109,7 +110,7 @@ class AttachmentController(QObject):
         self.forget()
         if not refused:
             return
-        sentence, action = refused[0].sentence, refused[0].action
+        sentence, action = str(refused[0].sentence), str(refused[0].action)
         if len(refused) > 1:
             sentence = plural("1 file was not attached.", "%n files were not attached.", len(refused))
             action = "\n".join(error.sentence for error in refused)
@@ -119,7 +120,7 @@ class AttachmentController(QObject):
 
 
 def _too_late(name: str) -> api.UnderhillError:
-    return api.UnderhillError(
+    return problem(
         api.Kind.BAD_REQUEST, tr("{file} was not attached: another chat was opened while it was read.", file=name),
         tr("Attach it again where it belongs."),
     )  # fmt: skip

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from app.attachments import pdf_text
+from app.i18n.problem import problem
 from app.i18n.translate import tr
 from app.platform.file_errors import file_error
 from app.storage.records import Attachment
@@ -51,7 +52,7 @@ def _unreadable(path: Path, cause: Exception) -> api.UnderhillError:
         action = tr("Make a copy of it that you may read, or give yourself the right to.")
     else:
         sentence, action = tr("{file} cannot be read.", file=name), tr("Check the file and its disk.")
-    return api.UnderhillError(api.Kind.BROKEN_FILE, sentence, action)
+    return problem(api.Kind.BROKEN_FILE, sentence, action)
 
 
 _PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0", b"8BPS")
@@ -115,7 +116,7 @@ def _pdf(path: Path) -> str:
 
 
 def _no_pdf(path: Path) -> api.UnderhillError:
-    return api.UnderhillError(
+    return problem(
         api.Kind.BROKEN_FILE, tr("{file} cannot be read as a PDF.", file=path.name),
         tr("Open it in a PDF viewer and copy the text that matters."),
     )  # fmt: skip
@@ -133,4 +134,4 @@ def _picture(name: str) -> api.UnderhillError:
 
 
 def _refused(sentence: str, action: str) -> api.UnderhillError:
-    return api.UnderhillError(api.Kind.BAD_REQUEST, sentence, action)
+    return problem(api.Kind.BAD_REQUEST, sentence, action)

@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from PySide6.QtCore import QObject, Signal
 
-from app.engine_words.fields import spoken
+from app.i18n.engine_texts import localized
 from app.platform.main_thread_queue import MainThreadQueue
 from engine import api
 
@@ -141,7 +141,7 @@ class EngineLink(QObject):
                 follower(api.TextDelta(answer, "".join(part.text for part in parts), tokens))
 
     def _deliver(self, came: api.Event) -> None:
-        event = spoken(came)
+        event = localized(came)
         if isinstance(event, api.Telemetry):
             self.telemetry.emit(event)
             return

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.backend.engine_link import EngineLink
 from app.i18n.translate import tr
 from engine import api
+from engine.translatable import translated
 
 NONE, LOADING, READY, FAILED, STOPPED = "none", "loading", "ready", "failed", "stopped"
 
@@ -42,7 +43,7 @@ class Models(QObject):
         self.card: api.ModelCard | None = None
         self.wanted = ""  # what was last asked for
         self.state = NONE
-        self.progress = api.Progress("", "")
+        self.progress = api.Progress("", translated(""))
         self.importing: api.Progress | None = None
         self._loading = ""
         self._import = ""
@@ -65,7 +66,7 @@ class Models(QObject):
             self._link.stop(self._loading)
         self.wanted = model
         self.state = LOADING
-        self.progress = api.Progress("", tr("Opening the model"))
+        self.progress = api.Progress("", translated(tr("Opening the model")))
         self._loading = self._link.new_id()
         self._link.send(api.LoadModel(self._loading, model, dict(settings)), partial(self._load_heard, self._loading))
         self.changed.emit()
@@ -88,7 +89,7 @@ class Models(QObject):
     def import_folder(self, path: str, name: str, top: int) -> None:
         """Quantize a checkpoint into the library."""
         self._import = self._link.new_id()
-        self.importing = api.Progress(self._import, tr("Reading the model's files"))
+        self.importing = api.Progress(self._import, translated(tr("Reading the model's files")))
         self._link.send(api.ImportModel(self._import, path, name, top), self._import_heard)
         self.import_changed.emit()
 

@@ -11,6 +11,7 @@ from app.i18n.translate import plural, tr
 from app.storage.records import QueuedMessage, StoredMessage, Style
 from app.transcript.notes import duration, rate
 from engine import api
+from engine.translatable import as_json
 
 _WINDOW = 2.0  # seconds over which the speed is told
 
@@ -99,7 +100,7 @@ class RunningAnswer:
         message, before = self.so_far(), self.message
         values: dict[str, Any] = before.stats
         if stats is not None:
-            values = _together(before.stats, dataclasses.asdict(stats))
+            values = _together(before.stats, {**dataclasses.asdict(stats), "why": as_json(stats.why)})
             message = dataclasses.replace(
                 message, content=before.content + values.pop("text"),
                 token_ids=(*before.token_ids, *values.pop("token_ids")),

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import PySide6
 
-from app.engine_words import CONTEXT, TEMPLATES, extract
-from app.i18n import marked_texts, ts_file
+from app.i18n import engine_keys, marked_texts, ts_file
 
 # what the translations that come with Qt lack of its file dialog, which is seen where the system has none of its own
 OF_QT = tuple(marked_texts.MarkedText("QFileDialog", text, "Qt") for text in ("&Look in:", "Files of &type:"))
@@ -30,7 +29,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.new:
         (FOLDER / f"underhill_{options.new}.ts").write_text(ts_file.to_xml((), options.new), encoding="utf-8")
     texts = wanted()
-    TEMPLATES.write_text(extract.written(extract.collect(ROOT)), encoding="utf-8", newline="\n")
     left = 0
     for path in sorted(FOLDER.glob("underhill_*.ts")):
         language = path.stem.removeprefix("underhill_")
@@ -47,8 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def wanted() -> list[marked_texts.MarkedText]:
     """Every text that a translation has to have: the window's, those that the engine says, and OF_QT."""
-    said = (marked_texts.MarkedText(CONTEXT, text.template, text.file) for text in extract.collect(ROOT).values())
-    return [*marked_texts.texts(ROOT), *said, *OF_QT]
+    return [*marked_texts.texts(ROOT), *engine_keys.keys(ROOT), *OF_QT]
 
 
 def _also(path: Path, texts: Sequence[marked_texts.MarkedText]) -> dict[ts_file.Key, ts_file.Translation]:

@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from app.i18n.problem import problem
 from app.i18n.translate import tr
 from app.storage.schema import STEPS, migrate
 from app.storage.store import ChatStore
@@ -90,20 +91,20 @@ def check(path: Path) -> None:
     except sqlite3.Error as e:
         raise _no_backup(path) from e
     if verdict != "ok":
-        raise api.UnderhillError(
+        raise problem(
             api.Kind.BROKEN_FILE,
             tr("{file} is damaged.", file=path.name),
             tr("Choose another file. Your chats are as they were."),
         )
     if not 0 < version <= len(STEPS):
-        raise api.UnderhillError(
+        raise problem(
             api.Kind.BAD_REQUEST, tr("{file} comes from another version of Underhill.", file=path.name),
             tr("Install a newer version, then restore it there. Your chats are as they were."),
         )  # fmt: skip
 
 
 def _no_backup(path: Path) -> api.UnderhillError:
-    return api.UnderhillError(
+    return problem(
         api.Kind.BROKEN_FILE, tr("{file} is no backup of Underhill's chats, or it is damaged.", file=path.name),
         tr("Choose another file. Your chats are as they were."),
     )  # fmt: skip

@@ -10,13 +10,14 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from app.import_export import json_stream
 from engine import api, regular_file
+from engine.translatable import from_json
 
 FORMAT = "underhill-chats"  # what our own files say they are
 VERSION = 1
@@ -76,6 +77,12 @@ def timestamp(at: object) -> float:
     return float(at) if 0 < at < time.time() + _DAY else 0.0
 
 
+def _is_text(value: object) -> bool:
+    with suppress(ValueError, RecursionError):
+        return from_json(value) is not None
+    return False
+
+
 _FIGURES: dict[str, Callable[[object], bool]] = {
     **dict.fromkeys(
         ("prompt_tokens", "reused_tokens", "dropped_turns", "prompt_seconds", "decode_seconds", "hits", "misses",
@@ -83,6 +90,7 @@ _FIGURES: dict[str, Callable[[object], bool]] = {
         _amount,
     ),
     "precision": _amounts,
+    "why": _is_text,
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, QStandardPaths, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.chat.conversation import Conversation
+from app.i18n.problem import problem
 from app.i18n.translate import plural, tr, tr_noop
 from app.import_export import backup, export_chats, import_chats
 from app.platform.file_errors import file_error
@@ -194,7 +195,7 @@ def _downloads() -> Path:
 def _apart(store: ChatStore, path: Path) -> None:
     """Raises UnderhillError where `path` is one of the files that the chats themselves are in."""
     if store.file is not None and path.resolve().as_posix().startswith(store.file.resolve().as_posix()):
-        raise api.UnderhillError(
+        raise problem(
             api.Kind.BAD_REQUEST, tr("{file} is where Underhill keeps your chats.", file=path.name),
             tr("Choose another name."),
         )  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from app.i18n.problem import problem
 from app.i18n.translate import tr
 from app.import_export import chat_file
 from app.import_export.chat_file import ImportedChat
@@ -73,7 +74,7 @@ def read(path: Path) -> ImportedChats:
                     contents.unread = more[0]
                     return contents
                 case chat_file.LATER:
-                    raise api.UnderhillError(
+                    raise problem(
                         api.Kind.BAD_REQUEST, tr("{file} comes from another version of Underhill.", file=path.name),
                         tr("Install a newer version, then import it there."),
                     )  # fmt: skip
@@ -131,14 +132,14 @@ def _style(found: dict[str, Any] | None) -> Style | None:
 
 
 def _too_much(path: Path) -> api.UnderhillError:
-    return api.UnderhillError(
+    return problem(
         api.Kind.BAD_REQUEST, tr("A chat in {file} is too long to be read.", file=path.name),
         tr("Export fewer chats at a time, or leave that chat out."),
     )  # fmt: skip
 
 
 def _none(path: Path) -> api.UnderhillError:
-    return api.UnderhillError(
+    return problem(
         api.Kind.BROKEN_FILE, tr("{file} holds no chats that Underhill can read.", file=path.name),
         tr("Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its "
             "ZIP)."),

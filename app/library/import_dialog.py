@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLabel, QLineEdit, QPushButton, QWidget
 
-from app.engine_words import told
+from app.i18n.engine_texts import told
 from app.i18n.translate import tr, tr_noop
 from app.library.smaller_dialog import TOLERANCES
 from app.theme import sizes

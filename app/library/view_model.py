@@ -13,6 +13,7 @@ from app.backend.engine_link import EngineLink
 from app.backend.models import Models
 from app.i18n.translate import tr
 from engine import api
+from engine.translatable import translated
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class LibraryViewModel(QObject):
     def find(self) -> None:
         """Look through what other apps keep."""
         if self.finding is None:
-            self.finding = api.Progress("", tr("Looking"))
+            self.finding = api.Progress("", translated(tr("Looking")))
             self._link.send(api.FindModels(self._link.new_id()), self._find_heard)
             self.found_changed.emit()
 
@@ -244,7 +245,7 @@ class LibraryViewModel(QObject):
                 self._models.refresh()
             self.jobs_changed.emit()
 
-        self.jobs[command.id] = Job(command.id, model, text, api.Progress(command.id, tr("Waiting")))
+        self.jobs[command.id] = Job(command.id, model, text, api.Progress(command.id, translated(tr("Waiting"))))
         self.jobs_changed.emit()
         self._link.send(command, heard)
 
@@ -254,7 +255,7 @@ class LibraryViewModel(QObject):
                 api.Failed(
                     "",
                     api.Kind.BROKEN_FILE,
-                    tr("{model} is damaged.", model=model),
+                    translated(tr("{model} is damaged.", model=model)),
                     report.action,
                     "\n".join(report.damaged),
                 )

@@ -8,6 +8,7 @@ from app.backend.engine_link import EngineLink
 from app.chat.conversation import Conversation
 from app.i18n.translate import tr
 from engine import api
+from engine.translatable import translated
 
 
 class ComputerProbe(QObject):
@@ -40,7 +41,7 @@ class ComputerProbe(QObject):
 
     def _send(self) -> None:
         self._command, self.waiting = self._link.new_id(), False
-        self.progress = api.Progress(self._command, tr("Waiting for its turn"))
+        self.progress = api.Progress(self._command, translated(tr("Waiting for its turn")))
         self._link.send(api.ProbeComputer(self._command, self._again), self._heard)
         self.changed.emit()
 

@@ -6,6 +6,7 @@ import contextlib
 import errno
 from pathlib import Path
 
+from app.i18n.problem import problem
 from app.i18n.translate import tr
 from engine import api, regular_file
 
@@ -26,7 +27,7 @@ def file_error(path: Path, cause: Exception) -> api.UnderhillError | None:
         action = tr("Choose another file.")
     else:
         return None
-    return api.UnderhillError(kind, sentence, action)
+    return problem(kind, sentence, action)
 
 
 def _is_folder(path: Path) -> bool:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.engine_words import told
+from app.i18n.engine_texts import told
 from app.i18n.translate import tr, tr_noop
 from app.settings.editor import SettingEditor, value_text
 from app.settings.pages import AppearancePage, SettingsPage

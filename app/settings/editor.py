@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.engine_words import told
+from app.i18n.engine_texts import told
 from app.i18n.translate import tr, tr_noop
 from app.theme import sizes
 from app.widgets.layouts import FlowLayout, empty

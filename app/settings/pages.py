@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.engine_words import told
 from app.i18n import languages
+from app.i18n.engine_texts import told
 from app.i18n.translate import tr
 from app.settings.editor import SettingEditor
 from app.settings.preferences import FONT_PERCENTS, Preferences

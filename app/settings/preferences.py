@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.engine_words import told
+from app.i18n.engine_texts import told
 from app.i18n.translate import tr
 from engine import api
 from engine.regular_file import read_json

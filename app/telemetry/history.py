@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from engine import api
+from engine.translatable import translated
 
 STEP = 0.2  # seconds
 STEPS = 150  # steps: half a minute
@@ -15,7 +16,7 @@ PRECISION = ("32", "16", "8", "4", "2", "skipped")  # the finest first
 FATES = ("kept", "ahead", "late", "missed")  # of an expert that was asked for
 
 Counts = Mapping[str, int]
-_NOTHING = api.Telemetry("", (), (), (), 0, 0, 0, {}, 0, 0.0, 0.0, 0, 0, 0, False, "")
+_NOTHING = api.Telemetry("", (), (), (), 0, 0, 0, {}, 0, 0.0, 0.0, 0, 0, 0, False, translated(""))
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ import csv
 import io
 from typing import Any, NamedTuple
 
-from app.engine_words import told
+from app.i18n.engine_texts import told
 from app.i18n.translate import plural, tr, tr_noop
 from app.storage.records import StoredMessage
+from engine.translatable import from_json
 
 _ENDS = {
     "length": tr_noop("The answer reached the longest length that is set."),
@@ -143,7 +144,7 @@ def details(message: StoredMessage) -> list[Figure]:
 
 def why(message: StoredMessage) -> str:
     """One sentence on what limited the speed; empty where it is not known."""
-    return told(str(message.stats.get("why", "")))
+    return told(from_json(message.stats.get("why", "")))
 
 
 def as_csv(message: StoredMessage) -> str:
@@ -154,7 +155,9 @@ def as_csv(message: StoredMessage) -> str:
     writer.writerow(("model", message.model))
     writer.writerow(("tokens", len(message.token_ids)))
     for name, value in message.stats.items():
-        if isinstance(value, dict):
+        if name == "why":
+            writer.writerow((name, from_json(value)))
+        elif isinstance(value, dict):
             writer.writerows((f"{_CSV.get(name, name)}_{_kind(key)}", amount) for key, amount in value.items())
         else:
             writer.writerow((_CSV.get(name, name), value))

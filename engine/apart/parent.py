@@ -17,6 +17,7 @@ from pathlib import Path
 import engine
 from engine import api, log
 from engine.apart import frames, supervisor
+from engine.translatable import Translatable, joined, msg
 
 LAST_WORDS = 400  # lines of what it printed that are told when it ends by itself: every thread has a stack
 BEAT = "beat:"  # begins the ids of what a supervisor asks
@@ -177,12 +178,12 @@ def _path() -> str:
     return os.pathsep.join(part for part in (own, os.environ.get("PYTHONPATH", "")) if part)
 
 
-def _reason(code: int) -> str:
+def _reason(code: int) -> Translatable:
     if code >= 0:
-        return f"The engine's process ended with exit code {code}."
+        return msg("The engine's process ended with exit code {code}.", code=code)
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = str(-code)
-    why = " The system ends programs so when memory runs out." if name == "SIGKILL" else ""
-    return f"The engine's process was ended by {name}.{why}"
+    ended = msg("The engine's process was ended by {name}.", name=name)
+    return joined(" ", (ended, msg("The system ends programs so when memory runs out.") if name == "SIGKILL" else ""))

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
+from engine.translatable import Translatable, as_json, from_json
+
 LEAVES = frozenset({int, float, str, bool, NoneType})
 _OURS = "engine."  # only what is declared below here is made by name
 
@@ -65,6 +67,8 @@ def _plain(thing: Any) -> Any:
         return {"dict": [[_plain(key), _plain(value)] for key, value in thing.items()]}
     if kind is bytes:
         return {"bytes": base64.b64encode(thing).decode("ascii")}
+    if kind is Translatable:
+        return {"translatable": as_json(thing)}
     if isinstance(thing, Path):
         return {"path": str(thing)}
     name = f"{kind.__module__}:{kind.__qualname__}"
@@ -98,6 +102,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "dict": lambda value: {_real(key): _real(each) for key, each in value},
     "bytes": base64.b64decode,
     "path": Path,
+    "translatable": from_json,
     "enum": lambda value: _declared(value[0])(_real(value[1])),
     "made": _made,
 }

@@ -59,6 +59,7 @@ from engine.hub.shown import (
     TokenState,
     Transfer,
 )
+from engine.translatable import NO_TEXT, Translatable, msg
 
 __all__ = [
     "CANCELLED", "FAILED", "FINISHED", "LOSSY_DIALS", "PAUSED", "QUEUED", "RUNNING", "TERMINAL", "THINKING",
@@ -342,7 +343,7 @@ class Progress(Event):
     rate: units per second, of late; 0: not known yet. left: seconds that the rest of total will take; None: not known.
     """
 
-    text: str
+    text: Translatable
     done: int = 0
     total: int = 0
     unit: str = ""
@@ -365,8 +366,8 @@ class TokenCount:
 class VerifyReport:
     """Result of VerifyModel. damaged: a sentence for everything that is; action: what to do about it."""
 
-    damaged: tuple[str, ...]
-    action: str = ""
+    damaged: tuple[Translatable, ...]
+    action: Translatable = NO_TEXT
 
 
 @dataclass(frozen=True)
@@ -405,8 +406,8 @@ class PlanChanged(Event):
     plan: its sentences, as in ModelCard. notice: what happened, where it was not the user who asked for it.
     """
 
-    plan: tuple[str, ...]
-    notice: str = ""
+    plan: tuple[Translatable, ...]
+    notice: Translatable = NO_TEXT
 
 
 @dataclass(frozen=True)
@@ -435,8 +436,8 @@ class Failed(Event):
     """Terminal: it went wrong. cause: the technical detail, for the log and 'show details'."""
 
     kind: Kind
-    sentence: str
-    action: str = ""
+    sentence: Translatable
+    action: Translatable = NO_TEXT
     cause: str = ""
 
 
@@ -449,16 +450,16 @@ GONE = (Kind.STOPPED, Kind.HELD)  # of Failed: there is no engine any more
 def stopped(command_id: str, cause: str) -> Failed:
     """Of a command that nothing will be done for any more, because what would have has ended by a defect."""
     return Failed(
-        command_id, Kind.STOPPED, "The engine has stopped working.",
-        "Your chats are safe. Start it again to go on.", cause,
+        command_id, Kind.STOPPED, msg("The engine has stopped working."),
+        msg("Your chats are safe. Start it again to go on."), cause,
     )  # fmt: skip
 
 
 def held(command_id: str, cause: str) -> Failed:
     """Of a command that was under way when the engine was ended, since it did not answer to Stop."""
     return Failed(
-        command_id, Kind.HELD, "Something in the engine did not come back, so the engine was ended.",
-        "Your chats are safe. It starts again, and opens the model.", cause,
+        command_id, Kind.HELD, msg("Something in the engine did not come back, so the engine was ended."),
+        msg("Your chats are safe. It starts again, and opens the model."), cause,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.sandbox import stoppable
 from engine.session import Session
+from engine.translatable import msg
 
 HELP = "Commands: /new starts over, /stats shows what the last answer took, /exit leaves. Ctrl+C stops an answer."
 
@@ -74,7 +75,7 @@ class Terminal:
 def run(args: argparse.Namespace) -> int:
     """Load the model and answer."""
     if args.json and args.prompt is None:
-        raise UnderhillError(Kind.BAD_REQUEST, "--json answers one prompt.", "Add --prompt TEXT.")
+        raise UnderhillError(Kind.BAD_REQUEST, msg("--json answers one prompt."), msg("Add --prompt TEXT."))
     sampling = given(args, settings.SAMPLING)
     if args.greedy:
         sampling["temperature"] = 0.0

@@ -15,6 +15,7 @@ from engine.store.manifest import fingerprint
 from engine.tracing.recorder import Recorder
 from engine.tracing.timeline import Timeline
 from engine.tracing.trace import Conditions
+from engine.translatable import msg, system_reason
 
 
 class Recording:
@@ -73,6 +74,8 @@ def _save(save: Callable[[Path], None], file: str, what: str) -> None:
         full = e.errno == errno.ENOSPC
         raise UnderhillError(
             Kind.DISK_FULL if full else Kind.DISK_ERROR,
-            f"The {what} cannot be written to {file} ({e.strerror or e}).",
-            "Free some space and record it anew." if full else "Check the folder.",
+            msg(
+                "The {what} cannot be written to {file} ({strerror}).", what=what, file=file, strerror=system_reason(e)
+            ),
+            msg("Free some space and record it anew.") if full else msg("Check the folder."),
         ) from e

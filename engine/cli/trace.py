@@ -21,6 +21,7 @@ from engine.tracing.plot import chart
 from engine.tracing.recall import recall
 from engine.tracing.replay import BELADY, BOUND, Replay, Replayer, compare, rows_of
 from engine.tracing.trace import Trace, load
+from engine.translatable import msg
 
 
 def run(args: argparse.Namespace) -> int:
@@ -146,5 +147,7 @@ def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as e:
-        raise UnderhillError(Kind.DISK_ERROR, f"The plot cannot be written to {path}.", "Check the folder.") from e
+        raise UnderhillError(
+            Kind.DISK_ERROR, msg("The plot cannot be written to {path}.", path=path), msg("Check the folder.")
+        ) from e
     say(f"Plot written to {path}.")

@@ -15,6 +15,7 @@ from engine.experts.observer import Observer
 from engine.experts.request import Request, Urgency
 from engine.experts.telemetry import Telemetry
 from engine.experts.two_level import Arrival, TieredCache
+from engine.translatable import msg
 
 
 class Coming(NamedTuple):
@@ -123,7 +124,7 @@ class Arrivals:
             taken = self._end(self._wait(), awaited)
             if taken:
                 return taken
-        raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
+        raise UnderhillError(Kind.OUT_OF_MEMORY, msg("The expert cache is held by something else."), msg("Try again."))
 
     def come(self, awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
         """See UnderWay."""

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.memory import Arena
+from engine.translatable import msg
 
 _numbers = itertools.count()
 
@@ -185,6 +186,6 @@ class BufferPool:
             self.refusals += 1
             raise UnderhillError(
                 Kind.OUT_OF_MEMORY,
-                f"There is no memory left for experts ({nbytes:,} bytes were refused).",
-                "Lower the expert cache or close other programs.",
+                msg("There is no memory left for experts ({nbytes} bytes were refused).", nbytes=f"{nbytes:,}"),
+                msg("Lower the expert cache or close other programs."),
             ) from cause

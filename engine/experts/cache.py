@@ -11,6 +11,7 @@ from engine.experts.keys import ExpertKey
 from engine.experts.policed import Policed
 from engine.experts.policies import Policy
 from engine.store.layout import ExpertSpec
+from engine.translatable import msg
 
 SpecOf = Callable[[ExpertKey], ExpertSpec]
 NOBODY = ExpertKey(-1, -1)  # for whom room is made
@@ -342,6 +343,6 @@ def check_capacity(capacity: int, least: int) -> None:
     if capacity < least:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            f"An expert cache of {capacity:,} bytes cannot hold a single expert.",
-            f"Give it at least {least:,} bytes.",
+            msg("An expert cache of {capacity} bytes cannot hold a single expert.", capacity=f"{capacity:,}"),
+            msg("Give it at least {least} bytes.", least=f"{least:,}"),
         )

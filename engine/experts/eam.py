@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from engine.errors import Kind, UnderhillError
 from engine.store.arrays import arrays
 from engine.store.atomic import replacing
+from engine.translatable import msg
 
 Counts = NDArray[np.float32]
 
@@ -96,7 +97,7 @@ class EamCollection:
                 version, both = int(found["version"]), (found["counts"], found["prompts"])
         except FileNotFoundError as e:
             raise UnderhillError(
-                Kind.MISSING_FILE, f"There is no file {path}.", "It is made as the model is used."
+                Kind.MISSING_FILE, msg("There is no file {path}.", path=path), msg("It is made as the model is used.")
             ) from e
         except Exception as e:  # what numpy and zipfile raise on bad files has no end
             raise _broken(path) from e
@@ -135,5 +136,7 @@ def _fits(counts: NDArray[np.generic], rows: int, experts: int) -> bool:
 
 def _broken(path: Path) -> UnderhillError:
     return UnderhillError(
-        Kind.BROKEN_FILE, f"{path} holds no activation matrices of this model.", "Delete it; it is made anew."
+        Kind.BROKEN_FILE,
+        msg("{path} holds no activation matrices of this model.", path=path),
+        msg("Delete it; it is made anew."),
     )

@@ -18,6 +18,7 @@ from engine.experts.request import Request, Urgency
 from engine.kernels.reads import CANCELLED, DAMAGED, MOST_PARTS, PART, REFUSED, RUN, SHORT, End, Reads
 from engine.store.problems import altered, refused, shortened
 from engine.store.reader import Extent
+from engine.translatable import msg
 
 
 class Plan(NamedTuple):
@@ -163,7 +164,7 @@ class NativeLoader:
         """Why a read of these parts did not end well."""
         layer, expert = key
         if end.status == CANCELLED:
-            return UnderhillError(Kind.CANCELLED, "The read was cancelled.")
+            return UnderhillError(Kind.CANCELLED, msg("The read was cancelled."))
         if end.status == SHORT:
             return shortened(layer, expert)
         if end.status == DAMAGED:

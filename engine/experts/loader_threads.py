@@ -14,6 +14,7 @@ from engine.experts.loader import ChunkListener
 from engine.experts.meter import Load, Loads, Meter
 from engine.experts.request import Request, Urgency
 from engine.store.problems import refused, shortened
+from engine.translatable import msg
 
 
 class _Reading:
@@ -96,7 +97,7 @@ class ThreadLoader:
             if reading is None or not reading.untaken:
                 return False
             self._queues[request.urgency].remove(reading)
-            reading.give_up(UnderhillError(Kind.CANCELLED, "The read was cancelled."))
+            reading.give_up(UnderhillError(Kind.CANCELLED, msg("The read was cancelled.")))
             self._wake_for(self.readers)
             if not reading.under_way:
                 self._end(reading)
@@ -291,7 +292,15 @@ class ThreadLoader:
 
 def _defect(request: Request, defect: BaseException) -> UnderhillError:
     layer, expert = request.key
-    return UnderhillError(Kind.INTERNAL, f"Reading expert {expert} of layer {layer} failed: {defect!r}.")
+    return UnderhillError(
+        Kind.INTERNAL,
+        msg(
+            "Reading expert {expert} of layer {layer} failed: {defect}.",
+            expert=expert,
+            layer=layer,
+            defect=repr(defect),
+        ),
+    )
 
 
 def _because(error: UnderhillError, cause: BaseException) -> UnderhillError:

@@ -20,11 +20,12 @@ from engine.experts.telemetry import Telemetry
 from engine.experts.two_level import LevelCounts
 from engine.kernels.reads import CANCELLED, WHOLE, End
 from engine.kernels.shelf import ASKED, AT_ONCE, OUT_OF_MEMORY, STOPPED, THERE, Arrived
+from engine.translatable import msg
 
 
 def held() -> UnderhillError:
     """What to raise where nothing is under way that could be waited for."""
-    return UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
+    return UnderhillError(Kind.OUT_OF_MEMORY, msg("The expert cache is held by something else."), msg("Try again."))
 
 
 def _planner(cache: NativeCache, loader: NativeLoader) -> Callable[[ExpertKey, tuple[int, ...]], None]:

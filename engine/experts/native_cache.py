@@ -21,6 +21,7 @@ from engine.kernels.memory import Arena
 from engine.kernels.native import EXPERT
 from engine.kernels.shelf import Leaving, Shelf
 from engine.store.layout import ExpertSpec
+from engine.translatable import msg
 
 Planner = Callable[[ExpertKey, tuple[int, ...]], None]
 
@@ -258,8 +259,8 @@ class NativeCache(Policed):
         problem, self.shelf.blocks.problem = self.shelf.blocks.problem, None
         error = UnderhillError(
             Kind.OUT_OF_MEMORY,
-            "There is no memory left for experts.",
-            "Lower the expert cache or close other programs.",
+            msg("There is no memory left for experts."),
+            msg("Lower the expert cache or close other programs."),
         )
         error.__cause__ = problem
         return error

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.store.layout import ExpertSpec
+from engine.translatable import msg
 
 
 class Demand(IntEnum):
@@ -35,8 +36,8 @@ class Thresholds:
         if not 0.0 <= self.t1 <= self.t2 <= 1.0:
             raise UnderhillError(
                 Kind.BAD_REQUEST,
-                f"The thresholds T1 = {self.t1:g} and T2 = {self.t2:g} are not possible.",
-                "They go from 0 to 1, and T1 is not above T2.",
+                msg("The thresholds T1 = {t1} and T2 = {t2} are not possible.", t1=f"{self.t1:g}", t2=f"{self.t2:g}"),
+                msg("They go from 0 to 1, and T1 is not above T2."),
             )
 
     @property

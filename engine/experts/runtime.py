@@ -40,6 +40,7 @@ from engine.kernels.call import Kernel
 from engine.kernels.native import NativeKernel
 from engine.kernels.reference import slots_by_expert
 from engine.kernels.rooms import ROOMS
+from engine.translatable import msg
 
 RouteListener = Callable[[int, Tensor, Tensor], None]
 GivenListener = Callable[[int, Tensor], None]
@@ -136,7 +137,7 @@ class ExpertRuntime:
         Under the Exact dial the result is the same to the last bit whatever was cached.
         """
         if ids.shape[0] > 1 and self.interrupted is not None and self.interrupted():
-            raise UnderhillError(Kind.CANCELLED, "Stopped.")
+            raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
         if self.route_listener is not None:
             self.route_listener(layer, ids, weights)
         if self.given_listener is not None:
@@ -325,8 +326,8 @@ class ExpertRuntime:
         if tier is not None and tier not in stored:
             raise UnderhillError(
                 Kind.BAD_REQUEST,
-                f"This model has no {tier}-bit experts.",
-                f"It holds {', '.join(map(str, stored))} bits.",
+                msg("This model has no {tier}-bit experts.", tier=tier),
+                msg("It holds {stored} bits.", stored=", ".join(map(str, stored))),
             )
         least = largest_expert(self._source, tier)
         self.arrivals.make_way()

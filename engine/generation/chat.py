@@ -17,6 +17,7 @@ from engine.generation.model_files import ModelFiles
 from engine.generation.rendering import Rendering
 from engine.generation.turns import Turn, parted
 from engine.regular_file import read_json
+from engine.translatable import msg
 
 LONG = (
     50_000  # characters: for what is longer Python's lock would be held for more than 0.05 s, and nothing could stop it
@@ -228,7 +229,9 @@ def _stated_ends(path: Path) -> set[int]:
     except FileNotFoundError:
         return set()
     except (OSError, ValueError, AttributeError) as e:
-        raise UnderhillError(Kind.BROKEN_FILE, f"{path.name} of the model cannot be read.", "Import it again.") from e
+        raise UnderhillError(
+            Kind.BROKEN_FILE, msg("{name} of the model cannot be read.", name=path.name), msg("Import it again.")
+        ) from e
     return {end for end in (ends if isinstance(ends, list) else [ends]) if isinstance(end, int)}
 
 
@@ -251,7 +254,7 @@ def fit(
     reserve = max(1, min(reserve, context // 4))
     prompt = chat.prompt(messages, continue_last=continue_last, thinking=thinking)
     if not prompt.ids:  # an empty text for a model without a template
-        raise UnderhillError(Kind.BAD_REQUEST, "There is nothing to answer.", "Write a message first.")
+        raise UnderhillError(Kind.BAD_REQUEST, msg("There is nothing to answer."), msg("Write a message first."))
     if len(prompt.ids) + reserve <= context:
         return prompt
     system = [m for m in messages[:1] if m.role == "system"]
@@ -268,8 +271,12 @@ def fit(
     if len(prompt.ids) + 1 > context:
         raise UnderhillError(
             Kind.CONTEXT_FULL,
-            f"This message takes {len(prompt.ids):,} tokens, and the model sees {context:,} at a time.",
-            "Shorten it, or raise the context length in the settings if the model allows.",
+            msg(
+                "This message takes {ids} tokens, and the model sees {context} at a time.",
+                ids=f"{len(prompt.ids):,}",
+                context=f"{context:,}",
+            ),
+            msg("Shorten it, or raise the context length in the settings if the model allows."),
         )
     return dataclasses.replace(prompt, dropped=dropped)
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.translatable import msg
 
 Want = Literal["last", "all", "none"]
 Begin = Callable[[Sequence[int], int], None]  # token ids, and the position of the first
@@ -196,7 +197,7 @@ class Context:
         with self._aside():
             for start in range(0, len(ids), step):
                 if cancelled():
-                    raise UnderhillError(Kind.CANCELLED, "Stopped.")
+                    raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
                 self._begin(ids[start : start + step], start)
                 with torch.inference_mode():
                     part = torch.tensor(ids[start : start + step], dtype=torch.long)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.translatable import NO_TEXT, Translatable
+
 
 @dataclass(frozen=True)
 class ToolCall:
@@ -54,7 +56,7 @@ class Stats:
     precision: dict[str, int]
     peak_rss: int
     thinking_seconds: float = 0.0
-    why: str = ""
+    why: Translatable = NO_TEXT
     calls: tuple[ToolCall, ...] = ()
 
     @property
@@ -164,7 +166,7 @@ class Snapshot:
     cache_capacity: int
     rss: int
     generating: bool
-    why: str
+    why: Translatable
     uses: tuple[tuple[int, ...], ...] = ()
     gates: tuple[tuple[float, ...], ...] = ()
     places: tuple[tuple[int, ...], ...] = ()

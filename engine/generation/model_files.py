@@ -13,6 +13,7 @@ from engine.generation.formats.speech import Reads
 from engine.generation.sandboxed_tokenizer import SandboxedTokenizer
 from engine.importing import ALONE
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxStopped, SandboxTimeout
+from engine.translatable import msg
 
 MEMORY = 1_000_000_000  # bytes; one of 262,000 tokens and 282,000 merges took 390 MB to load
 LOAD_SECONDS = 60.0  # the same take two seconds; a slow disk in use takes longer
@@ -21,8 +22,8 @@ USE_SECONDS, RATE = 20.0, 100_000.0  # of a tokenizer, and what it does in one m
 
 PROCESS = SandboxedFunction("engine.generation.model_process:serve", MEMORY, nice=0)  # prompts wait for it
 _numbers = itertools.count(1)
-_AGAIN = "Download the model again, from its makers, or choose another."
-_KEPT = "Your chat is kept. Choose another model, or get this one from its makers."
+_AGAIN = msg("Download the model again, from its makers, or choose another.")
+_KEPT = msg("Your chat is kept. Choose another model, or get this one from its makers.")
 
 
 @dataclass(frozen=True)
@@ -51,21 +52,23 @@ class ModelFiles:
         if state == "unreadable":
             raise UnderhillError(
                 Kind.BROKEN_FILE,
-                "The model's tokenizer cannot be read.",
-                "Download or import the model again; its tokenizer files may be missing or need code we do not run.",
+                msg("The model's tokenizer cannot be read."),
+                msg(
+                    "Download or import the model again; its tokenizer files may be missing or need code we do not run."
+                ),
             ) from ValueError(*told)
         if state == "slow":
             raise UnderhillError(
                 Kind.UNSUPPORTED_MODEL,
-                "The model has no tokenizer.json, which Underhill needs to turn text into tokens.",
-                "Look for a version of the model that includes tokenizer.json.",
+                msg("The model has no tokenizer.json, which Underhill needs to turn text into tokens."),
+                msg("Look for a version of the model that includes tokenizer.json."),
             )
         facts = told[0]
         if facts["ambiguous"]:
             raise UnderhillError(
                 Kind.BROKEN_FILE,
-                "The model's tokenizer gives two of its tokens the same number.",
-                "Download the model again, from its makers, or choose another.",
+                msg("The model's tokenizer gives two of its tokens the same number."),
+                msg("Download the model again, from its makers, or choose another."),
             )
         self.template = str(facts["template"])
         self.reads = Reads(frozenset(facts["variables"]), frozenset(facts["fields"]))
@@ -84,13 +87,17 @@ class ModelFiles:
         except SandboxStopped as e:
             raise _stopped() from e
         except SandboxTimeout as e:
-            raise UnderhillError(Kind.BROKEN_FILE, "The model's tokenizer takes too long for this text.", _KEPT) from e
+            raise UnderhillError(
+                Kind.BROKEN_FILE, msg("The model's tokenizer takes too long for this text."), _KEPT
+            ) from e
         except SandboxMemory as e:
             raise UnderhillError(
-                Kind.BROKEN_FILE, "The model's tokenizer takes too much memory for this text.", _KEPT
+                Kind.BROKEN_FILE, msg("The model's tokenizer takes too much memory for this text."), _KEPT
             ) from e
         except SandboxFailure as e:
-            raise UnderhillError(Kind.BROKEN_FILE, "The model's tokenizer ends in a fault on this text.", _KEPT) from e
+            raise UnderhillError(
+                Kind.BROKEN_FILE, msg("The model's tokenizer ends in a fault on this text."), _KEPT
+            ) from e
 
     def tried(self, wanted: Sequence[Wanted]) -> list[str | None]:
         """Each as text, None where the template does not write it. Raises UnderhillError where it cannot be run."""
@@ -102,15 +109,17 @@ class ModelFiles:
         for state, text in self._rendered(wanted):
             if state == "syntax":
                 raise UnderhillError(
-                    Kind.BROKEN_FILE, f"The model's chat template is broken: {text}", "Download the model again."
+                    Kind.BROKEN_FILE,
+                    msg("The model's chat template is broken: {text}", text=text),
+                    msg("Download the model again."),
                 )
             if state == "long":
                 raise _too_much()
             if state == "refused":
                 raise UnderhillError(
                     Kind.BAD_REQUEST,
-                    f"This model's chat template refuses the chat: {text}",
-                    "Try without the system prompt.",
+                    msg("This model's chat template refuses the chat: {text}", text=text),
+                    msg("Try without the system prompt."),
                 )
             found.append(text)
         return found
@@ -128,12 +137,12 @@ class ModelFiles:
             raise _stopped() from e
         except SandboxTimeout as e:
             raise UnderhillError(
-                Kind.BROKEN_FILE, "The model's chat template takes too long to write this chat.", _KEPT
+                Kind.BROKEN_FILE, msg("The model's chat template takes too long to write this chat."), _KEPT
             ) from e
         except SandboxMemory as e:
             raise _too_much() from e
         except SandboxFailure as e:
-            raise UnderhillError(Kind.BROKEN_FILE, "The model's chat template cannot be run.", _KEPT) from e
+            raise UnderhillError(Kind.BROKEN_FILE, msg("The model's chat template cannot be run."), _KEPT) from e
 
 
 def _inside(tokenizer: str) -> Any:
@@ -143,18 +152,18 @@ def _inside(tokenizer: str) -> Any:
 
 
 def _stopped() -> UnderhillError:
-    return UnderhillError(Kind.CANCELLED, "Stopped.")
+    return UnderhillError(Kind.CANCELLED, msg("Stopped."))
 
 
 def _too_much() -> UnderhillError:
-    return UnderhillError(Kind.BROKEN_FILE, "The model's chat template makes too much of this chat.", _KEPT)
+    return UnderhillError(Kind.BROKEN_FILE, msg("The model's chat template makes too much of this chat."), _KEPT)
 
 
 def _not_loaded(cause: SandboxFailure) -> UnderhillError:
     if isinstance(cause, SandboxStopped):
         return _stopped()
     if isinstance(cause, SandboxTimeout):
-        return UnderhillError(Kind.BROKEN_FILE, "Reading the model's tokenizer takes too long.", _AGAIN)
+        return UnderhillError(Kind.BROKEN_FILE, msg("Reading the model's tokenizer takes too long."), _AGAIN)
     if isinstance(cause, SandboxMemory):
-        return UnderhillError(Kind.BROKEN_FILE, "Reading the model's tokenizer takes too much memory.", _AGAIN)
-    return UnderhillError(Kind.BROKEN_FILE, "Reading the model's tokenizer ends in a fault.", _AGAIN)
+        return UnderhillError(Kind.BROKEN_FILE, msg("Reading the model's tokenizer takes too much memory."), _AGAIN)
+    return UnderhillError(Kind.BROKEN_FILE, msg("Reading the model's tokenizer ends in a fault."), _AGAIN)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.translatable import msg
 
 NEAR = 8.0  # below the likeliest token's logit, where one looks for a nucleus first
 COLDEST = 1e-6  # temperature from which on only the likeliest token is left; logits divided by less may overflow
@@ -53,8 +54,8 @@ class Sampler:
         if not math.isfinite(values[likeliest]):
             raise UnderhillError(
                 Kind.BROKEN_FILE,
-                "The model's output is not a number: some of its weights are damaged.",
-                "Your chat is kept. Import the model again, from its makers, or choose another.",
+                msg("The model's output is not a number: some of its weights are damaged."),
+                msg("Your chat is kept. Import the model again, from its makers, or choose another."),
             )
         token = likeliest if self.sampling.temperature < COLDEST else self._draw(values)
         if self._penalizing:

@@ -6,13 +6,18 @@ from typing import Any
 
 import psutil
 
+from engine.translatable import NO_TEXT, Translatable, msg
 
-def running_low(mark: int) -> str:
+
+def running_low(mark: int) -> Translatable:
     """Why long work should wait, as a sentence: on battery, with less than `mark` percent left. '': it need not."""
     battery = _battery() if mark else None
     if battery is None or battery.power_plugged is not False or battery.percent >= mark:
-        return ""
-    return f"Paused at {battery.percent:.0f} % of battery; it goes on once this computer is plugged in"
+        return NO_TEXT
+    return msg(
+        "Paused at {percent} % of battery; it goes on once this computer is plugged in",
+        percent=f"{battery.percent:.0f}",
+    )
 
 
 def on_battery() -> bool | None:

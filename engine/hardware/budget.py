@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.hardware.machine import GB, Memory
+from engine.translatable import Translatable, msg
 
 MARGIN = 2 * GB  # left to the rest of the computer
 # Left within a control group's limit, where it is the group that limits: nobody else lives there, but the kernel
@@ -16,7 +17,7 @@ HUGE, PAGES_PER_SLAB = 2 << 20, 128
 ENTRY = 10_000  # of the interpreter's memory for an expert that is resident, in three parts (measured: 8 to 10 kB)
 
 
-def ceiling(memory: Memory, asked_gb: object, in_use: int, why: list[str]) -> int:
+def ceiling(memory: Memory, asked_gb: object, in_use: int, why: list[Translatable]) -> int:
     """Most bytes for the whole process: what was asked, but never beyond what is free less a margin. Says which it is.
 
     in_use: resident bytes of this process that stay; they are its own already.
@@ -28,15 +29,31 @@ def ceiling(memory: Memory, asked_gb: object, in_use: int, why: list[str]) -> in
         safe = min(safe, inside - max(GROUP_MARGIN, inside // GROUP_PART))
     if asked_gb is None:
         why.append(
-            f"{size(memory.available)} of memory are free; Underhill may use {size(safe)} in all "
-            "and leaves the rest to other programs."
+            msg(
+                "{available} of memory are free; Underhill may use {safe} in all "
+                "and leaves the rest to other programs.",
+                available=size(memory.available),
+                safe=size(safe),
+            )
         )
         return safe
     asked = int(float(str(asked_gb)) * GB)
     if asked > safe:
-        why.append(f"The ceiling of {round(asked / GB, 2):g} GB is lowered to {at_most(safe)}: no more is safely free.")
+        why.append(
+            msg(
+                "The ceiling of {asked} GB is lowered to {at_most}: no more is safely free.",
+                asked=f"{round(asked / GB, 2):g}",
+                at_most=at_most(safe),
+            )
+        )
         return safe
-    why.append(f"The memory ceiling is {size(asked)}, of which the program itself takes {size(in_use)}.")
+    why.append(
+        msg(
+            "The memory ceiling is {asked}, of which the program itself takes {in_use}.",
+            asked=size(asked),
+            in_use=size(in_use),
+        )
+    )
     return asked
 
 

@@ -8,6 +8,7 @@ from engine.hardware.budget import size
 from engine.hardware.machine import DiskPoint, Machine
 from engine.hardware.processor import Processor
 from engine.hardware.rates import Rates
+from engine.translatable import NO_TEXT, Translatable, joined, msg
 
 
 @dataclass(frozen=True)
@@ -21,53 +22,95 @@ class Computer:
     processor: Processor
     machine: Machine
     rates: Rates | None
-    why: str
-    sentences: tuple[str, ...]
+    why: Translatable
+    sentences: tuple[Translatable, ...]
 
 
-def describe(processor: Processor, machine: Machine, rates: Rates | None, why: str = "") -> Computer:
+def describe(processor: Processor, machine: Machine, rates: Rates | None, why: Translatable = NO_TEXT) -> Computer:
     """With its sentences."""
-    why = " ".join(filter(None, (rates.unread if rates is not None else "", _while_busy(rates), why)))
+    why = joined(" ", (rates.unread if rates is not None else "", _while_busy(rates), why))
     return Computer(processor, machine, rates, why, tuple(_sentences(processor, machine, rates, why)))
 
 
-def _while_busy(rates: Rates | None) -> str:
+def _while_busy(rates: Rates | None) -> Translatable:
     if rates is None or not rates.busy:
-        return ""
-    return (
-        f"It was measured while other programs took {100 * rates.busy:.0f} % of the processor, and will be measured "
-        "again when they do not."
+        return NO_TEXT
+    return msg(
+        "It was measured while other programs took {busy} % of the processor, and will be measured "
+        "again when they do not.",
+        busy=f"{100 * rates.busy:.0f}",
     )
 
 
-def _sentences(p: Processor, m: Machine, rates: Rates | None, why: str) -> list[str]:
-    kinds = f", {p.performance} of them fast ones" if p.performance < p.physical else ""
+def _sentences(p: Processor, m: Machine, rates: Rates | None, why: Translatable) -> list[Translatable]:
+    kinds = msg(", {performance} of them fast ones", performance=p.performance) if p.performance < p.physical else ""
     found = [
-        f"{p.name}: {p.physical} cores{kinds}, {p.logical} threads; {m.isa} kernels on {m.cores} threads.",
-        f"{size(m.memory.available)} of {size(m.memory.limit)} of memory are free; "
-        f"it is read at {m.memory_rate / 1e9:.0f} GB/s.",
+        msg(
+            "{name}: {physical} cores{kinds}, {logical} threads; {isa} kernels on {cores} threads.",
+            name=p.name,
+            physical=p.physical,
+            kinds=kinds,
+            logical=p.logical,
+            isa=m.isa,
+            cores=m.cores,
+        ),
+        msg(
+            "{available} of {limit} of memory are free; it is read at {memory_rate} GB/s.",
+            available=size(m.memory.available),
+            limit=size(m.memory.limit),
+            memory_rate=f"{m.memory_rate / 1e9:.0f}",
+        ),
     ]
     for card in m.gpus:
-        link = f"; {card.pinned / 1e9:.1f} GB/s to it" if card.pinned else ""
+        link = msg("; {pinned} GB/s to it", pinned=f"{card.pinned / 1e9:.1f}") if card.pinned else ""
         found.append(
-            f"{card.name}: {size(card.free)} of {size(card.total)} free{link}. This version does not compute on it."
+            msg(
+                "{name}: {free} of {total} free{link}. This version does not compute on it.",
+                name=card.name,
+                free=size(card.free),
+                total=size(card.total),
+                link=link,
+            )
         )
-    found.append(f"{size(m.disk_free)} are free on the disk.")
+    found.append(msg("{disk_free} are free on the disk.", disk_free=size(m.disk_free)))
     if m.on_battery:
-        found.append("It runs on its battery, where it may be slower.")
+        found.append(msg("It runs on its battery, where it may be slower."))
     if rates is None:
         return [*found, why] if why else found
     if rates.disk_points:
         best = max(rates.disk_points, key=lambda point: point.rate)
-        found.append(f"The disk reads experts at {m.disk_rate / 1e9:.1f} GB/s; at best, {_point(best)}.")
-    shares = ", ".join(f"{100 * share:.0f} % at {tier} bits" for tier, share in sorted(rates.kernel_shares.items()))
+        found.append(
+            msg(
+                "The disk reads experts at {disk_rate} GB/s; at best, {point}.",
+                disk_rate=f"{m.disk_rate / 1e9:.1f}",
+                point=_point(best),
+            )
+        )
+    shares = joined(
+        ", ",
+        [
+            msg("{share} % at {tier} bits", share=f"{100 * share:.0f}", tier=tier)
+            for tier, share in sorted(rates.kernel_shares.items())
+        ],
+    )
     if shares:
-        found.append(f"Experts are computed at this part of the memory's pace: {shares}.")
+        found.append(msg("Experts are computed at this part of the memory's pace: {shares}.", shares=shares))
     else:
-        found.append(f"The slower torch kernels take {1e9 * rates.torch_weight:.1f} ns for a weight.")
+        found.append(
+            msg(
+                "The slower torch kernels take {torch_weight} ns for a weight.",
+                torch_weight=f"{1e9 * rates.torch_weight:.1f}",
+            )
+        )
     return [*found, why] if why else found
 
 
-def _point(point: DiskPoint) -> str:
-    way = "past the file cache" if point.direct else "through the file cache"
-    return f"{point.rate / 1e9:.1f} GB/s ({size(point.nbytes)} at a time, {point.depth} at once, {way})"
+def _point(point: DiskPoint) -> Translatable:
+    way = msg("past the file cache") if point.direct else msg("through the file cache")
+    return msg(
+        "{rate} GB/s ({nbytes} at a time, {depth} at once, {way})",
+        rate=f"{point.rate / 1e9:.1f}",
+        nbytes=size(point.nbytes),
+        depth=point.depth,
+        way=way,
+    )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from engine.translatable import Translatable, msg
+
 STEP = 256  # tokens that a length which just leaves all experts in memory is a multiple of
 SHORT = 8192  # tokens below which a chat is too short to be worth that
 ENOUGH = 32768  # tokens where experts are read from disk in any case: every answer pays for room that lies empty
 
 
 def tokens_of_context(
-    wanted: int, least: int, room: int, beside: int, per_token: int, *, asked: bool, why: list[str]
+    wanted: int, least: int, room: int, beside: int, per_token: int, *, asked: bool, why: list[Translatable]
 ) -> int:
     """Tokens: `wanted` by the user (asked) or the most that the model takes, or fewer, which is said; at least `least`.
 
@@ -26,11 +28,28 @@ def tokens_of_context(
     if asked:
         found = max(least, min(wanted, max(half, free)))
         if found < wanted:
-            why.append(f"The context is {found:,} tokens instead of {wanted:,}, so that experts have room too.")
+            why.append(
+                msg(
+                    "The context is {found} tokens instead of {wanted}, so that experts have room too.",
+                    found=f"{found:,}",
+                    wanted=f"{wanted:,}",
+                )
+            )
         return found
     stays = beside >= SHORT * per_token
     found = max(least, min(wanted, free // STEP * STEP if stays else min(half, ENOUGH)))
     if found < wanted:
-        reason = "with more, not all experts would stay in memory" if stays else "the rest of the memory is for experts"
-        why.append(f"The context is {found:,} tokens of the {wanted:,} possible: {reason}. Its setting overrules this.")
+        reason = (
+            msg("with more, not all experts would stay in memory")
+            if stays
+            else msg("the rest of the memory is for experts")
+        )
+        why.append(
+            msg(
+                "The context is {found} tokens of the {wanted} possible: {reason}. Its setting overrules this.",
+                found=f"{found:,}",
+                wanted=f"{wanted:,}",
+                reason=reason,
+            )
+        )
     return found

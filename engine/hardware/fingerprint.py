@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from engine.hardware.processor import processor
+from engine.translatable import msg
 
 RAM_STEP = 1 << 28  # bytes; what is left of the modules differs by a few megabytes from kernel to kernel
 MOUNTS = Path("/proc/self/mountinfo")
@@ -33,14 +34,14 @@ class Fingerprint:
     def differs(self, other: Fingerprint) -> str:
         """The first thing that is another, in a few words; '' if nothing is."""
         words = {
-            "disk": "the disk is another one",
-            "ram": "the memory has another size",
-            "processor": "the processor is another one",
-            "physical": "other cores may be used",
-            "logical": "other cores may be used",
-            "system": "the operating system is another one",
-            "underhill": "Underhill is of another version",
-            "torch": "torch is of another version",
+            "disk": msg("the disk is another one"),
+            "ram": msg("the memory has another size"),
+            "processor": msg("the processor is another one"),
+            "physical": msg("other cores may be used"),
+            "logical": msg("other cores may be used"),
+            "system": msg("the operating system is another one"),
+            "underhill": msg("Underhill is of another version"),
+            "torch": msg("torch is of another version"),
         }
         return next((text for name, text in words.items() if getattr(self, name) != getattr(other, name)), "")
 

@@ -13,6 +13,7 @@ from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import GB, Machine, Memory
 from engine.hardware.plan import Plan, make_plan
 from engine.hardware.speed import figure
+from engine.translatable import Translatable, msg
 
 Pill = Literal["fits", "slow", "too_big"]
 SLOW = 2.0  # tokens a second below which reading along is no pleasure
@@ -28,7 +29,7 @@ class Fit:
     """
 
     pill: Pill
-    sentence: str
+    sentence: Translatable
     speed: tuple[float, float] | None
     needed: int
     wanted: int
@@ -58,12 +59,21 @@ def fit(
     except UnderhillError as e:
         if e.kind is not Kind.OUT_OF_MEMORY:
             raise
-        return Fit("too_big", f"Too big: {e.sentence}", None, *_least(machine, model, values), disk, tier)
+        return Fit(
+            "too_big",
+            msg("Too big: {sentence}", sentence=e.sentence),
+            None,
+            *_least(machine, model, values),
+            disk,
+            tier,
+        )
     found = fit_of(plan, model)
     if missing > 0:
-        text = (
-            f"Too big for the disk: it takes {size(disk)}, {size(disk_margin)} should stay free, "
-            f"and {size(machine.disk_free)} are free there."
+        text = msg(
+            "Too big for the disk: it takes {disk}, {disk_margin} should stay free, and {disk_free} are free there.",
+            disk=size(disk),
+            disk_margin=size(disk_margin),
+            disk_free=size(machine.disk_free),
         )
         return replace(found, pill="too_big", sentence=text, speed=None)
     return found
@@ -76,15 +86,23 @@ def fit_of(plan: Plan, model: ModelFacts) -> Fit:
     return Fit(pill, _sentence(plan, model, pill), plan.speed, plan.least, wanted, _disk(model), plan.tier)
 
 
-def _sentence(plan: Plan, model: ModelFacts, pill: Pill) -> str:
+def _sentence(plan: Plan, model: ModelFacts, pill: Pill) -> Translatable:
     low, high = (figure(speed) for speed in plan.speed)
-    span = low if low == high else f"{low} to {high}"
+    span = low if low == high else msg("{low} to {high}", low=low, high=high)
     whole = model.expert_bytes[plan.tier]
     if plan.cache_bytes >= whole:
-        where = "all of it in memory"
+        where = msg("all of it in memory")
     else:
-        where = f"{100 * plan.cache_bytes / whole:.0f} % of its experts in memory, the rest read from disk"
-    return f"{pill.capitalize()}: about {span} tokens a second with {plan.tier}-bit experts, {where}."
+        where = msg(
+            "{whole} % of its experts in memory, the rest read from disk", whole=f"{100 * plan.cache_bytes / whole:.0f}"
+        )
+    return msg(
+        "{pill}: about {span} tokens a second with {tier}-bit experts, {where}.",
+        pill=msg("Slow") if pill == "slow" else msg("Fits"),
+        span=span,
+        tier=plan.tier,
+        where=where,
+    )
 
 
 def _least(machine: Machine, model: ModelFacts, values: Mapping[str, object]) -> tuple[int, int]:

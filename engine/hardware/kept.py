@@ -13,6 +13,7 @@ from engine.hardware.rates import Rates, from_json
 from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
+from engine.translatable import NO_TEXT, Translatable, msg
 
 FILE = "hardware.json"
 VERSION = 4
@@ -24,7 +25,7 @@ class Kept:
     """What is known. rates: None where they have to be measured; then why says so in a sentence."""
 
     rates: Rates | None
-    why: str = ""
+    why: Translatable = NO_TEXT
 
 
 def look(folder: Path, now: Fingerprint, on_battery: bool | None) -> Kept:
@@ -36,15 +37,20 @@ def look(folder: Path, now: Fingerprint, on_battery: bool | None) -> Kept:
             with suppress(KeyError, TypeError, ValueError, AttributeError):
                 return Kept(from_json(row["rates"]))
     if not rows:
-        return Kept(None, "This computer has not been measured yet.")
+        return Kept(None, msg("This computer has not been measured yet."))
     if any(row["fingerprint"] == asdict(now) for row in rows):
-        where = "on its battery" if on_battery else "on mains"
-        return Kept(None, f"This computer has not been measured {where} yet.")
+        where = msg("on its battery") if on_battery else msg("on mains")
+        return Kept(None, msg("This computer has not been measured {where} yet.", where=where))
     try:
         differs = Fingerprint(**rows[-1]["fingerprint"]).differs(now)
     except TypeError:
         differs = ""
-    return Kept(None, f"Since this computer was measured, {differs}." if differs else "It has to be measured again.")
+    return Kept(
+        None,
+        msg("Since this computer was measured, {differs}.", differs=differs)
+        if differs
+        else msg("It has to be measured again."),
+    )
 
 
 def keep(folder: Path, now: Fingerprint, on_battery: bool | None, rates: Rates) -> None:

@@ -6,6 +6,7 @@ import psutil
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware import control_groups
+from engine.translatable import msg
 
 # Bytes of the engine and of the process for a model's files, once their libraries are loaded and the built-in model is
 # looked at, before a plan is made. In a control group of 350 MB the system killed it before; one of 380 MB was enough.
@@ -22,6 +23,10 @@ def check() -> None:
         needed, given = round(LEAST / 1e6), round(allowed / 1e6)
         raise UnderhillError(
             Kind.OUT_OF_MEMORY,
-            f"Underhill needs {needed} MB of memory before any model, and may use {given} MB.",
-            "Raise the memory limit that Underhill runs under, or close other programs under the same limit.",
+            msg(
+                "Underhill needs {needed} MB of memory before any model, and may use {given} MB.",
+                needed=needed,
+                given=given,
+            ),
+            msg("Raise the memory limit that Underhill runs under, or close other programs under the same limit."),
         )

@@ -19,11 +19,12 @@ from engine.hardware.processor import processor
 from engine.hardware.rates import Rates
 from engine.hardware.scratch import scratch_file
 from engine.kernels.native import NativeKernel, NativeMissing
+from engine.translatable import NO_TEXT, Translatable, msg, system_reason
 
 TIERS = (2, 4, 8)
 FASTER = 1.03  # by which more threads must be faster to be taken: the others have the computer's other programs to run
 PASSES = 5  # over the kernels, for one alone may meet a moment that does not last
-Report = Callable[[str, int, int], None]
+Report = Callable[[Translatable, int, int], None]
 
 
 def probe_fully(
@@ -37,8 +38,8 @@ def probe_fully(
     try:
         while not probe.complete:
             if cancelled():
-                raise UnderhillError(Kind.CANCELLED, "Stopped.")
-            report(f"Measuring {probe.doing}", probe.done, probe.total)
+                raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
+            report(msg("Measuring {doing}", doing=probe.doing), probe.done, probe.total)
             probe.step()
         return probe.rates
     finally:
@@ -61,10 +62,10 @@ class Probe:
         self._memory_rate = self._torch = 0.0
         self._cards: dict[str, tuple[float, float, float]] = {}
         self._taken = self._busy = 0.0
-        self._unread = ""
+        self._unread = NO_TEXT
         self._result: Rates | None = None
         self.threads = processor().performance
-        self.doing = "memory"
+        self.doing = msg("memory")
         self.done = 0
         self.total = 4 + PASSES * len(TIERS) + 2 * len(disk_speed.SIZES) * len(disk_speed.DEPTHS)
         self._steps = self._run()
@@ -105,8 +106,12 @@ class Probe:
             self.close()
         except OSError as cause:
             self.close()
-            text = f"The disk of {self._place} could not be read while it was measured ({cause.strerror or cause})."
-            raise UnderhillError(Kind.DISK_ERROR, text, "Check the disk.") from cause
+            text = msg(
+                "The disk of {place} could not be read while it was measured ({strerror}).",
+                place=self._place,
+                strerror=system_reason(cause),
+            )
+            raise UnderhillError(Kind.DISK_ERROR, text, msg("Check the disk.")) from cause
         except BaseException:
             self.close()
             raise
@@ -120,12 +125,12 @@ class Probe:
     def _run(self) -> Generator[None, None, None]:
         self._memory_rate = memory_speed.quickly(self.threads)
         yield
-        self.doing = "kernels"
+        self.doing = msg("kernels")
         yield from self._kernels()
-        self.doing = "graphics cards"
+        self.doing = msg("graphics cards")
         self._cards = {card.name: (card.pinned, card.pageable, card.rate) for card in graphics.measured()}
         yield
-        self.doing = "the disk"
+        self.doing = msg("the disk")
         files = self._files or self._scratch()
         self.total = self.done + 1 + (disk_speed.count(files) if files else 0)
         yield
@@ -141,7 +146,7 @@ class Probe:
         except UnderhillError as refused:
             if refused.kind is Kind.CANCELLED:
                 raise
-            self._unread = f"{refused.sentence} {refused.action}"
+            self._unread = refused.message
             return ()
 
     def _kernels(self) -> Generator[None, None, None]:

@@ -17,11 +17,12 @@ from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import GB, Gpu, Machine
 from engine.hardware.plan import CHUNKS, Plan
 from engine.hardware.speed import HIDDEN, REUSE, expert_rate, figure, reading_rate, token_costs
+from engine.translatable import NO_TEXT, Translatable, joined, msg
 
 AUTO, CPU, ASSISTED, GPU = "auto", "cpu", "cpu-assisted", "gpu"  # of the setting `mode`
 MODES = (CPU, GPU, ASSISTED)  # of equally fast ones, the first
 RUNS = (CPU,)  # what an open model does; the others are figures to judge by
-NAMES = {CPU: "CPU-only", ASSISTED: "CPU-assisted", GPU: "GPU-centric"}
+NAMES = {CPU: msg("CPU-only"), ASSISTED: msg("CPU-assisted"), GPU: msg("GPU-centric")}
 MARGIN = GB  # bytes of a card's free memory that are left alone: its driver's own, the screen, other programs
 PINNED = 6e9  # bytes a second to a card, and
 OWN = 150e9  # those of its own memory, where they were not measured: of slow laptops
@@ -64,13 +65,13 @@ def chosen(found: tuple[Outlook, ...]) -> Outlook:
     return max((o for o in found if o.mode in RUNS), key=_pace)
 
 
-def why_not(mode: str, cards: tuple[Gpu, ...]) -> str:
+def why_not(mode: str, cards: tuple[Gpu, ...]) -> Translatable:
     """Why this version cannot run a mode on a computer with these cards, in a sentence; '' where it can."""
     if mode in (AUTO, *RUNS):
-        return ""
+        return NO_TEXT
     if any(not card.unified for card in cards):
-        return "This version of Underhill computes experts on the processor only, whatever card there is."
-    return (
+        return msg("This version of Underhill computes experts on the processor only, whatever card there is.")
+    return msg(
         "No graphics card with memory of its own was found here, and this version of Underhill computes experts on "
         "the processor only."
     )
@@ -86,36 +87,46 @@ def demand(mode: str, cards: Callable[[], tuple[Gpu, ...]]) -> None:
     if mode not in (AUTO, *RUNS):
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            f"{NAMES[mode]} cannot run here. {why_not(mode, cards())}",
-            f"Set the mode to {AUTO} or {CPU}.",
+            msg("{names} cannot run here. {why_not}", names=NAMES[mode], why_not=why_not(mode, cards())),
+            msg("Set the mode to {auto} or {cpu}.", auto=AUTO, cpu=CPU),
         )
 
 
-def sentences(machine: Machine, found: tuple[Outlook, ...]) -> tuple[str, ...]:
+def sentences(machine: Machine, found: tuple[Outlook, ...]) -> tuple[Translatable, ...]:
     """What each mode gives or would give, CPU-only first, and what stands against it."""
     shared = [
-        f"{card.name} has no memory of its own: nothing would be gained." for card in machine.gpus if card.unified
+        msg("{name} has no memory of its own: nothing would be gained.", name=card.name)
+        for card in machine.gpus
+        if card.unified
     ]
     of = {outlook.mode: outlook for outlook in found}
     told = []
     for mode in (CPU, ASSISTED, GPU):
         outlook, against = of.get(mode), why_not(mode, machine.gpus)
         if outlook is None:
-            lacking = "" if all(card.unified for card in machine.gpus) else "The card's memory does not hold it. "
-            told.append(f"{NAMES[mode]}: not possible. {lacking}{against}")
+            lacking = "" if all(card.unified for card in machine.gpus) else msg("The card's memory does not hold it.")
+            told.append(joined(" ", (msg("{names}: not possible.", names=NAMES[mode]), lacking, against)))
         elif not against:
-            told.append(f"{NAMES[mode]}: about {_span(outlook)} tokens a second; this is what runs.")
+            told.append(
+                msg("{names}: about {span} tokens a second; this is what runs.", names=NAMES[mode], span=_span(outlook))
+            )
         else:
             told.append(
-                f"{NAMES[mode]}: would be about {_span(outlook)} tokens a second, by arithmetic that no card was held "
-                f"against, with {size(outlook.device_experts)} of experts in graphics memory. {against}"
+                msg(
+                    "{names}: would be about {span} tokens a second, by arithmetic that no card was held "
+                    "against, with {device_experts} of experts in graphics memory. {against}",
+                    names=NAMES[mode],
+                    span=_span(outlook),
+                    device_experts=size(outlook.device_experts),
+                    against=against,
+                )
             )
     return (*shared, *told)
 
 
 def _span(outlook: Outlook) -> str:
     low, high = map(figure, outlook.speed)
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else msg("{low} to {high}", low=low, high=high)
 
 
 _WAYS = ((GPU, "device"), (ASSISTED, "device"), (ASSISTED, "host"))

@@ -12,6 +12,7 @@ from engine.hardware.context_length import tokens_of_context
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import Machine
 from engine.hardware.speed import PACE, Expectation, chunk_costs, decode_sentence, expected, prompt_sentence
+from engine.translatable import Translatable, msg
 
 SMALLEST_CONTEXT = 512
 KINDS = ("int4", "int8", "bf16", "f32")  # how the weights beside the experts can be held, coarse first
@@ -68,7 +69,7 @@ class Plan:
     first_token: tuple[float, float]
     limit: str  # 'memory' or 'disk'
     direct: bool
-    sentences: tuple[str, ...]
+    sentences: tuple[Translatable, ...]
 
 
 def make_plan(
@@ -79,7 +80,7 @@ def make_plan(
     opened: it is loaded already and keeps what cannot change; its bytes are not in in_use, and count as free.
     Raises UnderhillError(OUT_OF_MEMORY) with the figures where it cannot hold, BAD_REQUEST for a tier not stored.
     """
-    why: list[str] = []
+    why: list[Translatable] = []
     tier = _tier(model, str(settings["tier"]))
     most = ceiling(machine.memory, settings["memory_gb"], in_use, why)
     smallest = _smallest_cache(model, tier)
@@ -133,9 +134,14 @@ def make_plan(
     expectation, pace = _paced(machine.reading(direct), model, tier, dense, cache, dial_of(settings), chunk, context)
     why += [pace, prompt_sentence(expectation)]
     if settings["mode"] == "cpu":
-        why += [f"{card.name} is not computed on: the processor alone was chosen." for card in machine.gpus]
+        why += [
+            msg("{name} is not computed on: the processor alone was chosen.", name=card.name) for card in machine.gpus
+        ]
     else:
-        why += [f"{card.name} is not computed on: this version uses the processor alone." for card in machine.gpus]
+        why += [
+            msg("{name} is not computed on: this version uses the processor alone.", name=card.name)
+            for card in machine.gpus
+        ]
     return Plan(
         "cpu",
         tier,
@@ -176,7 +182,7 @@ def dial_of(settings: Mapping[str, object]) -> str:
 
 def _paced(
     machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str, chunk: int, context: int
-) -> tuple[Expectation, str]:
+) -> tuple[Expectation, Translatable]:
     """What to expect behind as many tokens as a chat usually has, where there is room for them; and its sentence."""
     now, late = (expected(machine, model, tier, dense, cache, dial, chunk, n) for n in (min(context, USUAL), context))
     corrected = model.seen is not None and model.seen.correction != 1.0
@@ -189,12 +195,14 @@ def _tier(model: ModelFacts, wanted: str) -> int:
     if tier not in model.tiers:
         stored = ", ".join(str(t) for t in model.tiers)
         raise UnderhillError(
-            Kind.BAD_REQUEST, f"{model.name} holds no {tier}-bit experts.", f"It holds these bits: {stored}."
+            Kind.BAD_REQUEST,
+            msg("{name} holds no {tier}-bit experts.", name=model.name, tier=tier),
+            msg("It holds these bits: {stored}.", stored=stored),
         )
     return tier
 
 
-def _direct(machine: Machine, record: int, asked: str, missing: bool, why: list[str]) -> bool:
+def _direct(machine: Machine, record: int, asked: str, missing: bool, why: list[Translatable]) -> bool:
     """How experts are read: as asked, or as was measured to be faster at their size.
 
     Copies in the file cache take memory that experts could have, so it has to be much faster through it.
@@ -206,12 +214,18 @@ def _direct(machine: Machine, record: int, asked: str, missing: bool, why: list[
     past, through = (machine.reading(direct).disk_rate_at(record) for direct in (True, False))
     direct = through < THROUGH_CACHE * past
     if missing:
-        ways = [f"past the system's file cache ({size(int(past))} a second)", f"through it ({size(int(through))})"]
+        ways = [
+            msg("past the system's file cache ({int} a second)", int=size(int(past))),
+            msg("through it ({int})", int=size(int(through))),
+        ]
         why.append(
-            f"Experts are read {ways[0]}, which was measured beside {ways[1]}."
+            msg("Experts are read {ways}, which was measured beside {ways2}.", ways=ways[0], ways2=ways[1])
             if direct
-            else f"Experts are read through the system's file cache ({size(int(through))} a second): past it the disk "
-            f"gives {size(int(past))}."
+            else msg(
+                "Experts are read through the system's file cache ({int} a second): past it the disk gives {int2}.",
+                int=size(int(through)),
+                int2=size(int(past)),
+            )
         )
     return direct
 
@@ -245,15 +259,24 @@ def _longer(
 
 
 def _too_little(model: ModelFacts, least: int, most: int, *, asked: bool) -> UnderhillError:
-    raised = f"Raise the memory ceiling to {at_least(least)} or more, " if asked else "Close other programs, "
+    raised = (
+        msg("Raise the memory ceiling to {at_least} or more, or choose a smaller model.", at_least=at_least(least))
+        if asked
+        else msg("Close other programs, or choose a smaller model.")
+    )
     return UnderhillError(
         Kind.OUT_OF_MEMORY,
-        f"{model.name} needs {at_least(least)} of memory at the least, and {at_most(most)} may be used.",
-        f"{raised}or choose a smaller model.",
+        msg(
+            "{name} needs {at_least} of memory at the least, and {at_most} may be used.",
+            name=model.name,
+            at_least=at_least(least),
+            at_most=at_most(most),
+        ),
+        raised,
     )
 
 
-def _dense(model: ModelFacts, wanted: str, room: int, why: list[str]) -> str:
+def _dense(model: ModelFacts, wanted: str, room: int, why: list[Translatable]) -> str:
     """The kind that is asked for, or the next finer one that this model can have here; a sentence says so.
 
     By itself: what was found with the bits of its experts, where they were lowered; else 8 bits where native kernels
@@ -268,13 +291,17 @@ def _dense(model: ModelFacts, wanted: str, room: int, why: list[str]) -> str:
             return "bf16"
         if model.dense_bytes["int8"] <= room:
             return "int8"
-        why.append("The other weights are held at 4 bits, which costs some precision, so that the model fits.")
+        why.append(msg("The other weights are held at 4 bits, which costs some precision, so that the model fits."))
         return "int4"
     possible = next(kind for kind in KINDS[KINDS.index(wanted) :] if kind in model.dense_bytes)
     if possible != wanted:
         why.append(
-            f"The other weights are held as {possible}: {wanted} is not possible with this family, or without native "
-            "kernels."
+            msg(
+                "The other weights are held as {possible}: {wanted} is not possible with this family, or without "
+                "native kernels.",
+                possible=possible,
+                wanted=wanted,
+            )
         )
     return possible
 
@@ -289,16 +316,26 @@ def _wanted_cache(model: ModelFacts, tier: int, smallest: int, fraction: object)
     return whole if fraction is None else max(smallest, int(whole * float(str(fraction))))
 
 
-def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: object, why: list[str]) -> int:
+def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: object, why: list[Translatable]) -> int:
     whole = model.expert_bytes[tier]
     cache = max(smallest, min(_wanted_cache(model, tier, smallest, fraction), room))
     if cache >= whole:
         why.append(
-            f"All {size(whole)} of experts fit in memory, so every one runs at {tier} bits whatever the dial says."
+            msg(
+                "All {whole} of experts fit in memory, so every one runs at {tier} bits whatever the dial says.",
+                whole=size(whole),
+                tier=tier,
+            )
         )
     else:
         why.append(
-            f"{size(cache)} of {size(whole)} of experts ({100 * cache / whole:.0f} %) are kept in memory at "
-            f"{tier} bits; the rest is read from disk when needed."
+            msg(
+                "{cache} of {whole} of experts ({whole2} %) are kept in memory at "
+                "{tier} bits; the rest is read from disk when needed.",
+                cache=size(cache),
+                whole=size(whole),
+                whole2=f"{100 * cache / whole:.0f}",
+                tier=tier,
+            )
         )
     return cache

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from engine import translatable
 from engine.hardware.machine import DiskPoint
+from engine.translatable import NO_TEXT, Translatable
 
 # Where a rate is that much below what it was, or above, something else has begun to use it, or has ended: short looks
 # at a disk and at memory that nobody else used lay between a sixth below and a fifth above what the next seconds gave.
@@ -42,7 +44,7 @@ class Rates:
     cards: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     seconds: float = 0.0
     when: float = 0.0
-    unread: str = ""
+    unread: Translatable = NO_TEXT
     busy: float = 0.0
 
     def shares_at(self, memory_rate: float) -> dict[int, float]:
@@ -59,7 +61,7 @@ class Rates:
 
     def as_json(self) -> dict[str, Any]:
         """For `from_json`."""
-        return asdict(self)
+        return {**asdict(self), "unread": translatable.as_json(self.unread)}
 
 
 def from_json(found: Mapping[str, Any]) -> Rates:
@@ -68,7 +70,7 @@ def from_json(found: Mapping[str, Any]) -> Rates:
         DiskPoint(int(p["nbytes"]), int(p["depth"]), bool(p["direct"]), _positive(p["rate"]))
         for p in found["disk_points"]
     )
-    unread = str(found.get("unread", ""))
+    unread = translatable.from_json(found.get("unread", ""))
     if not (points or unread) or any(point.nbytes < 1 or point.depth < 1 for point in points):
         raise ValueError("no points of the disk")
     return Rates(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.store.output import FULL
+from engine.translatable import msg, system_reason
 
 SIZE = 512 << 20  # bytes
 LEAST = 64 << 20  # below which nothing could be told from it
@@ -36,7 +37,7 @@ def scratch_file(folder: Path, cancelled: Callable[[], bool] = lambda: False) ->
             with os.fdopen(fd, "wb", buffering=0) as file:
                 for _ in range(size // PIECE):
                     if cancelled():
-                        raise UnderhillError(Kind.CANCELLED, "Stopped.")
+                        raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
                     file.write(os.urandom(PIECE))
                 os.fsync(file.fileno())
         except OSError as cause:
@@ -51,8 +52,8 @@ def scratch_file(folder: Path, cancelled: Callable[[], bool] = lambda: False) ->
 def _full(folder: Path) -> UnderhillError:
     return UnderhillError(
         Kind.DISK_FULL,
-        f"The disk of {folder} is too full to be measured.",
-        f"Free {PART * LEAST // 10**6} MB there and measure again.",
+        msg("The disk of {folder} is too full to be measured.", folder=folder),
+        msg("Free {part} MB there and measure again.", part=PART * LEAST // 10**6),
     )
 
 
@@ -61,6 +62,10 @@ def _refused(folder: Path, cause: OSError) -> UnderhillError:
         return _full(folder)
     return UnderhillError(
         Kind.DISK_ERROR,
-        f"The disk of {folder} cannot be measured, as nothing can be written there ({cause.strerror or cause}).",
-        "Choose a folder that can be written to, or measure with a model that lies there.",
+        msg(
+            "The disk of {folder} cannot be measured, as nothing can be written there ({strerror}).",
+            folder=folder,
+            strerror=system_reason(cause),
+        ),
+        msg("Choose a folder that can be written to, or measure with a model that lies there."),
     )

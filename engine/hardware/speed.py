@@ -8,6 +8,7 @@ from engine.hardware.attending import USUAL, attending
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import Machine
 from engine.hardware.shares import dial_shares
+from engine.translatable import Translatable, msg
 
 # Of an expert's weight, decoded and multiplied by torch, whatever its bits: 2.3 to 6 ns (measured, two cores).
 TORCH_WEIGHT = 5e-9
@@ -30,7 +31,7 @@ LEAST = 3  # experts that it holds all the same, where there is room for them: o
 DISK_USE = 0.97  # of the disk's own pace, what is left of it beside computing and between two layers' reads
 HIDDEN = 0.8  # of the shorter one of reading and computing, what the longer one hides where a layer reads many experts
 REUSE = 0.5  # of the misses of uniform routing, those of usual chats
-PACE = "Expect"  # begins the sentence on the speed, and no other
+PACE = "Expect "  # begins the sentence on the speed, and no other
 MUCH = 0.8  # of the speed, that a full context must cost it to be told
 PROMPT = 500  # tokens of the prompt that `first_token` is told for
 SHORTEST = 0.1  # seconds: less is not told apart
@@ -207,38 +208,54 @@ def window(cache: int, largest: int) -> int:
 
 def decode_sentence(
     expectation: Expectation, *, all_in_memory: bool, corrected: bool = False, late: Expectation | None = None
-) -> str:
+) -> Translatable:
     """The expected speed in words. corrected: by what was measured before. late: what is left of it when the context is
     full, told where that is much less."""
-    what = "reading experts from disk" if expectation.limit == "disk" else "computing from memory"
+    what = msg("reading experts from disk") if expectation.limit == "disk" else msg("computing from memory")
     span, high = _span(expectation), figure(expectation.decode[1])
     if all_in_memory and not corrected:
-        span = f"up to {high}"
-    learned = ", as was measured here" if corrected else ""
+        span = msg("up to {high}", high=high)
+    learned = msg(", as was measured here") if corrected else ""
     later = ""
     if late is not None and late.decode[1] < MUCH * expectation.decode[1]:
         later = _later(_span(late))
-    return f"{PACE} {span} tokens a second{learned}{later}; {what} sets the pace."
+    return msg(
+        "Expect {span} tokens a second{learned}{later}; {what} sets the pace.",
+        span=span,
+        learned=learned,
+        later=later,
+        what=what,
+    )
 
 
-def _span(expectation: Expectation) -> str:
+def _span(expectation: Expectation) -> Translatable:
     low, high = (figure(speed) for speed in expectation.decode)
-    return f"about {low} to {high}" if low != high else f"about {low}"
+    return msg("about {low} to {high}", low=low, high=high) if low != high else msg("about {low}", low=low)
 
 
-def _later(span: str) -> str:
-    return f", {span} once the context is full"
+def _later(span: str) -> Translatable:
+    return msg(", {span} once the context is full", span=span)
 
 
-def prompt_sentence(expectation: Expectation) -> str:
+def prompt_sentence(expectation: Expectation) -> Translatable:
     """How long a prompt takes, in words."""
     slow, fast = expectation.first_token
     if slow < SHORTEST:
-        return f"A prompt of {PROMPT} tokens takes less than {SHORTEST} seconds before the answer begins."
-    span = f"{seconds(fast)} to {seconds(slow)}" if seconds(fast) != seconds(slow) else seconds(slow)
+        return msg(
+            "A prompt of {prompt} tokens takes less than {shortest} seconds before the answer begins.",
+            prompt=PROMPT,
+            shortest=SHORTEST,
+        )
+    span = (
+        msg("{fast} to {slow}", fast=seconds(fast), slow=seconds(slow))
+        if seconds(fast) != seconds(slow)
+        else seconds(slow)
+    )
     if span == "1.0":
-        return f"A prompt of {PROMPT} tokens takes about 1.0 second before the answer begins."
-    return f"A prompt of {PROMPT} tokens takes about {span} seconds before the answer begins."
+        return msg("A prompt of {prompt} tokens takes about 1.0 second before the answer begins.", prompt=PROMPT)
+    return msg(
+        "A prompt of {prompt} tokens takes about {span} seconds before the answer begins.", prompt=PROMPT, span=span
+    )
 
 
 def figure(speed: float) -> str:

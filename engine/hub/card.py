@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.hardware.fit import Fit
 from engine.hub.dials import Calibration
+from engine.translatable import NO_TEXT, Translatable
 
 # ModelCard.state
 READY = "ready"
@@ -36,7 +37,7 @@ class ModelCard:
     """
 
     name: str
-    title: str
+    title: Translatable
     family: str
     path: str
     parameters: int
@@ -50,16 +51,16 @@ class ModelCard:
     context_length: int
     tiers: tuple[int, ...]
     backend: str  # 'lean' or 'compatibility'
-    note: str = ""
+    note: Translatable = NO_TEXT
     loaded: bool = False
-    plan: tuple[str, ...] = ()
+    plan: tuple[Translatable, ...] = ()
     thinking: tuple[str, ...] = ()
     plain_thinking: str = ""
     calibration: Calibration | None = None
-    doing: str = ""
+    doing: Translatable = NO_TEXT
     state: str = READY
-    problem: str = ""
-    action: str = ""
+    problem: Translatable = NO_TEXT
+    action: Translatable = NO_TEXT
     source: str = ""
     tier_bytes: tuple[tuple[int, int], ...] = ()
     fit: Fit | None = None

@@ -15,6 +15,7 @@ from engine.hub.layouts import FAMILIES, text_config
 from engine.limits import POSITIONS
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import Manifest
+from engine.translatable import Translatable, joined, msg, translated
 
 TOY = 100_000_000  # parameters; below this a model is no use but to try things, and its card says so
 _TOP_K = ("num_experts_per_tok", "moe_topk", "num_experts_per_token", "top_k_experts", "moe_top_k", "moe_k", "top_k")
@@ -81,21 +82,24 @@ def _number(config: Mapping[str, Any], *names: str) -> int:
     return max((v for v in values if type(v) is int and 0 < v <= POSITIONS), default=0)
 
 
-def title_of(name: str) -> str:
+def title_of(name: str) -> Translatable:
     """What people are shown of the name of a model."""
-    return "Underhill demo model" if name == BUILTIN else name
+    return msg("Underhill demo model") if name == BUILTIN else translated(name)
 
 
-def note_of(name: str, parameters: int, lean: bool) -> str:
+def note_of(name: str, parameters: int, lean: bool) -> Translatable:
     """What whoever chooses a model of this name should know."""
     notes = []
     if name == BUILTIN:
         notes.append(
-            f"A very small model ({parameters / 1e6:.0f} million parameters) that comes with Underhill, to try the app "
-            "and see experts at work. It makes small talk and is often wrong; import a bigger model for real use."
+            msg(
+                "A very small model ({parameters} million parameters) that comes with Underhill, to try the app "
+                "and see experts at work. It makes small talk and is often wrong; import a bigger model for real use.",
+                parameters=f"{parameters / 1e6:.0f}",
+            )
         )
     elif parameters < TOY:
-        notes.append("A very small model; expect simple and often wrong answers.")
+        notes.append(msg("A very small model; expect simple and often wrong answers."))
     if not lean:
-        notes.append("This family runs through the compatibility backend, which is slower.")
-    return " ".join(notes)
+        notes.append(msg("This family runs through the compatibility backend, which is slower."))
+    return joined(" ", notes)

@@ -11,6 +11,7 @@ from typing import Any
 from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.limits import shown
+from engine.translatable import Translatable, msg, translated
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class CatalogueEntry:
     repo: str
     name: str
     model_type: str
-    about: str
+    about: Translatable
     parameters: int
     licence: str
     context_length: int
@@ -190,7 +191,7 @@ class CatalogueEntry:
         return round(self.parameters * (share * expert + (1 - share) * other) / 8)
 
 
-_KINDS: dict[str, Any] = {"int": int, "str": str, "bool": bool, "float": (int, float)}
+_KINDS: dict[str, Any] = {"int": int, "str": str, "Translatable": Translatable, "bool": bool, "float": (int, float)}
 
 
 @cache
@@ -201,7 +202,7 @@ def load() -> tuple[CatalogueEntry, ...]:
         return parse(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as cause:
         raise UnderhillError(
-            Kind.BROKEN_FILE, f"The catalogue {file} is damaged.", "Install Underhill again."
+            Kind.BROKEN_FILE, msg("The catalogue {file} is damaged.", file=file), msg("Install Underhill again.")
         ) from cause
 
 
@@ -231,11 +232,17 @@ def _entry(value: Any) -> CatalogueEntry:
         sources = tuple(_made(FourBit, source) for source in value["sources"])
         if not all(source.form in FORMS for source in sources):
             raise TypeError("a source has an unknown form")
-        whole = {**value, "sources": sources, "shape": _made(Shape, shape)}
+        whole = {**value, "about": translated(_text(value["about"])), "sources": sources, "shape": _made(Shape, shape)}
         entry: CatalogueEntry = _made(CatalogueEntry, whole)
     except (TypeError, KeyError, AttributeError, ValueError) as cause:
         raise ValueError(f"an entry is not complete: {cause}") from cause
     return entry
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"about is {shown(value)}")
+    return value
 
 
 def _made(cls: Any, values: Mapping[str, Any]) -> Any:

@@ -19,6 +19,7 @@ from engine.hub.sources.extents import Extent, Read, read_file
 from engine.hub.sources.source import CodedRows, Form, lacking
 from engine.regular_file import FileTooLarge, is_regular, read_json
 from engine.store import dtypes
+from engine.translatable import msg
 
 CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"
@@ -47,17 +48,19 @@ class Checkpoint:
         """
         path = Path(path)
         if not path.is_dir() or not is_regular(path / CONFIG):
-            what = f"{path} is not a model: it has no {CONFIG}."
+            what = msg("{path} is not a model: it has no {config}.", path=path, config=CONFIG)
             if not path.exists():
-                what = f"There is no {path} on this computer."
+                what = msg("There is no {path} on this computer.", path=path)
             elif not path.is_dir():
-                what = f"{path} is not a model: it is no GGUF file."
-            action = "Choose the folder that holds config.json and the .safetensors files, or a GGUF file."
+                what = msg("{path} is not a model: it is no GGUF file.", path=path)
+            action = msg("Choose the folder that holds config.json and the .safetensors files, or a GGUF file.")
             raise UnderhillError(Kind.NOT_A_MODEL, what, action)
         config = _json_object(path / CONFIG, limits.CONFIG_BYTES)
         if not isinstance(config.get("model_type"), str):
             raise UnderhillError(
-                Kind.BROKEN_FILE, f"{CONFIG} in {path} names no model_type.", "Download the file again."
+                Kind.BROKEN_FILE,
+                msg("{config} in {path} names no model_type.", config=CONFIG, path=path),
+                msg("Download the file again."),
             )
         limits.check_config(config)
         return cls(path, config, _entries(path))
@@ -167,8 +170,8 @@ def _entries(path: Path) -> dict[str, Entry]:
         if other is not None:
             raise UnderhillError(
                 Kind.UNSUPPORTED_MODEL,
-                f"{path} holds its weights as {other}; Underhill reads safetensors only.",
-                "Get the model in safetensors format.",
+                msg("{path} holds its weights as {other}; Underhill reads safetensors only.", path=path, other=other),
+                msg("Get the model in safetensors format."),
             )
         raise missing(path / "model.safetensors")
     entries: dict[str, Entry] = {}
@@ -181,17 +184,27 @@ def _indexed(path: Path) -> dict[str, Entry]:
     """The tensors that the index names, each in the shard it names."""
     weight_map = _json_object(path / INDEX, limits.INDEX_BYTES).get("weight_map")
     if not isinstance(weight_map, dict):
-        raise UnderhillError(Kind.BROKEN_FILE, f"{INDEX} in {path} is damaged.", "Download the file again.")
+        raise UnderhillError(
+            Kind.BROKEN_FILE,
+            msg("{index} in {path} is damaged.", index=INDEX, path=path),
+            msg("Download the file again."),
+        )
     shards: dict[str, dict[str, Entry]] = {}
     for shard in sorted(set(map(str, weight_map.values()))):
         if not shard.endswith(".safetensors") or any(c in shard for c in "/\\:\0"):
-            raise UnderhillError(Kind.BROKEN_FILE, f"{INDEX} names the file {shard!r}.", "Download the file again.")
+            raise UnderhillError(
+                Kind.BROKEN_FILE,
+                msg("{index} names the file {shard}.", index=INDEX, shard=repr(shard)),
+                msg("Download the file again."),
+            )
         shards[shard] = read_header(path / shard)
     entries = {}
     for name, shard in weight_map.items():
         if name not in shards[shard]:
             raise UnderhillError(
-                Kind.BROKEN_FILE, f"{shard} lacks the tensor {name} that {INDEX} promises.", "Download the file again."
+                Kind.BROKEN_FILE,
+                msg("{shard} lacks the tensor {name} that {index} promises.", shard=shard, name=name, index=INDEX),
+                msg("Download the file again."),
             )
         entries[name] = shards[shard][name]
     return entries
@@ -202,16 +215,20 @@ def _json_object(path: Path, max_bytes: int) -> dict[str, Any]:
         value = read_json(path, max_bytes)
     except FileTooLarge as cause:
         raise UnderhillError(
-            Kind.BROKEN_FILE, f"{path.name} is impossibly long.", "Download the file again."
+            Kind.BROKEN_FILE, msg("{name} is impossibly long.", name=path.name), msg("Download the file again.")
         ) from cause
     except ValueError as cause:
         raise UnderhillError(
-            Kind.BROKEN_FILE, f"{path.name} in {path.parent} is not readable.", "Download the file again."
+            Kind.BROKEN_FILE,
+            msg("{name} in {parent} is not readable.", name=path.name, parent=path.parent),
+            msg("Download the file again."),
         ) from cause
     except OSError as cause:
         raise unreadable(path, cause) from cause
     if not isinstance(value, dict):
         raise UnderhillError(
-            Kind.BROKEN_FILE, f"{path.name} in {path.parent} is not a JSON object.", "Download the file again."
+            Kind.BROKEN_FILE,
+            msg("{name} in {parent} is not a JSON object.", name=path.name, parent=path.parent),
+            msg("Download the file again."),
         )
     return value

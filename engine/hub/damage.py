@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.errors import Kind, UnderhillError
 from engine.hub import folders
 from engine.hub.home import BUILTIN
+from engine.translatable import Translatable, msg
 
 FLAG = "damaged"  # a file in the store of the built-in model: it is made anew before it is opened again
 _KINDS = (Kind.BROKEN_FILE, Kind.MISSING_FILE)
@@ -25,27 +26,28 @@ def explained(store: Path) -> Iterator[None]:
         raise UnderhillError(error.kind, error.sentence, remedy(store)) from error
 
 
-def remedy(store: Path, named: bool = False) -> str:
+def remedy(store: Path, named: bool = False) -> Translatable:
     """What to do about a damaged store; the built-in one is noted as damaged, so that opening it again helps.
 
     named: everything that is damaged has been named.
     """
     if store != folders.own() / BUILTIN:
         if named:
-            return "Import it again."
+            return msg("Import it again.")
         known = any(store.parent == folder for folder in folders.paths())
         model = store.name if known else str(store)
-        return (
+        return msg(
             "Import it again. “Check every byte” in the library, or "
-            f"`underhill-cli verify {model}`, names everything that is damaged."
+            "`underhill-cli verify {model}`, names everything that is damaged.",
+            model=model,
         )
     try:
         (store / FLAG).touch()
     except OSError:
-        return "Delete it (`underhill-cli rm builtin`): it is made anew when it is next used."
+        return msg("Delete it (`underhill-cli rm builtin`): it is made anew when it is next used.")
     if named:
-        return "Open the built-in model again: it is made anew."
-    return "Open the built-in model again: it is made anew. `underhill-cli verify builtin` checks it."
+        return msg("Open the built-in model again: it is made anew.")
+    return msg("Open the built-in model again: it is made anew. `underhill-cli verify builtin` checks it.")
 
 
 def is_known(store: Path) -> bool:

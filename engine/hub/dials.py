@@ -12,12 +12,13 @@ from typing import Any
 from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
+from engine.translatable import Translatable, msg
 
 FILE = "calibration.json"
 VERSION = 5
 BEFORE = 4  # had no thresholds of the dial "hobbit"
 DIALS = ("hobbit", "balanced", "fast")
-NAMES = {"hobbit": "HOBBIT 67/30/3", "balanced": "Balanced", "fast": "Fast"}
+NAMES = {"hobbit": msg("HOBBIT 67/30/3"), "balanced": "Balanced", "fast": "Fast"}
 HOBBIT = (0.67, 0.97)  # of expert uses up to T1 and up to T2: high precision, and high or low (hobbit, section 3.2)
 
 
@@ -112,22 +113,28 @@ def write(store: Path, found: Calibration) -> None:
     replace_file(store / FILE, json.dumps({"version": VERSION, **asdict(found)}).encode())
 
 
-def in_words(calibration: Calibration | None, dial: str) -> str:
+def in_words(calibration: Calibration | None, dial: str) -> Translatable:
     """What a dial costs on this model, in a sentence."""
     if dial == "exact":
-        return "Exact: full precision always; the answer does not depend on what is in memory."
+        return msg("Exact: full precision always; the answer does not depend on what is in memory.")
     called = NAMES[dial]
     cost = None if calibration is None else calibration.dials.get(dial)
     if calibration is None or cost is None or cost.worst is None:
-        return f"{called}: what it costs on this model has not been measured yet."
-    most = f"{_figures(cost.worst)} on this model if every expert has to be fetched"
+        return msg("{called}: what it costs on this model has not been measured yet.", called=called)
+    most = msg("{figures} on this model if every expert has to be fetched", figures=_figures(cost.worst))
     if cost.here is None:
-        return f"{called}: {most}, nothing while all are in memory."
-    return f"{called}: {_figures(cost.here)} with {100 * calibration.share:.0f} % of the experts in memory, {most}."
+        return msg("{called}: {most}, nothing while all are in memory.", called=called, most=most)
+    return msg(
+        "{called}: {figures} with {share} % of the experts in memory, {most}.",
+        called=called,
+        figures=_figures(cost.here),
+        share=f"{100 * calibration.share:.0f}",
+        most=most,
+    )
 
 
-def _figures(cost: Cost) -> str:
-    return f"KL {cost.kl:.4f} from Exact"
+def _figures(cost: Cost) -> Translatable:
+    return msg("KL {kl} from Exact", kl=f"{cost.kl:.4f}")
 
 
 def _dial(found: dict[str, Any]) -> DialCost:

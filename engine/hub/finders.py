@@ -16,6 +16,7 @@ from engine.hub.importer import Report
 from engine.hub.shown import FoundModel
 from engine.hub.sources.gguf_files import SUFFIX, model_name
 from engine.regular_file import read_json
+from engine.translatable import msg
 
 MOST = 20_000  # files looked at in one place
 DEEPEST = 6  # folders
@@ -44,7 +45,7 @@ def find(
                     candidates.append(item)
     found: list[FoundModel] = []
     for n, item in enumerate(candidates):
-        report(f"Looking at {item.title}", n, len(candidates))
+        report(msg("Looking at {title}", title=item.title), n, len(candidates))
         judged = item
         if not item.why_not:
             with suppress(OSError):  # gone meanwhile

@@ -16,6 +16,7 @@ from engine.store import manifest as manifests
 from engine.store.atomic import OLD
 from engine.store.journal import PARTIAL
 from engine.store.output import writing
+from engine.translatable import msg
 
 OWN = "default"  # how the setting writes the folder in Underhill's own data
 MARK = ".underhill-models"  # a file in every added folder: without it, an empty mount point is not that folder
@@ -42,7 +43,9 @@ def paths() -> tuple[Path, ...]:
     relative = next((p for p in named if not p.is_absolute()), None)
     if relative is not None:
         raise UnderhillError(
-            Kind.BAD_REQUEST, f"The model folder {str(relative)!r} is no whole path.", f"Correct it in {kept.file()}."
+            Kind.BAD_REQUEST,
+            msg("The model folder {relative} is no whole path.", relative=repr(str(relative))),
+            msg("Correct it in {file}.", file=kept.file()),
         )
     return tuple(dict.fromkeys((*named, own())))
 
@@ -86,7 +89,9 @@ def for_new(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK):
         raise UnderhillError(
-            Kind.DISK_ERROR, f"{folder} cannot be written.", "Choose another folder, or change its permissions."
+            Kind.DISK_ERROR,
+            msg("{folder} cannot be written.", folder=folder),
+            msg("Choose another folder, or change its permissions."),
         )
     return folder
 
@@ -98,9 +103,11 @@ def known(folder: Path | str) -> Path:
     if found is None:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            f"{wanted} is not a folder of the library.",
-            f"There are: {', '.join(map(str, paths()))}. "
-            "Others are added in the settings, or by `underhill-cli folders --add`.",
+            msg("{wanted} is not a folder of the library.", wanted=wanted),
+            msg(
+                "There are: {paths}. Others are added in the settings, or by `underhill-cli folders --add`.",
+                paths=", ".join(map(str, paths())),
+            ),
         )
     return found
 
@@ -113,17 +120,20 @@ def add(folder: Path | str, *, first: bool = False) -> None:
     """
     path = Path(os.path.abspath(Path(folder).expanduser()))
     if "\n" in str(path) or "\r" in str(path):
-        raise UnderhillError(Kind.BAD_REQUEST, "A folder's name cannot have line breaks.")
+        raise UnderhillError(Kind.BAD_REQUEST, msg("A folder's name cannot have line breaks."))
     if (path / manifests.NAME).is_file():
         raise UnderhillError(
-            Kind.BAD_REQUEST, f"{path} is a model itself.", "Choose the folder that holds it, or import the model."
+            Kind.BAD_REQUEST,
+            msg("{path} is a model itself.", path=path),
+            msg("Choose the folder that holds it, or import the model."),
         )
     path = next((p for p in paths() if p == path or _same(p, path)), path)
     if path != own():
         if not path.parent.is_dir():
             raise UnderhillError(
-                Kind.BAD_REQUEST, f"{path} cannot be made: there is no folder {path.parent}.",
-                "Make that folder first, or connect the disk that it is on.",
+                Kind.BAD_REQUEST,
+                msg("{path} cannot be made: there is no folder {parent}.", path=path, parent=path.parent),
+                msg("Make that folder first, or connect the disk that it is on."),
             )  # fmt: skip
         with writing(path):
             path.mkdir(exist_ok=True)
@@ -132,8 +142,8 @@ def add(folder: Path | str, *, first: bool = False) -> None:
             holds = marked or any((p / manifests.NAME).is_file() for p in path.iterdir())
         if not holds:
             raise UnderhillError(
-                Kind.BAD_REQUEST, f"{path} cannot be written, and there is no model in it.",
-                "Choose another folder, or change its permissions.",
+                Kind.BAD_REQUEST, msg("{path} cannot be written, and there is no model in it.", path=path),
+                msg("Choose another folder, or change its permissions."),
             )  # fmt: skip
         seen.note_mark(path, marked)
     others = [p for p in paths() if p != path]
@@ -144,7 +154,7 @@ def forget(folder: Path | str) -> None:
     """Take a folder out of the library; what is in it stays on the disk. Raises UnderhillError(BAD_REQUEST)."""
     path = known(folder)
     if path == own():
-        raise UnderhillError(Kind.BAD_REQUEST, "The folder in Underhill's own data cannot be taken away.")
+        raise UnderhillError(Kind.BAD_REQUEST, msg("The folder in Underhill's own data cannot be taken away."))
     set_order([p for p in paths() if p != path])
     if is_there(path):
         with suppress(OSError):  # a mark that stays harms nothing
@@ -162,7 +172,9 @@ def choose(text: str) -> None:
     relative = next((p for p in wanted if not p.is_absolute()), None)
     if relative is not None:
         raise UnderhillError(
-            Kind.BAD_REQUEST, f"The model folder {str(relative)!r} is no whole path.", "Begin with the disk's root."
+            Kind.BAD_REQUEST,
+            msg("The model folder {relative} is no whole path.", relative=repr(str(relative))),
+            msg("Begin with the disk's root."),
         )
     for path in wanted:
         if path not in paths():
@@ -191,7 +203,9 @@ def room(folder: Path) -> Room:
 def not_there(folder: Path) -> UnderhillError:
     """DISK_ERROR for a folder whose disk is not connected."""
     return UnderhillError(
-        Kind.DISK_ERROR, f"The folder {folder} is not there now.", "Connect its disk, or choose another folder."
+        Kind.DISK_ERROR,
+        msg("The folder {folder} is not there now.", folder=folder),
+        msg("Connect its disk, or choose another folder."),
     )
 
 

@@ -11,8 +11,9 @@ from engine.hub.headers import unreadable
 from engine.hub.origin import verified
 from engine.regular_file import open_unbuffered
 from engine.store.manifest import FileHash
+from engine.translatable import Translatable, msg
 
-Report = Callable[[str, int, int], None]  # phrase, bytes done, bytes in all; may raise to stop the import
+Report = Callable[[Translatable, int, int], None]  # phrase, bytes done, bytes in all; may raise to stop the import
 
 
 def hash_files(ledger: Ledger, files: tuple[Path, ...], report: Report) -> tuple[FileHash, ...]:
@@ -29,7 +30,7 @@ def hash_files(ledger: Ledger, files: tuple[Path, ...], report: Report) -> tuple
                     while chunk := f.read(8 << 20):
                         sha.update(chunk)
                         done += len(chunk)
-                        report("Noting what the source files are", done, sum(sizes))
+                        report(msg("Noting what the source files are"), done, sum(sizes))
             except OSError as cause:
                 raise unreadable(file, cause) from cause
             digest = sha.hexdigest()

@@ -10,6 +10,7 @@ from engine import limits
 from engine.errors import Kind, UnderhillError
 from engine.regular_file import open_regular, parse_json
 from engine.store import dtypes
+from engine.translatable import msg, system_reason
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ def header_length(path: Path, size: int, start: bytes) -> int:
     length = int.from_bytes(start[:8], "little")
     if size < 8 or length > min(size - 8, limits.HEADER_BYTES):
         raise _broken(
-            path, "its header is longer than the file" if length <= limits.HEADER_BYTES else "its header is huge"
+            path,
+            msg("its header is longer than the file") if length <= limits.HEADER_BYTES else msg("its header is huge"),
         )
     return length
 
@@ -62,22 +64,22 @@ def parse_header(path: Path, size: int, text: bytes) -> dict[str, Entry]:
     try:
         header = parse_json(text)
     except ValueError as cause:
-        raise _broken(path, "its header is not readable") from cause
+        raise _broken(path, msg("its header is not readable")) from cause
     if not isinstance(header, dict):
-        raise _broken(path, "its header is not a JSON object")
+        raise _broken(path, msg("its header is not a JSON object"))
     if len(header) > limits.TENSORS:
-        raise _broken(path, f"it lists {len(header):,} tensors")
+        raise _broken(path, msg("it lists {header} tensors", header=f"{len(header):,}"))
     end = 8 + len(text)
     entries = {name: _entry(path, name, value, end) for name, value in header.items() if name != "__metadata__"}
     for entry in sorted(entries.values(), key=lambda e: (e.offset, e.nbytes)):
         if entry.offset < end:
-            raise _broken(path, f"{entry.name} overlaps another tensor")
+            raise _broken(path, msg("{name} overlaps another tensor", name=entry.name))
         end = entry.offset + entry.nbytes
     if end > size:
         raise UnderhillError(
             Kind.BROKEN_FILE,
-            f"{path.name} is cut short: it should have {end} bytes and has {size}.",
-            "Download the file again.",
+            msg("{name} is cut short: it should have {end} bytes and has {size}.", name=path.name, end=end, size=size),
+            msg("Download the file again."),
         )
     return entries
 
@@ -86,36 +88,42 @@ def _entry(path: Path, name: str, value: Any, start: int) -> Entry:
     try:
         name.encode()
     except UnicodeEncodeError as cause:  # half of a surrogate pair
-        raise _broken(path, f"it has a tensor called {name!a}, which is not text") from cause
+        raise _broken(path, msg("it has a tensor called {name}, which is not text", name=name)) from cause
     match value:
         case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [begin, end]} if (
             type(begin) is type(end) is int  # False is an int to Python, not to JSON
         ):
             pass
         case _:
-            raise _broken(path, f"the entry of {name} is not readable")
+            raise _broken(path, msg("the entry of {name} is not readable", name=name))
     if dtype not in dtypes.TORCH:
-        raise _broken(path, f"{name} has the unknown type {dtype}")
+        raise _broken(path, msg("{name} has the unknown type {dtype}", name=name, dtype=dtype))
     if len(shape) > limits.DIMENSIONS or any(type(n) is not int or not 0 <= n <= 2**40 for n in shape):
-        raise _broken(path, f"the shape of {name} is impossible")
+        raise _broken(path, msg("the shape of {name} is impossible", name=name))
     if not 0 <= begin <= end or end - begin != dtypes.nbytes(dtype, tuple(shape)):
-        raise _broken(path, f"the size of {name} does not fit its shape")
+        raise _broken(path, msg("the size of {name} does not fit its shape", name=name))
     return Entry(name, path, dtype, tuple(shape), start + begin, end - begin)
 
 
 def missing(path: Path) -> UnderhillError:
     """MISSING_FILE for a part of a checkpoint."""
     return UnderhillError(
-        Kind.MISSING_FILE, f"{path.name} is missing from {path.parent}.", "Download the model again, or the rest of it."
+        Kind.MISSING_FILE,
+        msg("{name} is missing from {parent}.", name=path.name, parent=path.parent),
+        msg("Download the model again, or the rest of it."),
     )
 
 
 def unreadable(path: Path, cause: OSError) -> UnderhillError:
     """DISK_ERROR for a part of a checkpoint."""
     return UnderhillError(
-        Kind.DISK_ERROR, f"{path} cannot be read ({cause.strerror or cause}).", "Check the disk and its permissions."
+        Kind.DISK_ERROR,
+        msg("{path} cannot be read ({strerror}).", path=path, strerror=system_reason(cause)),
+        msg("Check the disk and its permissions."),
     )
 
 
 def _broken(path: Path, what: str) -> UnderhillError:
-    return UnderhillError(Kind.BROKEN_FILE, f"{path.name} is damaged: {what}.", "Download the file again.")
+    return UnderhillError(
+        Kind.BROKEN_FILE, msg("{name} is damaged: {what}.", name=path.name, what=what), msg("Download the file again.")
+    )

@@ -10,6 +10,7 @@ import platformdirs
 from engine.errors import Kind, UnderhillError
 from engine.store.atomic import OLD
 from engine.store.journal import PARTIAL
+from engine.translatable import msg
 
 HOME = "UNDERHILL_HOME"  # environment variable: where everything of Underhill lives instead of the usual place
 BUILTIN = "builtin"  # the model that comes with Underhill
@@ -38,6 +39,8 @@ def checked_name(name: str) -> str:
         or PureWindowsPath(name).is_reserved()
     ):
         raise UnderhillError(
-            Kind.BAD_REQUEST, f"A model cannot be called {name!r}.", "Use letters, digits, spaces, - and _."
+            Kind.BAD_REQUEST,
+            msg("A model cannot be called {name}.", name=repr(name)),
+            msg("Use letters, digits, spaces, - and _."),
         )
     return name

@@ -36,6 +36,7 @@ from engine.store.datafile import TensorShape
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import VERSION, Source, TierQuality
 from engine.store.writer import Description, LayerShape, StoreWriter, record_key
+from engine.translatable import Translatable, msg
 
 __all__ = ["GROUPS", "Report", "import_checkpoint"]
 
@@ -50,7 +51,7 @@ def import_checkpoint(
     group: int | None = None,
     progress: Report | None = None,
     cancel: Callable[[], bool] | None = None,
-    wait: Callable[[], str] | None = None,
+    wait: Callable[[], Translatable] | None = None,
 ) -> Path:
     """Import `source`, a folder, a GGUF file or what is still arriving, as the store `destination`.
 
@@ -63,9 +64,9 @@ def import_checkpoint(
     not finite, CANCELLED once cancel() is true.
     """
 
-    def report(phrase: str, done: int, total: int) -> None:
+    def report(phrase: Translatable, done: int, total: int) -> None:
         if cancel is not None and cancel():
-            raise UnderhillError(Kind.CANCELLED, "The import was stopped.", "Import again to continue it.")
+            raise UnderhillError(Kind.CANCELLED, msg("The import was stopped."), msg("Import again to continue it."))
         if progress is not None:
             progress(phrase, done, total)
 
@@ -73,7 +74,7 @@ def import_checkpoint(
     checkpoint = open_source(source) if isinstance(source, Path | str) else source.source
     exact = keeps(checkpoint, top, group)
     top = top or suited(checkpoint.form.bits)
-    report("Reading the model's outline", 0, 0)
+    report(msg("Reading the model's outline"), 0, 0)
     plan = find_experts(checkpoint)
     layers = _layer_shapes(checkpoint, plan, top, group, codings(checkpoint, plan) if exact else {})
     dense = dense_shapes(checkpoint, plan, exact)
@@ -121,7 +122,7 @@ def _layer_shapes(
                     raise _contradiction(layer, e, name)
             for name, piece in expert.biases.items():
                 if piece_shape(checkpoint, piece) != ((cols,) if name == "down" else (rows,)):
-                    raise _contradiction(layer, e, f"{name} bias")
+                    raise _contradiction(layer, e, msg("{name} bias", name=name))
         shapes[layer] = (cols, rows)
     if group is None:
         fitting = (g for g in GROUPS if all(n % g == 0 for shape in shapes.values() for n in shape))
@@ -132,7 +133,9 @@ def _layer_shapes(
             for i, shape in shapes.items()
         ]
     except ValueError as cause:
-        raise UnderhillError(Kind.BAD_REQUEST, f"The experts cannot be stored like this: {cause}.") from cause
+        raise UnderhillError(
+            Kind.BAD_REQUEST, msg("The experts cannot be stored like this: {cause}.", cause=cause)
+        ) from cause
 
 
 def spec_of(plan: ExpertPlan, shape: tuple[int, int], top: int, group: int, codings: tuple[Coding, ...]) -> ExpertSpec:
@@ -170,7 +173,7 @@ class _Work:
 
     def __init__(
         self, writer: StoreWriter, source: WeightSource, plan: ExpertPlan, found: tuple[Part, ...],
-        dense: Sequence[TensorShape], report: Report, wait: Callable[[], str] | None,
+        dense: Sequence[TensorShape], report: Report, wait: Callable[[], Translatable] | None,
     ) -> None:  # fmt: skip
         self._dense = {shape.name: shape for shape in dense}
         self._writer, self._source, self._plan = writer, source, plan
@@ -232,11 +235,11 @@ class _Work:
         self._done += part.nbytes
         self._report(self._phrase(part), self._done, self._total)
 
-    def _phrase(self, part: Part) -> str:
+    def _phrase(self, part: Part) -> Translatable:
         if part.layer is None:
-            return "Copying the other weights"
+            return msg("Copying the other weights")
         first, last = self._layers[0], self._layers[-1]
-        return f"Quantizing layer {part.layer.index - first + 1} of {last - first + 1}"
+        return msg("Quantizing layer {index} of {last}", index=part.layer.index - first + 1, last=last - first + 1)
 
     def _chunks(self, name: str) -> Iterator[memoryview]:
         shape = self._dense[name]
@@ -245,12 +248,12 @@ class _Work:
             if dtype.is_floating_point and not _finite(torch.frombuffer(chunk, dtype=dtype)):
                 raise UnderhillError(
                     Kind.BROKEN_FILE,
-                    f"{name} holds numbers that are not finite.",
-                    "The checkpoint is damaged; download it again.",
+                    msg("{name} holds numbers that are not finite.", name=name),
+                    msg("The checkpoint is damaged; download it again."),
                 )
             yield chunk
             self._done += chunk.nbytes
-            self._report("Copying the other weights", self._done, self._total)
+            self._report(msg("Copying the other weights"), self._done, self._total)
 
 
 def _quality(writer: StoreWriter, layers: list[LayerShape]) -> tuple[TierQuality, ...]:
@@ -269,8 +272,13 @@ def _quality(writer: StoreWriter, layers: list[LayerShape]) -> tuple[TierQuality
 def _contradiction(layer: int, expert: int, name: str) -> UnderhillError:
     return UnderhillError(
         Kind.BROKEN_FILE,
-        f"The {name} of expert {expert} in layer {layer} has another shape than its neighbours.",
-        "The checkpoint is damaged; download it again.",
+        msg(
+            "The {name} of expert {expert} in layer {layer} has another shape than its neighbours.",
+            name=name,
+            expert=expert,
+            layer=layer,
+        ),
+        msg("The checkpoint is damaged; download it again."),
     )
 
 

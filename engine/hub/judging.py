@@ -25,6 +25,7 @@ from engine.hub.sources.opening import open_source, unpacked
 from engine.hub.sources.packed_mlx import is_mlx
 from engine.limits import COMPANION_BYTES
 from engine.regular_file import is_regular, read_text
+from engine.translatable import NO_TEXT, Translatable, msg
 
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 MOST_NAME = LONGEST - 10  # bytes of a name, to which something may be added
@@ -59,7 +60,9 @@ def gguf(found: FoundModel, rate: Rate = unrated) -> FoundModel | None:
     if architecture in ARCHITECTURES and not found.experts:
         return replace(found, why_not=_DENSE)
     if architecture not in ARCHITECTURES:
-        why = f"Underhill does not open {architecture or 'unnamed'} models from GGUF."
+        why = msg(
+            "Underhill does not open {architecture} models from GGUF.", architecture=architecture or msg("unnamed")
+        )
         return replace(found, why_not=why if found.experts else _DENSE)
     return _rated(found, rate)
 
@@ -88,7 +91,10 @@ def checkpoint(found: FoundModel, rate: Rate = unrated) -> FoundModel | None:
                 return replace(found, why_not=error.sentence)
             total = sum(math.prod(entry.shape) for entry in opened.entries.values())
             return replace(found, can_open=True, fit=rate(config, found.title, total))
-        return replace(found, why_not=f"Underhill does not open {model_type} models." if counted else _DENSE)
+        return replace(
+            found,
+            why_not=msg("Underhill does not open {model_type} models.", model_type=model_type) if counted else _DENSE,
+        )
     return _rated(found, rate)
 
 
@@ -115,11 +121,11 @@ def is_checkpoint(folder: Path) -> bool:
     return is_regular(folder / CONFIG)
 
 
-def first_part(path: Path) -> tuple[bool, int, str]:
+def first_part(path: Path) -> tuple[bool, int, Translatable]:
     """Of a GGUF file: (whether a list should show it, bytes of all its parts, what is wrong with them)."""
     try:
         parts = gguf_files.parts(path)
-        return path == parts[0], sum(p.stat().st_size for p in parts), ""
+        return path == parts[0], sum(p.stat().st_size for p in parts), NO_TEXT
     except UnderhillError as error:
         return True, path.stat().st_size, error.sentence
 
@@ -134,7 +140,7 @@ def library_name(title: str) -> str:
     return f"The {name} model"  # one that is another thing on Windows, whatever follows it
 
 
-_DENSE = "It is dense, not a Mixture-of-Experts model; Underhill runs those, which have routed experts."
+_DENSE = msg("It is dense, not a Mixture-of-Experts model; Underhill runs those, which have routed experts.")
 
 
 def _file_type(metadata: Mapping[str, Any]) -> str:

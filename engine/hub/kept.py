@@ -13,6 +13,7 @@ from engine.hub.home import home
 from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.output import writing
+from engine.translatable import msg
 
 
 def file() -> Path:
@@ -56,5 +57,7 @@ def _written() -> dict[str, Any]:
 
 def _damaged() -> UnderhillError:
     return UnderhillError(
-        Kind.BROKEN_FILE, f"{file()} cannot be read.", "Repair it, or delete it to go back to the usual settings."
+        Kind.BROKEN_FILE,
+        msg("{file} cannot be read.", file=file()),
+        msg("Repair it, or delete it to go back to the usual settings."),
     )

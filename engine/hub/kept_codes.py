@@ -17,6 +17,7 @@ from engine.quantization.exact import pack_dense
 from engine.store.coding import ROWS, Coding
 from engine.store.datafile import TensorShape
 from engine.store.table import stays
+from engine.translatable import msg
 
 EXACT = 4  # the finest tier of a store of such matrices, of 4 bits and of 6
 CHUNK = 8 << 20  # codes that are read at once, and bytes that are written
@@ -85,8 +86,8 @@ def dense_chunks(source: Source, shape: TensorShape) -> Iterator[memoryview]:
     except NotFinite as cause:
         raise UnderhillError(
             Kind.BROKEN_FILE,
-            f"The weights of {shape.name} are not finite numbers.",
-            "The checkpoint is damaged; download it again.",
+            msg("The weights of {name} are not finite numbers.", name=shape.name),
+            msg("The checkpoint is damaged; download it again."),
         ) from cause
     for part in data.split(CHUNK):
         yield memoryview(part.numpy().data)

@@ -17,6 +17,7 @@ from engine.hub.pieces import COMPANIONS, piece_shape
 from engine.hub.refusals import check_quantization, dense_model
 from engine.hub.sources.source import Source
 from engine.limits import EXPERTS
+from engine.translatable import msg
 
 PARTS = ("gate", "up", "down")
 
@@ -123,7 +124,9 @@ def find_experts(checkpoint: Source) -> ExpertPlan:
     dense, unused = [], []
     hidden_layers = _layers(config)
     if not isinstance(hidden_layers, int):
-        raise UnderhillError(Kind.BROKEN_FILE, "config.json names no num_hidden_layers.", "Download the file again.")
+        raise UnderhillError(
+            Kind.BROKEN_FILE, msg("config.json names no num_hidden_layers."), msg("Download the file again.")
+        )
     for name in checkpoint.entries:
         match = _LAYER.search(name)
         if _UNUSED.search(name) or (match and int(match.group(1)) >= hidden_layers):
@@ -193,7 +196,9 @@ def _pieces(checkpoint: Source, name: str, rest: str, names: Names) -> Iterator[
     turned = names.transposed and not is_bias
     if len(shape) < (2 if is_bias else 3) or shape[0] > EXPERTS:
         raise UnderhillError(
-            Kind.BROKEN_FILE, f"{name} has the impossible shape {list(shape)}.", "Download the file again."
+            Kind.BROKEN_FILE,
+            msg("{name} has the impossible shape {shape}.", name=name, shape=list(shape)),
+            msg("Download the file again."),
         )
     for expert in range(shape[0]):
         if together == names.down or not names.gated:
@@ -220,8 +225,13 @@ def _complete(
             if part not in held:
                 raise UnderhillError(
                     Kind.MISSING_FILE,
-                    f"Expert {expert} of layer {layer} is not complete: its {part} matrix is missing.",
-                    "A file of the model is missing; download it again.",
+                    msg(
+                        "Expert {expert} of layer {layer} is not complete: its {part} matrix is missing.",
+                        expert=expert,
+                        layer=layer,
+                        part=part,
+                    ),
+                    msg("A file of the model is missing; download it again."),
                 )
     return tuple(experts[e] for e in range(count))
 

@@ -32,6 +32,7 @@ from engine.store.manifest import FileHash
 from engine.store.output import writing
 from engine.store.reader import load_manifest
 from engine.store.writer import remove, store_lock, sweep
+from engine.translatable import Translatable, joined, msg
 
 __all__ = [
     "AUTOMATIC", "HOME", "TOP", "add", "add_arriving", "at_hand", "card", "cards", "delete", "go_on", "home", "listing",
@@ -60,7 +61,7 @@ def tier_report(path: Path) -> list[tuple[int, float, float]]:
     return [(q.tier, q.bits_per_weight, q.relative_error) for q in load_manifest(path).quality]
 
 
-def source_note(path: Path) -> str:
+def source_note(path: Path) -> Translatable:
     """What a quantized source means for a store made from it; '' where it was not quantized."""
     manifest = load_manifest(path)
     source, top = manifest.source, max(spec.top for spec in manifest.specs)
@@ -68,7 +69,7 @@ def source_note(path: Path) -> str:
         bound(source.form, source.bits),
         again(source.form, source.bits, top, any(s.codings for s in manifest.specs)),
     )
-    return " ".join(note for note in notes if note)
+    return joined(" ", notes)
 
 
 def prepare(model: str | Path, progress: Report | None = None) -> Path:
@@ -89,19 +90,23 @@ def prepare(model: str | Path, progress: Report | None = None) -> Path:
         unusable = next((c for c in listing() if c.name == model), None)
         if unusable is not None:
             kind = Kind.DISK_ERROR if unusable.state == MISSING else Kind.NOT_A_MODEL
-            raise UnderhillError(kind, f"{model} cannot be opened: {unusable.problem}", unusable.action)
+            raise UnderhillError(
+                kind, msg("{model} cannot be opened: {problem}", model=model, problem=unusable.problem), unusable.action
+            )
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            f"There is no model called {model} in the library.",
-            f"There are: {', '.join([BUILTIN, *(n for n in found if n != BUILTIN)])}.",
+            msg("There is no model called {model} in the library.", model=model),
+            msg("There are: {builtin}.", builtin=", ".join([BUILTIN, *(n for n in found if n != BUILTIN)])),
         )
     if (path / manifests.NAME).is_file():
         return path
     if not is_source(path):
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            f"{path} is not a model.",
-            "Choose a folder that holds config.json and .safetensors files, a GGUF file, or a model of the library.",
+            msg("{path} is not a model.", path=path),
+            msg(
+                "Choose a folder that holds config.json and .safetensors files, a GGUF file, or a model of the library."
+            ),
         )
     path = gguf_file(path) or path
     return _imported(path, progress) or add(path, _free_name(path), AUTOMATIC, progress)
@@ -180,7 +185,7 @@ def _place(name: str) -> Path:
     return destination
 
 
-def _low_battery(battery: int | None) -> Callable[[], str]:
+def _low_battery(battery: int | None) -> Callable[[], Translatable]:
     mark = int(str(kept.read()["import_battery"] or 0)) if battery is None else battery
     return lambda: running_low(mark)
 
@@ -197,13 +202,15 @@ def go_on(name: str, progress: Report | None = None, battery: int | None = None)
     begun = unfinished.read(location(name))
     if begun is None:
         raise UnderhillError(
-            Kind.NOT_A_MODEL, f"There is no unfinished import called {name}.", "Import what it is to be made from."
+            Kind.NOT_A_MODEL,
+            msg("There is no unfinished import called {name}.", name=name),
+            msg("Import what it is to be made from."),
         )
     if begun.arriving:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            f"{name} was being imported while it arrived from a hub.",
-            f"Pull {begun.source} again: it goes on where it stopped.",
+            msg("{name} was being imported while it arrived from a hub.", name=name),
+            msg("Pull {source} again: it goes on where it stopped.", source=begun.source),
         )
     return add(Path(begun.source), name, begun.top, progress, battery)
 
@@ -211,7 +218,9 @@ def go_on(name: str, progress: Report | None = None, battery: int | None = None)
 def taken(name: str) -> UnderhillError:
     """BAD_REQUEST for a name that another model has."""
     return UnderhillError(
-        Kind.BAD_REQUEST, f"There is already a model called {name}.", "Choose another name, or delete that one."
+        Kind.BAD_REQUEST,
+        msg("There is already a model called {name}.", name=name),
+        msg("Choose another name, or delete that one."),
     )
 
 
@@ -220,8 +229,10 @@ def with_trash(error: UnderhillError, folder: Path) -> UnderhillError:
     waiting = trash.nbytes(folder) if error.kind is Kind.DISK_FULL else 0
     if not waiting:
         return error
-    more = f"Deleted models still take {waiting / 1e6:,.0f} MB there: emptying the trash frees them."
-    return UnderhillError(error.kind, error.sentence, f"{error.action} {more}")
+    more = msg(
+        "Deleted models still take {waiting} MB there: emptying the trash frees them.", waiting=f"{waiting / 1e6:,.0f}"
+    )
+    return UnderhillError(error.kind, error.sentence, joined(" ", (error.action, more)))
 
 
 def delete(name: str, *, now: bool = False) -> bool:
@@ -237,8 +248,8 @@ def delete(name: str, *, now: bool = False) -> bool:
     if not os.access(path.parent, os.W_OK):
         raise UnderhillError(
             Kind.DISK_ERROR,
-            f"{path.parent} cannot be written, so {name} cannot be deleted.",
-            "Make its disk writable; or take the folder out of the library, and the model stays where it is.",
+            msg("{parent} cannot be written, so {name} cannot be deleted.", parent=path.parent, name=name),
+            msg("Make its disk writable; or take the folder out of the library, and the model stays where it is."),
         )
     transfer.discard(path)
     if now or name == BUILTIN or not path.exists():
@@ -256,7 +267,9 @@ def _not_there(name: str) -> UnderhillError:
         return UnderhillError(Kind.DISK_ERROR, away.problem, away.action)
     there = ", ".join(card.name for card in listing())
     return UnderhillError(
-        Kind.NOT_A_MODEL, f"There is no model called {name}.", f"There are: {there}." if there else "Import one first."
+        Kind.NOT_A_MODEL,
+        msg("There is no model called {name}.", name=name),
+        msg("There are: {there}.", there=there) if there else msg("Import one first."),
     )
 
 
@@ -302,7 +315,7 @@ def _builtin_lock(destination: Path) -> Iterator[None]:
     """One process at a time imports the built-in model; the others wait for it."""
     with writing(destination):
         destination.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(destination.with_name(f"{BUILTIN}.first-use.lock"), "The import of the built-in model", WAIT):
+    with FileLock(destination.with_name(f"{BUILTIN}.first-use.lock"), msg("The import of the built-in model"), WAIT):
         yield
 
 

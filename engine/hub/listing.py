@@ -19,6 +19,7 @@ from engine.store import problems
 from engine.store.journal import PARTIAL
 from engine.store.reader import load_manifest
 from engine.store.writer import is_busy
+from engine.translatable import NO_TEXT, Translatable, joined, msg, translated
 
 
 def listing() -> tuple[ModelCard, ...]:
@@ -52,7 +53,9 @@ def card(path: Path) -> ModelCard:
         for file in (*(x.file for x in manifest.layers), manifest.dense_file):
             if not (path / file).is_file():
                 raise UnderhillError(
-                    Kind.MISSING_FILE, f"{file} is missing from {path.name}.", "Import the model again."
+                    Kind.MISSING_FILE,
+                    msg("{file} is missing from {name}.", file=file, name=path.name),
+                    msg("Import the model again."),
                 )
         return describe(path, manifest)
     except OSError as cause:
@@ -107,7 +110,7 @@ def _in(folder: Path) -> Iterator[ModelCard]:
 def _unusable(path: Path, error: UnderhillError) -> ModelCard:
     source, action = _source(path), error.action
     if error.kind is Kind.UNSUPPORTED_MODEL and source:
-        action = f"{action.removesuffix('.')} (it was made from {source})."
+        action = joined(" ", (action, msg("(It was made from {source}.)", source=source)))
     state = OLD_FORMAT if error.kind is Kind.UNSUPPORTED_MODEL else UNUSABLE
     return _blank(path, state, error.sentence, action, source)
 
@@ -118,17 +121,25 @@ def _unfinished(partial: Path, destination: Path) -> Iterator[ModelCard]:
         note = transfer.read(partial)
         if note is not None and note.move and Path(note.source).is_dir():
             return  # shown where it still is
-        source, how, why = ("" if note is None else note.source), "The copy of this model", ""
+        source, how, why = ("" if note is None else note.source), msg("The copy of this model"), ""
     else:
         begun = unfinished.read(destination)
         source = "" if begun is None else begun.source
-        how, why = "The import of this model", "" if begun is None else begun.problem
-    verb = "Pull" if begun is not None and begun.arriving else "Import"
-    action = f"{verb} {source or 'it'} again: it goes on where it stopped. Or delete what there is of it."
-    problem = f"{how} was not finished." + (f" It ended with: {why}" if why else "")
+        how, why = msg("The import of this model"), "" if begun is None else begun.problem
+    verb = msg("Pull") if begun is not None and begun.arriving else msg("Import")
+    action = msg(
+        "{verb} {source} again: it goes on where it stopped. Or delete what there is of it.",
+        verb=verb,
+        source=source or msg("it"),
+    )
+    problem = joined(
+        " ", (msg("{how} was not finished.", how=how), msg("It ended with: {why}", why=why) if why else "")
+    )
     if is_busy(destination):
-        problem, action = f"{how} is going on.", ""
-    yield replace(_blank(partial, UNFINISHED, problem, action, source), name=destination.name, title=destination.name)
+        problem, action = msg("{how} is going on.", how=how), NO_TEXT
+    yield replace(
+        _blank(partial, UNFINISHED, problem, action, source), name=destination.name, title=translated(destination.name)
+    )
 
 
 def _copies() -> dict[str, tuple[Path, bool]]:
@@ -147,11 +158,11 @@ def _moving(found: ModelCard, copies: dict[str, tuple[Path, bool]]) -> ModelCard
         return found
     destination, now = goal
     if now:
-        return replace(found, state=MOVING, problem=f"It is being moved to {destination.parent}.")
+        return replace(found, state=MOVING, problem=msg("It is being moved to {parent}.", parent=destination.parent))
     return replace(
         found,
-        problem=f"Moving it to {destination.parent} was interrupted.",
-        action="Move it there again: it goes on where it stopped. Or move it to where it is, to leave it there.",
+        problem=msg("Moving it to {parent} was interrupted.", parent=destination.parent),
+        action=msg("Move it there again: it goes on where it stopped. Or move it to where it is, to leave it there."),
     )
 
 
@@ -168,21 +179,21 @@ def _leftover(second: ModelCard, found: dict[str, ModelCard]) -> bool:
 
 def _missing(was: ModelCard, folder: Path) -> ModelCard:
     error = folders.not_there(folder)
-    return replace(was, state=MISSING, problem=error.sentence, action="Connect its disk.")
+    return replace(was, state=MISSING, problem=error.sentence, action=msg("Connect its disk."))
 
 
 def _clash(second: ModelCard, first: ModelCard) -> ModelCard:
     return replace(
         second,
         state=CLASH,
-        problem=f"There is another {first.name}, in {Path(first.path).parent}.",
-        action=f"Rename {second.path}, and it can be used.",
+        problem=msg("There is another {name}, in {parent}.", name=first.name, parent=Path(first.path).parent),
+        action=msg("Rename {path}, and it can be used.", path=second.path),
     )
 
 
-def _blank(path: Path, state: str, problem: str, action: str, source: str) -> ModelCard:
+def _blank(path: Path, state: str, problem: Translatable, action: Translatable, source: str) -> ModelCard:
     return ModelCard(
-        path.name, path.name, "", str(path), 0, 0, trash.size(path), 0, 0, 0, 0, 0, 0, (), "",
+        path.name, translated(path.name), "", str(path), 0, 0, trash.size(path), 0, 0, 0, 0, 0, 0, (), "",
         state=state, problem=problem, action=action, source=source,
     )  # fmt: skip
 

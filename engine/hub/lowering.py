@@ -17,8 +17,9 @@ from engine.errors import Kind, UnderhillError
 from engine.store.manifest import VERSION, Lowering, TierQuality
 from engine.store.reader import Store
 from engine.store.writer import Description, LayerShape, StoreWriter, dense_key, record_key
+from engine.translatable import Translatable, msg
 
-Report = Callable[[str, int, int], None]
+Report = Callable[[Translatable, int, int], None]
 BITS = 2
 Expert = TypeVar("Expert", bound=tuple[int, int])  # (layer, expert)
 
@@ -61,12 +62,12 @@ def write_lowered(
                     parts = range(len(spec.layout.parts))
                     writer.write_record(x.index, expert, _record(store, x.index, expert, parts), None)
                 done += spec.layout.nbytes
-                progress("Writing the experts", done, total)
+                progress(msg("Writing the experts"), done, total)
         for t in dense:
             if writer.done(dense_key(t.name)) is None:
                 writer.write_dense(t.name, _bytes_of(store, t.name))
             done += t.nbytes
-            progress("Copying the other weights", done, total)
+            progress(msg("Copying the other weights"), done, total)
         quality = tuple(_quality(store, shapes, q) for q in manifest.quality)
         return writer.finish(
             Description(manifest.source, manifest.architecture, manifest.config, copies, quality, lowering)
@@ -79,8 +80,8 @@ def _shape(store: Store, layer: int, experts: Mapping[Expert, int]) -> LayerShap
     if len(specs) > 1 or spec.raw or spec.top == BITS:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            "Only experts that are all stored with 4 or 8 bits can be lowered to fewer.",
-            "Import the model again with --top 4 or 8.",
+            msg("Only experts that are all stored with 4 or 8 bits can be lowered to fewer."),
+            msg("Import the model again with --top 4 or 8."),
         )
     return LayerShape(
         layer,

@@ -15,6 +15,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.routed import expert_sizes, routed_experts
 from engine.hub.skeleton import ExpertsModule, Skeleton, build_skeleton
 from engine.importing import ALONE
+from engine.translatable import msg
 
 _EXPERT_NUMBER = re.compile(r"\.experts\.(\d+)\.")
 _COMPANIONS = ("_scale_inv", "_blocks", "_scales")  # decode a quantized tensor of nearly the same name
@@ -183,8 +184,12 @@ def _layer(
         if target not in sources:
             raise UnderhillError(
                 Kind.MISSING_FILE,
-                f"The experts of layer {found.layer} are not in this checkpoint ({target}).",
-                "A file of the model is missing; download it again.",
+                msg(
+                    "The experts of layer {layer} are not in this checkpoint ({target}).",
+                    layer=found.layer,
+                    target=target,
+                ),
+                msg("A file of the model is missing; download it again."),
             )
         for key, pattern in sources[target]:
             for number, part, piece in _pieces(module, name, key, pattern, keymap, shapes[key]):
@@ -196,8 +201,12 @@ def _layer(
         if missing or (module.has_bias and wanted - set(expert.biases)):
             raise UnderhillError(
                 Kind.MISSING_FILE,
-                f"Expert {number} of layer {found.layer} is not complete in this checkpoint.",
-                "A file of the model is missing; download it again.",
+                msg(
+                    "Expert {number} of layer {layer} is not complete in this checkpoint.",
+                    number=number,
+                    layer=found.layer,
+                ),
+                msg("A file of the model is missing; download it again."),
             )
     return tuple(experts)
 
@@ -246,6 +255,6 @@ def _pieces(
 def _unknown(key: str) -> UnderhillError:
     return UnderhillError(
         Kind.UNSUPPORTED_MODEL,
-        f"The experts of this model are stored in a way that Underhill does not know ({key}).",
-        "Look for the same model in its original format.",
+        msg("The experts of this model are stored in a way that Underhill does not know ({key}).", key=key),
+        msg("Look for the same model in its original format."),
     )

@@ -13,6 +13,7 @@ from engine.hub.importer import Report
 from engine.hub.shown import AdoptedModel
 from engine.hub.sources.opening import is_source
 from engine.store import manifest as manifests
+from engine.translatable import Translatable, msg
 
 
 def move(name: str, folder: Path | str, report: Report, wanted: Callable[[], None] = lambda: None) -> Path:
@@ -26,9 +27,9 @@ def move(name: str, folder: Path | str, report: Report, wanted: Callable[[], Non
     goal = folders.known(folder)
     source = library.location(name)
     if name == BUILTIN:
-        raise UnderhillError(Kind.BAD_REQUEST, "The built-in model stays where it is.", "It is small.")
+        raise UnderhillError(Kind.BAD_REQUEST, msg("The built-in model stays where it is."), msg("It is small."))
     if not source.is_dir():
-        raise UnderhillError(Kind.NOT_A_MODEL, f"There is no model called {name}.")
+        raise UnderhillError(Kind.NOT_A_MODEL, msg("There is no model called {name}.", name=name))
     for other in folders.present():
         if other != goal or source.parent == goal:
             transfer.discard(other / name)
@@ -38,11 +39,14 @@ def move(name: str, folder: Path | str, report: Report, wanted: Callable[[], Non
     if destination.exists() and transfer.read(destination) is None:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            f"{destination} is there already, and is not a copy of this model that was begun.",
-            "Rename it or move it away, or choose another folder.",
+            msg(
+                "{destination} is there already, and is not a copy of this model that was begun.",
+                destination=destination,
+            ),
+            msg("Rename it or move it away, or choose another folder."),
         )
 
-    def asked(phrase: str, done: int, total: int) -> None:
+    def asked(phrase: Translatable, done: int, total: int) -> None:
         report(phrase, done, total)
         if done == total:
             wanted()
@@ -58,8 +62,8 @@ def move(name: str, folder: Path | str, report: Report, wanted: Callable[[], Non
             raise library.with_trash(error, goal) from error
         raise UnderhillError(
             error.kind,
-            f"{name} is in {goal} now, but its old copy could not be removed.",
-            f"{error.sentence} It is tried again later.",
+            msg("{name} is in {goal} now, but its old copy could not be removed.", name=name, goal=goal),
+            msg("{sentence} It is tried again later.", sentence=error.sentence),
         ) from error
     return destination
 
@@ -88,8 +92,10 @@ def adopt(folder: Path, progress: Report) -> tuple[AdoptedModel, ...]:
     if not stores:
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            f"There is no model in {folder}.",
-            "Choose a folder that holds config.json and .safetensors files, or one with models of Underhill in it.",
+            msg("There is no model in {folder}.", folder=folder),
+            msg(
+                "Choose a folder that holds config.json and .safetensors files, or one with models of Underhill in it."
+            ),
         )
     return tuple(_adopted(path, progress) for path in stores)
 

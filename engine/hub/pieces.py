@@ -16,6 +16,7 @@ from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
 from engine.quantization.planes import BIAS
 from engine.store.coding import Coding
 from engine.store.dtypes import FLOATS
+from engine.translatable import msg
 
 BLOCKS, SCALES, SCALE_INV = "_blocks", "_scales", "_scale_inv"
 COMPANIONS = (BLOCKS, SCALES, SCALE_INV)  # what stands for, or beside, a tensor that is stored quantized
@@ -68,8 +69,8 @@ def read_piece(checkpoint: Source, piece: Piece) -> Tensor:
     if dtype not in FLOATS:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            f"{piece.key} is stored as {dtype}, which Underhill does not read.",
-            "Get the model in its original precision.",
+            msg("{key} is stored as {dtype}, which Underhill does not read.", key=piece.key, dtype=dtype),
+            msg("Get the model in its original precision."),
         )
     if piece.transpose or piece.step != 1:
         whole = checkpoint.part(piece.key, index)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
+from engine.translatable import msg
 
 _KEPT = (None, "fp8", "mxfp4")  # quantizations whose weights are read as they lie, with scales beside them
 
@@ -14,8 +15,8 @@ def dense_model(kind: str) -> UnderhillError:
     """UNSUPPORTED_MODEL for a model of this kind that has no routed experts."""
     return UnderhillError(
         Kind.UNSUPPORTED_MODEL,
-        f"This {kind} model is dense, not a Mixture-of-Experts model: it has no routed experts.",
-        "Underhill runs Mixture-of-Experts models; choose one of those.",
+        msg("This {kind} model is dense, not a Mixture-of-Experts model: it has no routed experts.", kind=kind),
+        msg("Underhill runs Mixture-of-Experts models; choose one of those."),
     )
 
 
@@ -26,6 +27,6 @@ def check_quantization(config: Mapping[str, Any]) -> None:
     if method not in _KEPT:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            f"This model is already quantized ({method}), in a way that Underhill does not read.",
-            "Get the model in its original precision, as GGUF, or quantized by GPTQ or AWQ.",
+            msg("This model is already quantized ({method}), in a way that Underhill does not read.", method=method),
+            msg("Get the model in its original precision, as GGUF, or quantized by GPTQ or AWQ."),
         )

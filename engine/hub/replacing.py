@@ -15,9 +15,10 @@ from engine.store.manifest import Lowering
 from engine.store.output import writing
 from engine.store.reader import Store, load_manifest
 from engine.store.writer import is_busy, remove, store_lock
+from engine.translatable import Translatable, msg
 
 BESIDE = ".lowered"  # ends the hidden name of a copy that is not in place yet
-Report = Callable[[str, int, int], None]
+Report = Callable[[Translatable, int, int], None]
 
 
 def beside(path: Path) -> Path:
@@ -62,7 +63,9 @@ def restore(path: Path) -> None:
     """
     if load_manifest(path).lowering is None or not original(path.name):
         raise UnderhillError(
-            Kind.NOT_A_MODEL, f"The original of {path.name} is no longer there.", "Download or import the model again."
+            Kind.NOT_A_MODEL,
+            msg("The original of {name} is no longer there.", name=path.name),
+            msg("Download or import the model again."),
         )
     copy = beside(path)
     remove(copy)

@@ -11,6 +11,7 @@ import torch
 from engine.errors import Kind, UnderhillError
 from engine.hub.skeleton import ExpertsModule
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation
+from engine.translatable import msg
 
 PROBE = 256  # values tried to tell one activation from another
 
@@ -76,8 +77,11 @@ def _activation(module: Any) -> Activation:
             return found
     raise UnderhillError(
         Kind.UNSUPPORTED_MODEL,
-        f"The experts of this model use an activation that the kernels do not have ({_activation_name(module)}).",
-        "Choose another model.",
+        msg(
+            "The experts of this model use an activation that the kernels do not have ({activation_name}).",
+            activation_name=_activation_name(module),
+        ),
+        msg("Choose another model."),
     )
 
 
@@ -96,4 +100,4 @@ def _number(module: Any, paths: tuple[str, ...]) -> float | None:
 def _activation_name(module: Any) -> str:
     act = getattr(module, "act_fn", None)
     own = type(module)._apply_gate.__name__ != "_default_apply_gate"
-    return f"the gate of {type(module).__name__}" if own or act is None else type(act).__name__
+    return msg("the gate of {name}", name=type(module).__name__) if own or act is None else type(act).__name__

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.hardware.fit import Fit
+from engine.translatable import NO_TEXT, Translatable
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class ModelFolder:
     models: int = 0
     deleted: int = 0  # bytes that emptying its trash would free
     downloads: int = 0  # bytes of downloads, kept or unfinished; they lie beside the own folder
-    problem: str = ""
+    problem: Translatable = NO_TEXT
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ class AdoptedModel:
 
     name: str
     path: str = ""
-    problem: str = ""
-    action: str = ""
+    problem: Translatable = NO_TEXT
+    action: Translatable = NO_TEXT
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class FoundModel:
     revision: str = ""
     template: bool = False
     can_open: bool = False
-    why_not: str = ""
+    why_not: Translatable = NO_TEXT
     fit: Fit | None = None
 
 
@@ -119,7 +120,7 @@ class HubModel:
     parameters: int
     download_bytes: int
     licence: str
-    about: str = ""
+    about: Translatable = NO_TEXT
     active_parameters: int = 0
     context_length: int = 0
     gated: bool = False
@@ -135,7 +136,7 @@ class HubModel:
     gguf_name: str = ""
     original: str = ""
     original_bytes: int = 0
-    lost: str = ""
+    lost: Translatable = NO_TEXT
 
 
 @dataclass(frozen=True)
@@ -188,14 +189,14 @@ class Transfer:
     keep_source: bool = False
     gguf: str = ""
     state: str = QUEUED
-    text: str = ""
+    text: Translatable = NO_TEXT
     done: int = 0
     total: int = 0
     rate: float = 0.0
     left: float | None = None
     kind: str = ""
-    problem: str = ""
-    action: str = ""
+    problem: Translatable = NO_TEXT
+    action: Translatable = NO_TEXT
 
 
 @dataclass(frozen=True)
@@ -217,4 +218,4 @@ class TokenState:
 
     endpoint: str
     source: str
-    note: str = ""
+    note: Translatable = NO_TEXT

@@ -16,6 +16,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.refusals import dense_model
 from engine.importing import ALONE
 from engine.limits import check_config
+from engine.translatable import Translatable, msg
 
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d+)\.")
 
@@ -26,9 +27,9 @@ _OUTSIDE_INTERFACE = {
 
 # Of these, the library has no part that answers text with text, token by token.
 _NOT_CHAT = {
-    "deepseek_ocr2": "it reads images and does not chat",
-    "unlimited_ocr": "it reads images and does not chat",
-    "diffusion_gemma": "it writes whole blocks at once by diffusion, not word by word",
+    "deepseek_ocr2": msg("it reads images and does not chat"),
+    "unlimited_ocr": msg("it reads images and does not chat"),
+    "diffusion_gemma": msg("it writes whole blocks at once by diffusion, not word by word"),
 }
 
 
@@ -76,13 +77,13 @@ def _built(config: dict[str, Any], dtype: torch.dtype) -> Skeleton:
             model = model_class._from_config(parsed, dtype=torch.float32)
     except ImportError as cause:
         raise _unsupported(
-            str(config["model_type"]), f"it needs {cause.name}, which Underhill does not bring"
+            str(config["model_type"]), msg("it needs {name}, which Underhill does not bring", name=cause.name)
         ) from cause
     except Exception as cause:
         raise UnderhillError(
             Kind.BROKEN_FILE,
-            f"The config.json of this {config.get('model_type')} model does not fit together.",
-            "Download it again; if that does not help, the model needs another version of Underhill.",
+            msg("The config.json of this {config} model does not fit together.", config=config.get("model_type")),
+            msg("Download it again; if that does not help, the model needs another version of Underhill."),
         ) from cause
     model.eval().requires_grad_(False)
     experts = tuple(
@@ -93,7 +94,7 @@ def _built(config: dict[str, Any], dtype: torch.dtype) -> Skeleton:
     if not experts:
         raise dense_model(str(config["model_type"]))
     if len({found.layer for found in experts}) < len(experts):
-        raise _unsupported(str(config["model_type"]), "its layers hold several sets of experts")
+        raise _unsupported(str(config["model_type"]), msg("its layers hold several sets of experts"))
     return Skeleton(model, experts, (decoder, "lm_head") if decoder else ("",))
 
 
@@ -125,10 +126,10 @@ def _class_and_config(config: dict[str, Any]) -> tuple[Any, Any]:
     model_type = str(config["model_type"])
     if parsed.is_encoder_decoder:
         raise _unsupported(
-            model_type, "it is an encoder-decoder model, made for translation and the like, not for chat"
+            model_type, msg("it is an encoder-decoder model, made for translation and the like, not for chat")
         )
     if model_type in _OUTSIDE_INTERFACE:
-        raise _unsupported(model_type, "its experts cannot be taken out of the model and loaded one by one")
+        raise _unsupported(model_type, msg("its experts cannot be taken out of the model and loaded one by one"))
     if model_type in _NOT_CHAT:
         raise _unsupported(model_type, _NOT_CHAT[model_type])
     for mapping in (MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING):
@@ -137,7 +138,7 @@ def _class_and_config(config: dict[str, Any]) -> tuple[Any, Any]:
             # a family that also sees may have a class for its language model alone
             only_text = model_class.config_class is parsed.sub_configs.get("text_config")
             return model_class, parsed.get_text_config() if only_text else parsed
-    raise _unsupported(model_type, "there is no model in it that writes text token by token")
+    raise _unsupported(model_type, msg("there is no model in it that writes text token by token"))
 
 
 def _parsed(config: dict[str, Any]) -> Any:
@@ -147,9 +148,9 @@ def _parsed(config: dict[str, Any]) -> Any:
 
     model_type = config.get("model_type")
     if not isinstance(model_type, str):
-        raise UnderhillError(Kind.NOT_A_MODEL, "The config.json does not say what kind of model this is.")
+        raise UnderhillError(Kind.NOT_A_MODEL, msg("The config.json does not say what kind of model this is."))
     if model_type not in CONFIG_MAPPING:
-        raise _unsupported(model_type, "the library that Underhill builds on does not know this family")
+        raise _unsupported(model_type, msg("the library that Underhill builds on does not know this family"))
     check_config(config)
     raw = copy.deepcopy(config)
     for unwanted in ("auto_map", "quantization_config"):  # where code would come from; weights are decoded by us
@@ -161,7 +162,9 @@ def _parsed(config: dict[str, Any]) -> Any:
             return CONFIG_MAPPING[model_type].from_dict(PretrainedConfig._decode_special_floats(raw))
     except Exception as cause:
         raise UnderhillError(
-            Kind.BROKEN_FILE, f"The config.json of this {model_type} model cannot be read.", "Download it again."
+            Kind.BROKEN_FILE,
+            msg("The config.json of this {model_type} model cannot be read.", model_type=model_type),
+            msg("Download it again."),
         ) from cause
 
 
@@ -176,13 +179,13 @@ def _text_prefix(model: Any) -> str:
 def _layer_of(name: str) -> int:
     found = _LAYER.search(f"{name}.")
     if found is None:
-        raise UnderhillError(Kind.INTERNAL, f"The experts module {name} is in no layer.")
+        raise UnderhillError(Kind.INTERNAL, msg("The experts module {name} is in no layer.", name=name))
     return int(found.group(1))
 
 
-def _unsupported(model_type: str, reason: str) -> UnderhillError:
+def _unsupported(model_type: str, reason: Translatable) -> UnderhillError:
     return UnderhillError(
         Kind.UNSUPPORTED_MODEL,
-        f"Models of the family {model_type} cannot be opened: {reason}.",
-        "Choose another model.",
+        msg("Models of the family {model_type} cannot be opened: {reason}.", model_type=model_type, reason=reason),
+        msg("Choose another model."),
     )

@@ -30,8 +30,9 @@ from engine.store.problems import unreadable
 from engine.store.reader import load_manifest
 from engine.store.verify import verify
 from engine.store.writer import SPARE, remove, store_lock, unlock_dead
+from engine.translatable import Translatable, msg
 
-Report = Callable[[str, int, int], None]
+Report = Callable[[Translatable, int, int], None]
 
 NOTE = "copy.json"
 CHUNK = 8 << 20  # bytes between two progress reports, and that a copy that was cut off may repeat
@@ -58,14 +59,18 @@ def copy(source: Path, destination: Path, report: Report, *, move: bool = False)
         destination.parent.mkdir(parents=True, exist_ok=True)
     if move and not os.access(source.parent, os.W_OK):
         raise UnderhillError(
-            Kind.DISK_ERROR, f"{source.parent} cannot be written, so {source.name} cannot be taken away from there.",
-            "Import it under another name instead: that makes a copy.",
+            Kind.DISK_ERROR,
+            msg("{parent} cannot be written, so {name} cannot be taken away from there.",
+                parent=source.parent, name=source.name),
+            msg("Import it under another name instead: that makes a copy."),
         )  # fmt: skip
     with store_lock(destination), store_lock(source) if move else nullcontext(), writing(destination):
         if destination.exists():
             raise UnderhillError(
-                Kind.BAD_REQUEST, f"There is already a {destination.name} in {destination.parent}.",
-                "Rename or delete that one first.",
+                Kind.BAD_REQUEST,
+                msg("There is already a {name} in {parent}.",
+                    name=destination.name, parent=destination.parent),
+                msg("Rename or delete that one first."),
             )  # fmt: skip
         if move and _renamed(source, destination):
             return
@@ -166,8 +171,12 @@ def _copy_files(source: Path, partial: Path, manifest: Manifest, report: Report)
             shutil.rmtree(partial)
         raise UnderhillError(
             Kind.DISK_FULL,
-            f"There is not enough space for {partial.name.removesuffix(COPY)} in {partial.parent}.",
-            f"Free {-(-(missing + SPARE - free) // 10**6):,} MB there, or choose another folder.",
+            msg(
+                "There is not enough space for {name} in {parent}.",
+                name=partial.name.removesuffix(COPY),
+                parent=partial.parent,
+            ),
+            msg("Free {free} MB there, or choose another folder.", free=f"{-(-(missing + SPARE - free) // 10**6):,}"),
         )
     checked = {*(x.file for x in manifest.layers), manifest.dense_file, *(f.name for f in manifest.files)}
     total, done = sum(sizes.values()), 0
@@ -180,7 +189,7 @@ def _copy_files(source: Path, partial: Path, manifest: Manifest, report: Report)
         done += start
         for n in _copied(source / name, partial / name, start):
             done += n
-            report("Copying", done, total)
+            report(msg("Copying"), done, total)
 
 
 def _copied(source: Path, target: Path, start: int) -> Iterator[int]:
@@ -222,12 +231,12 @@ def _copy_small(source: Path, target: Path) -> None:
     target.write_bytes(data)
     sync_file(target)
     if read_regular(target, COMPANION_BYTES) != data:
-        raise _differs(target, f"{target.name} came out otherwise than it was written")
+        raise _differs(target, msg("{name} came out otherwise than it was written", name=target.name))
 
 
 def _check(partial: Path, report: Report) -> None:
     """Read the copy again, and compare all of it with its manifest."""
-    problems = verify(partial, lambda done, total: report("Checking the copy", done, total))
+    problems = verify(partial, lambda done, total: report(msg("Checking the copy"), done, total))
     if problems:
         shutil.rmtree(partial)  # nobody can tell which of its bytes are good
         raise _differs(partial, problems[0].removeprefix("The model is damaged: ").removesuffix("."))
@@ -236,8 +245,8 @@ def _check(partial: Path, report: Report) -> None:
 def _differs(where: Path, what: str) -> UnderhillError:
     return UnderhillError(
         Kind.BROKEN_FILE,
-        f"The copy in {where.parent} is not good: {what}.",
-        "The model is still where it was. Verify it: either it is damaged itself, or the other disk is failing.",
+        msg("The copy in {parent} is not good: {what}.", parent=where.parent, what=what),
+        msg("The model is still where it was. Verify it: either it is damaged itself, or the other disk is failing."),
     )
 
 

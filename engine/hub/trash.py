@@ -18,6 +18,7 @@ from engine.lived_time import LivedTime, look
 from engine.store.atomic import OLD, sync_directory
 from engine.store.output import writing
 from engine.store.writer import store_lock
+from engine.translatable import msg
 
 TRASH = ".trash"
 DAYS = 7
@@ -56,15 +57,17 @@ def restore(name: str, new_name: str = "") -> Path:
         others = sorted({d.name for d in deleted()})
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            f"There is no deleted model called {name}.",
-            f"There are: {', '.join(others)}." if others else "The trash is empty.",
+            msg("There is no deleted model called {name}.", name=name),
+            msg("There are: {others}.", others=", ".join(others)) if others else msg("The trash is empty."),
         )
     _, path, folder = max(found)
     destination = folder / wanted
     with store_lock(destination), writing(destination):
         if folders.location(wanted).exists():
             raise UnderhillError(
-                Kind.BAD_REQUEST, f"There is another model called {wanted} now.", "Bring it back under another name."
+                Kind.BAD_REQUEST,
+                msg("There is another model called {wanted} now.", wanted=wanted),
+                msg("Bring it back under another name."),
             )
         path.rename(destination)
         sync_directory(folder)

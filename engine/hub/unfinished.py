@@ -15,6 +15,7 @@ from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 from engine.store.journal import PARTIAL
+from engine.translatable import NO_TEXT, Translatable, as_json, from_json
 
 NOTE = "import.json"
 
@@ -29,7 +30,7 @@ class Unfinished:
 
     source: str
     top: int
-    problem: str = ""
+    problem: Translatable = NO_TEXT
     arriving: bool = False
 
 
@@ -37,7 +38,7 @@ def read(destination: Path) -> Unfinished | None:
     """What is known of the unfinished import of the store `destination`."""
     try:
         found = read_json(_partial(destination) / NOTE)
-        known = str(found["source"]), int(found["top"]), str(found["problem"])
+        known = str(found["source"]), int(found["top"]), from_json(found["problem"])
         return Unfinished(*known, bool(found.get("arriving")))
     except DAMAGED:
         return None
@@ -53,7 +54,7 @@ def noted(
     what = Unfinished(source if arriving else os.path.abspath(source), top, arriving=arriving)
     written = False
 
-    def report(phrase: str, done: int, total: int) -> None:
+    def report(phrase: Translatable, done: int, total: int) -> None:
         nonlocal written
         if not written and total:  # from here on the directory is this import's
             written = _write(partial, what)
@@ -80,7 +81,7 @@ def sweep(directory: Path) -> None:
 
 def _write(partial: Path, what: Unfinished) -> bool:
     with suppress(OSError):  # the import itself says it where the disk takes no more
-        replace_file(partial / NOTE, json.dumps(asdict(what)).encode())
+        replace_file(partial / NOTE, json.dumps({**asdict(what), "problem": as_json(what.problem)}).encode())
     return True
 
 

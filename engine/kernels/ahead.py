@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from engine.kernels.native import keeping_the_lock
 from engine.kernels.shelf import Shelf
+from engine.translatable import msg
 
 COUNTS = (
     "started", "used", "joined", "cancelled", "useful", "early", "wasted", "first_said", "first_right",
@@ -46,7 +47,7 @@ class Ahead:
         library = _native()
         opened: int | None = library.uh_ahead_open(shelf.address, self._kept[1], len(layers), experts, k, depth)
         if opened is None:
-            raise MemoryError("no memory for what is read ahead")
+            raise MemoryError(msg("no memory for what is read ahead"))
         self._at = opened
         counts = library.uh_ahead_look_at(opened)
         self.counts = (ctypes.c_int64 * (len(COUNTS) + 2 * depth)).from_address(counts)

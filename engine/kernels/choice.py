@@ -9,15 +9,16 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.call import Kernel
 from engine.kernels.native import NativeKernel, NativeMissing, default_threads, isas
 from engine.kernels.reference import TorchKernel
+from engine.translatable import Translatable, msg
 
 NAMES = {
-    "portable": "plain C",
+    "portable": msg("plain C"),
     "avx2": "AVX2",
     "avxvnni": "AVX-VNNI",
     "avx512": "AVX-512",
     "avx512vnni": "AVX-512 VNNI",
 }
-REMEDY = "To have the fast ones, install a C compiler (gcc or clang) and run: python -m engine.kernels.build"
+REMEDY = msg("To have the fast ones, install a C compiler (gcc or clang) and run: python -m engine.kernels.build")
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Availability:
     native: bool
     isa: str
     threads: int
-    reason: str
+    reason: Translatable
 
 
 def available(path: Path | None = None) -> Availability:
@@ -43,15 +44,20 @@ def available(path: Path | None = None) -> Availability:
         return Availability(False, "torch", threads, reason)
 
 
-def in_use(setting: str, threads: int, path: Path | None = None) -> str:
+def in_use(setting: str, threads: int, path: Path | None = None) -> Translatable:
     """Which kernels compute under this setting, in a plain sentence; of the slower ones, why and what to do."""
     if setting == "torch":
-        return "The slower torch kernels compute, as the settings ask."
+        return msg("The slower torch kernels compute, as the settings ask.")
     try:
         isa = isas(path)[-1]
     except NativeMissing as missing:
-        return f"The slower torch kernels compute: {missing}. {REMEDY}"
-    return f"Native kernels ({NAMES[isa]}) compute on {threads} {'thread' if threads == 1 else 'threads'}."
+        return msg("The slower torch kernels compute: {missing}. {remedy}", missing=missing, remedy=REMEDY)
+    return msg(
+        "Native kernels ({names}) compute on {threads} {threads2}.",
+        names=NAMES[isa],
+        threads=threads,
+        threads2=msg("thread") if threads == 1 else msg("threads"),
+    )
 
 
 def choose(setting: str = "auto", threads: int | None = None, path: Path | None = None, exact: bool = False) -> Kernel:
@@ -61,7 +67,11 @@ def choose(setting: str = "auto", threads: int | None = None, path: Path | None 
     UnderhillError(BAD_REQUEST) there.
     """
     if setting not in ("auto", "native", "torch"):
-        raise UnderhillError(Kind.BAD_REQUEST, f"There are no {setting!r} kernels.", "Choose auto, native or torch.")
+        raise UnderhillError(
+            Kind.BAD_REQUEST,
+            msg("There are no {setting} kernels.", setting=repr(setting)),
+            msg("Choose auto, native or torch."),
+        )
     if setting == "torch":
         return TorchKernel()
     try:
@@ -71,6 +81,6 @@ def choose(setting: str = "auto", threads: int | None = None, path: Path | None 
             return TorchKernel()
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            f"The native kernels cannot be used: {missing}.",
-            "Set kernels to auto, or install gcc and run: python -m engine.kernels.build",
+            msg("The native kernels cannot be used: {missing}.", missing=missing),
+            msg("Set kernels to auto, or install gcc and run: python -m engine.kernels.build"),
         ) from missing

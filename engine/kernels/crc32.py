@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.kernels.native import NativeMissing, load_library
+from engine.translatable import msg
 
 WAYS = ("table", "clmul", "vclmul")  # as in the C enum, the fastest last
 
@@ -38,7 +39,7 @@ def ways(path: Path | None = None) -> tuple[str, ...]:
 def native(way: str | None = None, path: Path | None = None) -> Callable[[memoryview, int], int]:
     """crc32 by native code. way: one of `ways`; None takes the fastest. Raises NativeMissing."""
     if way is not None and way not in ways(path):
-        raise NativeMissing(f"this processor cannot compute checksums by {way}")
+        raise NativeMissing(msg("this processor cannot compute checksums by {way}", way=way))
     function, number = load_library(path).uh_crc32, -1 if way is None else WAYS.index(way)
 
     def compute(data: memoryview, value: int = 0) -> int:

@@ -12,6 +12,7 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.memory import Arena
 from engine.kernels.native import RAW, NativeKernel, View
 from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
+from engine.translatable import msg
 
 PLANES = {4: 2, 8: 3}  # of 2, 2 and 4 bits
 LARGEST = 12  # weights are at most 2 ** LARGEST units, as in expert records
@@ -118,8 +119,8 @@ def _unit(weights: Sequence[Tensor], kernel: NativeKernel) -> float:
     if any(math.isnan(peak) for peak in peaks):
         raise UnderhillError(
             Kind.BROKEN_FILE,
-            "The model holds weights that are not finite numbers.",
-            "The checkpoint is damaged; download it again.",
+            msg("The model holds weights that are not finite numbers."),
+            msg("The checkpoint is damaged; download it again."),
         )
     peak = max(peaks)
     return 2.0 ** max(math.ceil(math.log2(peak)) - LARGEST, -126) if peak > 0 else 1.0

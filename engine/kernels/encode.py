@@ -13,6 +13,7 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.kernels.native import ISAS, isas, load_library
 from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
+from engine.translatable import msg
 
 KINDS = {torch.float16: 11, torch.bfloat16: 16, torch.float32: 32}  # as in encode.h
 MOST_GROUP = 256
@@ -98,7 +99,9 @@ class NativeEncoder:
         if failed == _NOT_FINITE:
             raise NotFinite("not finite")
         if failed == _NO_MEMORY:
-            raise UnderhillError(Kind.OUT_OF_MEMORY, "No memory is left to quantize in.", "Close other programs.")
+            raise UnderhillError(
+                Kind.OUT_OF_MEMORY, msg("No memory is left to quantize in."), msg("Close other programs.")
+            )
         return Encoded(e.unit, e.norm, tuple(e.errors[: len(codes)]))
 
 

@@ -25,6 +25,7 @@ from engine.kernels.rooms import ROOMS
 from engine.kernels.view import View
 from engine.store.coding import FORMS, Coding
 from engine.store.layout import ExpertSpec
+from engine.translatable import msg
 
 ABI = 16  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
@@ -134,7 +135,7 @@ def kind_of(coding: Coding) -> int:
 
 
 def _no_memory() -> UnderhillError:
-    return UnderhillError(Kind.OUT_OF_MEMORY, "No memory is left to compute in.", "Lower the memory ceiling.")
+    return UnderhillError(Kind.OUT_OF_MEMORY, msg("No memory is left to compute in."), msg("Lower the memory ceiling."))
 
 
 class Serving(ctypes.Structure):
@@ -155,14 +156,16 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     """The library with its signatures set. Raises NativeMissing. path: default, where the build puts it."""
     path = path or SOURCES / library_name(os.name == "nt")
     if not path.exists():
-        raise NativeMissing(f"the native library was not built ({path.name} is missing)")
+        raise NativeMissing(msg("the native library was not built ({name} is missing)", name=path.name))
     try:
         library = ctypes.CDLL(str(path))
         found = library.uh_abi()
     except (OSError, AttributeError) as error:
-        raise NativeMissing(f"the native library cannot be loaded ({error})") from error
+        raise NativeMissing(msg("the native library cannot be loaded ({error})", error=error)) from error
     if found != ABI:
-        raise NativeMissing(f"the native library is of another version ({found}, not {ABI}): build it again")
+        raise NativeMissing(
+            msg("the native library is of another version ({found}, not {abi}): build it again", found=found, abi=ABI)
+        )
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
     library.uh_open.argtypes, library.uh_open.restype = (ctypes.c_int,) * 3, pointer
     library.uh_close.argtypes, library.uh_close.restype = (pointer,), None
@@ -237,13 +240,15 @@ class NativeKernel:
         self._library = load_library(path)
         self.isa = isas(path)[-1] if isa is None else isa
         if self.isa not in isas(path):
-            raise NativeMissing(f"this processor has no {isa} instructions")
+            raise NativeMissing(msg("this processor has no {isa} instructions", isa=isa))
         self.exact = exact
         self.name = f"native ({self.isa}{', exact' if exact else ''})"
         self.threads = default_threads() if threads is None else threads
         self._opened: int | None = self._library.uh_open(self.threads, ISAS.index(self.isa), exact)
         if self._opened is None:
-            raise UnderhillError(Kind.OUT_OF_MEMORY, "The compute threads could not be started.", "Use fewer threads.")
+            raise UnderhillError(
+                Kind.OUT_OF_MEMORY, msg("The compute threads could not be started."), msg("Use fewer threads.")
+            )
         self._lock = threading.Lock()
         self._quick = _quick(path or SOURCES / library_name(os.name == "nt"))
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from engine.errors import Kind, UnderhillError
 from engine.kernels.build import SOURCES, library_name
 from engine.kernels.native import keeping_the_lock
+from engine.translatable import msg
 
 PART = Struct("=QqQ")  # uh_read_part: address, bytes, checksum
 RUN = Struct("=qqq")  # uh_read_run: descriptor or HANDLE, offset, whether it goes past the system's cache
@@ -113,7 +114,9 @@ class Reads:
         self._instead = instead  # kept alive
         self._reads: int | None = self._quick.uh_reads_open(readers, instead)
         if self._reads is None:
-            raise UnderhillError(Kind.OUT_OF_MEMORY, "The readers could not be started.", "Close other programs.")
+            raise UnderhillError(
+                Kind.OUT_OF_MEMORY, msg("The readers could not be started."), msg("Close other programs.")
+            )
         self._ends = ctypes.create_string_buffer(_AT_ONCE * _END.size)
         self._events = ctypes.create_string_buffer(_AT_ONCE * _EVENT.size)
         weakref.finalize(self, _close, self._patient, self._reads, instead)
@@ -138,7 +141,9 @@ class Reads:
         if number == 0:
             raise RuntimeError("the loader is closed")
         if number < 0:
-            raise UnderhillError(Kind.OUT_OF_MEMORY, "No memory is left to read with.", "Lower the memory ceiling.")
+            raise UnderhillError(
+                Kind.OUT_OF_MEMORY, msg("No memory is left to read with."), msg("Lower the memory ceiling.")
+            )
         return number
 
     def cancel(self, number: int) -> bool:
@@ -178,7 +183,9 @@ class Reads:
     def listen(self, on: bool) -> None:
         """Begin to keep events, or end that. Raises UnderhillError(OUT_OF_MEMORY)."""
         if self._quick.uh_reads_listen(self._reads, on):
-            raise UnderhillError(Kind.OUT_OF_MEMORY, "No memory is left for a timeline.", "Lower the memory ceiling.")
+            raise UnderhillError(
+                Kind.OUT_OF_MEMORY, msg("No memory is left for a timeline."), msg("Lower the memory ceiling.")
+            )
 
     def events(self) -> list[Event]:
         """Those that were not fetched yet, the oldest first."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.kernels.native import NativeMissing, load_library
+from engine.translatable import msg
 
 WAYS = ("plain", "sha")  # as in the C enum, the fastest last
 BLOCK = 64  # bytes
@@ -25,7 +26,7 @@ class Sha256:
     def __init__(self, state: str = "", way: str | None = None, path: Path | None = None) -> None:
         """state: of an earlier one; '' begins. way: one of `ways`; None takes the fastest. Raises ValueError."""
         if way is not None and way not in ways(path):
-            raise NativeMissing(f"this processor cannot compute SHA-256 by {way}")
+            raise NativeMissing(msg("this processor cannot compute SHA-256 by {way}", way=way))
         self._function, self._way = load_library(path).uh_sha256, -1 if way is None else WAYS.index(way)
         words, _, length = state.partition(":")
         self._length = int(length or 0)

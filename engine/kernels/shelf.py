@@ -16,6 +16,7 @@ from torch import Tensor
 from engine.kernels.native import keeping_the_lock
 from engine.kernels.reads import CHUNK, RUN, Reads
 from engine.store.layout import ExpertSpec
+from engine.translatable import msg
 
 PARTS, PLANES = 6, 3  # UH_PARTS, UH_PLANES
 ASKED, NO_ROOM, OUT_OF_MEMORY, THERE, STOPPED = range(0, -5, -1)  # as in the C enum
@@ -196,7 +197,7 @@ class Shelf:
         )
         opened: int | None = self.library.uh_shelf_open(len(specs), capacity, *self._callbacks)
         if opened is None:
-            raise MemoryError("no memory for a table of experts")
+            raise MemoryError(msg("no memory for a table of experts"))
         self.address = opened
         self.totals = (ctypes.c_int64 * 4).from_address(self.library.uh_shelf_totals(opened))
         self._records = [None if spec is None else _record(spec) for spec in specs]  # kept alive
@@ -249,7 +250,7 @@ class Shelf:
             self.address, expert, sum(1 << part for part in parts), by_part, runs, len(runs) // RUN.size, chunks,
             len(chunks) // CHUNK.size,
         ):  # fmt: skip
-            raise MemoryError("no memory for how an expert is read")
+            raise MemoryError(msg("no memory for how an expert is read"))
 
     def pieces(self, expert: int, *, arriving: bool = False) -> list[Piece]:
         """What is held of an expert, or is to be filled."""

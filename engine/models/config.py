@@ -9,6 +9,7 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.limits import shown
 from engine.models.spec import ActivationKind, ActivationSpec, RopeScaling, RopeSpec
+from engine.translatable import Translatable, msg
 
 # transformers gives the same setting several names, and renames it when it saves
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
@@ -25,14 +26,18 @@ _ACTIVATIONS: dict[str, ActivationKind] = {
 }
 
 
-def unsupported(sentence: str) -> UnderhillError:
+def unsupported(sentence: Translatable) -> UnderhillError:
     """The error for a model that could only be opened by guessing."""
-    return UnderhillError(Kind.UNSUPPORTED_MODEL, sentence, "Choose another model, or another version of this one.")
+    return UnderhillError(
+        Kind.UNSUPPORTED_MODEL, sentence, msg("Choose another model, or another version of this one.")
+    )
 
 
 def dense(family: str) -> UnderhillError:
     """The error for a model without experts."""
-    return unsupported(f"This {family} model is dense: it has no experts, which is all that Underhill is made for.")
+    return unsupported(
+        msg("This {family} model is dense: it has no experts, which is all that Underhill is made for.", family=family)
+    )
 
 
 class Config:
@@ -56,7 +61,7 @@ class Config:
         """A whole number from `low` on."""
         value = self._value(key, default)
         if isinstance(value, bool) or not isinstance(value, int | float) or value % 1 or value < low:
-            raise _broken(key, value, f"a whole number from {low} on")
+            raise _broken(key, value, msg("a whole number from {low} on", low=low))
         return int(value)
 
     def number(self, key: str, default: float | None = None) -> float:
@@ -71,7 +76,7 @@ class Config:
         """True or false."""
         value = self._value(key, default)
         if not isinstance(value, bool):
-            raise _broken(key, value, "true or false")
+            raise _broken(key, value, msg("true or false"))
         return value
 
     def per_layer(self, key: str, layers: int, default: int | None = None) -> tuple[int, ...]:
@@ -80,21 +85,21 @@ class Config:
         if not isinstance(value, list):
             return (self.integer(key, default),) * layers
         if len(value) < layers or not all(isinstance(entry, int) for entry in value):
-            raise _broken(key, value, f"a whole number, or a list of {layers}")
+            raise _broken(key, value, msg("a whole number, or a list of {layers}", layers=layers))
         return tuple(value[:layers])
 
     def integers(self, key: str) -> tuple[int, ...]:
         """A list of whole numbers; empty if the key is not there."""
         value = self.raw.get(key) or []
         if not isinstance(value, list) or not all(isinstance(entry, int) for entry in value):
-            raise _broken(key, value, "a list of whole numbers")
+            raise _broken(key, value, msg("a list of whole numbers"))
         return tuple(value)
 
     def group(self, key: str) -> Config:
         """The settings that a setting is made of; none if the key is not there."""
         value = self.raw.get(key) or {}
         if not isinstance(value, Mapping):
-            raise _broken(key, value, "a group of settings")
+            raise _broken(key, value, msg("a group of settings"))
         return Config(value)
 
     @property
@@ -116,10 +121,16 @@ class Config:
         """`layer_types`, one of `known` for each layer; `default` where the config has none."""
         value = self.raw.get(key) or list(default)
         if not isinstance(value, list) or len(value) < layers:
-            raise _broken(key, value, f"a list of {layers}")
+            raise _broken(key, value, msg("a list of {layers}", layers=layers))
         for kind in value:
             if kind not in known:
-                raise unsupported(f"This {self.family} model has layers that Underhill does not know: {shown(kind)}.")
+                raise unsupported(
+                    msg(
+                        "This {family} model has layers that Underhill does not know: {shown}.",
+                        family=self.family,
+                        shown=shown(kind),
+                    )
+                )
         return tuple(str(kind) for kind in value[:layers])
 
     def expect(self, key: str, value: Any) -> None:
@@ -127,7 +138,12 @@ class Config:
         found = self.raw.get(key)
         if found is not None and found != value:
             raise unsupported(
-                f"This {self.family} model has {key} = {shown(found)}, which Underhill cannot compute yet."
+                msg(
+                    "This {family} model has {key} = {shown}, which Underhill cannot compute yet.",
+                    family=self.family,
+                    key=key,
+                    shown=shown(found),
+                )
             )
 
     def activation(self, key: str = "hidden_act", default: str = "silu") -> ActivationSpec:
@@ -135,7 +151,11 @@ class Config:
         name = self.raw.get(key) or default
         if not isinstance(name, str) or name not in _ACTIVATIONS:
             raise unsupported(
-                f"This {self.family} model uses the activation {shown(name)}, which Underhill does not know."
+                msg(
+                    "This {family} model uses the activation {shown}, which Underhill does not know.",
+                    family=self.family,
+                    shown=shown(name),
+                )
             )
         return ActivationSpec(_ACTIVATIONS[name])
 
@@ -145,7 +165,7 @@ class Config:
         kv_heads = self.integer("num_key_value_heads", heads, low=1)
         head_dim = self.integer("head_dim", default_dim or self.integer("hidden_size") // heads, low=1)
         if heads % kv_heads:
-            raise _broken("num_key_value_heads", kv_heads, f"a divisor of the {heads} heads")
+            raise _broken("num_key_value_heads", kv_heads, msg("a divisor of the {heads} heads", heads=heads))
         return heads, kv_heads, head_dim
 
     def rope(
@@ -166,7 +186,7 @@ class Config:
         share = partial if given is None else _number("partial_rotary_factor", given)
         kind = self.rope_kind(settings)
         if kind == "proportional":
-            factor = positive("rope factor", settings.get("factor", 1.0))
+            factor = positive(msg("rope factor"), settings.get("factor", 1.0))
             scaling = None if factor == 1.0 else RopeScaling("linear", factor=factor)
             return self._one(RopeSpec(head_dim, theta, interleaved, scaling, rotated=2 * int(share * head_dim // 2)))
         dim = int(head_dim * share)
@@ -180,7 +200,7 @@ class Config:
         """The dictionary of rotary settings; empty if the config has none."""
         found = self.raw.get("rope_scaling") or self.raw.get("rope_parameters") or {}
         if not isinstance(found, Mapping):
-            raise _broken("rope_scaling", found, "a group of settings")
+            raise _broken("rope_scaling", found, msg("a group of settings"))
         if layer_type is not None and isinstance(found.get(layer_type), Mapping):
             found = found[layer_type]
         return dict(found)
@@ -193,7 +213,7 @@ class Config:
     def _scaling(self, kind: str, settings: Mapping[str, Any], dim: int) -> RopeScaling | None:
         def setting(key: str, default: float | None = None) -> float:
             value = settings.get(key)
-            return positive(f"rope {key}", default if value is None else value)
+            return positive(msg("rope {key}", key=key), default if value is None else value)
 
         if kind == "default":
             return None
@@ -206,7 +226,7 @@ class Config:
         given = next(value for value in (beside, within, positions) if value is not None)
         original = int(positive("original_max_position_embeddings", given))
         if original < 2:  # of one position there is nothing to stretch, and its logarithm is 0
-            raise _broken("original_max_position_embeddings", given, "a whole number from 2 on")
+            raise _broken("original_max_position_embeddings", given, msg("a whole number from 2 on"))
         if kind == "llama3":
             low, high = setting("low_freq_factor"), setting("high_freq_factor")
             return RopeScaling("llama3", factor=setting("factor"), original=original, low_freq=low, high_freq=high)
@@ -232,14 +252,22 @@ class Config:
                 short_mscale=setting("short_mscale", scale),
                 long_mscale=setting("long_mscale", scale),
             )
-        raise unsupported(f"This {self.family} model uses the rotary variant {kind!r}, which Underhill does not know.")
+        raise unsupported(
+            msg(
+                "This {family} model uses the rotary variant {kind}, which Underhill does not know.",
+                family=self.family,
+                kind=repr(kind),
+            )
+        )
 
     def _value(self, key: str, default: Any) -> Any:
         value = self.raw.get(key)
         if value is None:
             value = default
         if value is None:
-            raise UnderhillError(Kind.BROKEN_FILE, f"The model's config.json does not say {key}.", "Download it again.")
+            raise UnderhillError(
+                Kind.BROKEN_FILE, msg("The model's config.json does not say {key}.", key=key), msg("Download it again.")
+            )
         return value
 
 
@@ -251,7 +279,7 @@ def yarn_mscale(factor: float, mscale: float = 1.0) -> float:
 def _yarn_attention(factor: float, settings: Mapping[str, Any]) -> float:
     mscale, all_dim = settings.get("mscale"), settings.get("mscale_all_dim")
     if mscale and all_dim:
-        mscale, all_dim = (positive(f"rope {key}", settings[key]) for key in ("mscale", "mscale_all_dim"))
+        mscale, all_dim = (positive(msg("rope {key}", key=key), settings[key]) for key in ("mscale", "mscale_all_dim"))
         return yarn_mscale(factor, mscale) / yarn_mscale(factor, all_dim)
     return yarn_mscale(factor)
 
@@ -259,23 +287,28 @@ def _yarn_attention(factor: float, settings: Mapping[str, Any]) -> float:
 def _frequencies(settings: Mapping[str, Any], key: str, dim: int) -> tuple[float, ...]:
     value = settings.get(key)
     if not isinstance(value, list) or len(value) != dim // 2:
-        raise _broken(f"rope {key}", value, f"a list of {dim // 2} numbers")
-    return tuple(_number(f"rope {key}", entry) for entry in value)
+        raise _broken(msg("rope {key}", key=key), value, msg("a list of {dim} numbers", dim=dim // 2))
+    return tuple(_number(msg("rope {key}", key=key), entry) for entry in value)
 
 
 def _number(key: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise _broken(key, value, "a number")
+        raise _broken(key, value, msg("a number"))
     return float(value)
 
 
 def positive(key: str, value: Any) -> float:
     """A setting that only makes sense above 0. Raises UnderhillError(BROKEN_FILE)."""
     if _number(key, value) <= 0:
-        raise _broken(key, value, "a number above 0")
+        raise _broken(key, value, msg("a number above 0"))
     return float(value)
 
 
 def _broken(key: str, value: Any, wanted: str) -> UnderhillError:
-    text = f"The model's config.json is wrong: {key} is {shown(value)} where {wanted} is needed."
-    return UnderhillError(Kind.BROKEN_FILE, text, "Download it again.")
+    text = msg(
+        "The model's config.json is wrong: {key} is {shown} where {wanted} is needed.",
+        key=key,
+        shown=shown(value),
+        wanted=wanted,
+    )
+    return UnderhillError(Kind.BROKEN_FILE, text, msg("Download it again."))

@@ -23,6 +23,7 @@ from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
 from engine.models.state import SequenceState
 from engine.models.streams import Streams
 from engine.models.weights import Linear, Weights, fetch, looked_up, matrix
+from engine.translatable import NO_TEXT, Translatable, msg
 
 
 class Decoder:
@@ -64,13 +65,15 @@ class Decoder:
         self._per_layer_inputs = None if own is None else PerLayerInputs(own, weights, spec.hidden, dense)
         self._executor, self._unsupported = self._graph_for(dense.kernel, experts)
 
-    def _graph_for(self, kernel: NativeKernel | None, experts: ExpertBackend) -> tuple[GraphExecutor | None, str]:
+    def _graph_for(
+        self, kernel: NativeKernel | None, experts: ExpertBackend
+    ) -> tuple[GraphExecutor | None, Translatable]:
         if kernel is None:
-            return None, "Torch computes the layers."
+            return None, msg("Torch computes the layers.")
         try:
-            return build_graph(self.spec, self.layers, self._norm, self._head, kernel, stepper(experts)), ""
+            return build_graph(self.spec, self.layers, self._norm, self._head, kernel, stepper(experts)), NO_TEXT
         except UnsupportedOp as reason:
-            return None, f"Torch computes the layers, more slowly than native code would: {reason}."
+            return None, msg("Torch computes the layers, more slowly than native code would: {reason}.", reason=reason)
 
     @property
     def native_layers(self) -> bool:
@@ -78,7 +81,7 @@ class Decoder:
         return self._executor is not None
 
     @property
-    def why_not_native(self) -> str:
+    def why_not_native(self) -> Translatable:
         """Why they do not, in a plain sentence; empty where they do."""
         return self._unsupported
 

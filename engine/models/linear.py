@@ -16,6 +16,7 @@ from engine.kernels.dense import Packed, raw_view, set_bias
 from engine.kernels.memory import Arena
 from engine.kernels.native import NativeKernel, View
 from engine.models.holding import BITS, Holding, Kind
+from engine.translatable import msg
 
 Matrix = Tensor | Coded
 FEW_TOKENS = 16  # up to here torch's int8 kernel beats expanding the weights to bf16 (measured)
@@ -54,8 +55,8 @@ class Linear:
         elif self.kind == "int4":
             raise UnderhillError(
                 ErrorKind.BAD_REQUEST,
-                "Weights of 4 bits need the native kernels.",
-                "Choose int8 for the other weights.",
+                msg("Weights of 4 bits need the native kernels."),
+                msg("Choose int8 for the other weights."),
             )
         else:
             self.weight = _raw(plain, torch.float32 if self.kind == "f32" else torch.bfloat16, dense)

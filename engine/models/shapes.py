@@ -27,6 +27,7 @@ from engine.models.spec import (
     StreamsSpec,
 )
 from engine.models.weights import Codes, Table, Tables, Weights
+from engine.translatable import msg
 
 Shape = tuple[int, ...]
 Shapes = Iterator[tuple[str, Shape]]  # a tensor's name and its shape, without dimensions of 1
@@ -67,15 +68,22 @@ class CheckedWeights:
     def _check(self, name: str, shape: Shape) -> None:
         found = tuple(n for n in shape if n != 1)
         if found != self._shapes.get(name, found):
-            raise disagreement(f"{name} is {list(found)} and should be {list(self._shapes[name])}")
+            raise disagreement(
+                msg(
+                    "{name} is {found} and should be {shapes}",
+                    name=name,
+                    found=list(found),
+                    shapes=list(self._shapes[name]),
+                )
+            )
 
 
 def disagreement(what: str) -> UnderhillError:
     """BROKEN_FILE; `what` is a clause without a full stop."""
     return UnderhillError(
         Kind.BROKEN_FILE,
-        f"The model's config.json and its weights disagree: {what}.",
-        "Download the model again and import it.",
+        msg("The model's config.json and its weights disagree: {what}.", what=what),
+        msg("Download the model again and import it."),
     )
 
 

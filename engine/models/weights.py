@@ -12,6 +12,7 @@ from engine.errors import UnderhillError
 from engine.kernels.coded import Coded
 from engine.models.holding import Holding
 from engine.models.linear import Linear
+from engine.translatable import msg
 
 FP8_BLOCK = 128  # block size of float8 checkpoints whose scales lie beside them
 
@@ -75,8 +76,12 @@ def fetch(weights: Weights, name: str) -> Tensor:
     if not tensor.dtype.is_floating_point:
         raise UnderhillError(
             ErrorKind.UNSUPPORTED_MODEL,
-            f"The weights of {name} are stored as {tensor.dtype}, a quantization that Underhill does not read.",
-            "Get the model in its original precision.",
+            msg(
+                "The weights of {name} are stored as {dtype}, a quantization that Underhill does not read.",
+                name=name,
+                dtype=tensor.dtype,
+            ),
+            msg("Get the model in its original precision."),
         )
     return tensor
 
@@ -87,8 +92,8 @@ def vector(weights: Weights, name: str) -> Tensor:
     if not bool(found.isfinite().all()):
         raise UnderhillError(
             ErrorKind.BROKEN_FILE,
-            f"{name} holds numbers that are not finite.",
-            "The checkpoint is damaged; download it again.",
+            msg("{name} holds numbers that are not finite.", name=name),
+            msg("The checkpoint is damaged; download it again."),
         )
     return found
 

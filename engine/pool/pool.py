@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 from engine import settings
 from engine.errors import Kind, UnderhillError
+from engine.translatable import Translatable
 
-Report = Callable[[str, int, int], None]
+Report = Callable[[Translatable, int, int], None]
 
 
 class Open(Protocol):

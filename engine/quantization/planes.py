@@ -30,6 +30,7 @@ from engine.store.layout import (
     RecordLayout,
     Section,
 )
+from engine.translatable import msg
 
 Bytes = NDArray[np.uint8]
 Buffer = bytes | bytearray | memoryview | mmap.mmap | Bytes
@@ -221,8 +222,13 @@ def _refuse_infinite(w: Tensor, name: str, layer: int, expert: int) -> None:
 def _not_finite(name: str, layer: int, expert: int) -> UnderhillError:
     return UnderhillError(
         Kind.BROKEN_FILE,
-        f"Layer {layer}, expert {expert}: {name.replace('_', ' ')} holds numbers that are not finite.",
-        "The checkpoint is damaged; download it again.",
+        msg(
+            "Layer {layer}, expert {expert}: {name} holds numbers that are not finite.",
+            layer=layer,
+            expert=expert,
+            name=name.replace("_", " "),
+        ),
+        msg("The checkpoint is damaged; download it again."),
     )
 
 
@@ -235,6 +241,10 @@ def _units(record: Bytes, spec: ExpertSpec, needed: int) -> tuple[float, ...]:
             return tuple(units)
     raise UnderhillError(
         Kind.BROKEN_FILE,
-        f"This is not an expert record of the expected shape ({record.nbytes} bytes, {needed} needed).",
-        "Verify the model, and import it again if it is damaged.",
+        msg(
+            "This is not an expert record of the expected shape ({nbytes} bytes, {needed} needed).",
+            nbytes=record.nbytes,
+            needed=needed,
+        ),
+        msg("Verify the model, and import it again if it is damaged."),
     )

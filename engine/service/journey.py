@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import Kind, UnderhillError, as_error
 from engine.hub.pace import Pace
 from engine.hub.shown import FAILED, FINISHED, PAUSED, Transfer
+from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
     from engine.hub.remote.client import Hub
@@ -102,7 +103,7 @@ class Journey:
 
         t = self._transfer
         with self._connect(t.endpoint) as hub:
-            self._say(text="Looking at it", force=True)
+            self._say(text=msg("Looking at it"), force=True)
             outline = look_patiently(
                 lambda: look(hub, t.repo, t.revision, t.gguf, t.top),
                 self._control,
@@ -120,10 +121,10 @@ class Journey:
     def _arriving(self, progress: Progress) -> None:
         self._fetching = progress.done < progress.total
         if not self._control.paused and self._fetching:
-            text = str(progress.waiting or "Downloading")
+            text = progress.waiting or msg("Downloading")
             self._say(text=text, done=progress.done, total=progress.total, rate=progress.rate, left=progress.eta)
 
-    def _importing(self, phrase: str, done: int, total: int) -> None:
+    def _importing(self, phrase: Translatable, done: int, total: int) -> None:
         self._control.hold()
         if not self._fetching:
             self._pace.note(done, total)

@@ -14,6 +14,7 @@ from engine import importing
 from engine.api import Cancelled, Command, Done, Event, Failed, stopped
 from engine.errors import Kind, UnderhillError, as_error
 from engine.sandbox import stoppable
+from engine.translatable import msg
 
 _log = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ class CancelledWork(UnderhillError):
     """The user stopped it; `result` is what there is of it."""
 
     def __init__(self, result: Any = None) -> None:
-        super().__init__(Kind.CANCELLED, "Stopped.")
+        super().__init__(Kind.CANCELLED, msg("Stopped."))
         self.result = result
 
 

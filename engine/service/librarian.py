@@ -12,6 +12,7 @@ from engine import api
 from engine.errors import Kind, UnderhillError
 from engine.hub.pace import Pace
 from engine.service.lane import CancelledWork
+from engine.translatable import NO_TEXT, Translatable, msg
 
 if TYPE_CHECKING:
     from engine.session.pills import Known
@@ -52,7 +53,7 @@ class Librarian:
         finally:
             self._resting.discard(command.id)
 
-    def _do(self, command: api.Command, report: Callable[[str, int, int], None]) -> Any:
+    def _do(self, command: api.Command, report: Callable[[Translatable, int, int], None]) -> Any:
         from engine.hub import finders, library, moving, trash
         from engine.session import pills, preflight
 
@@ -124,19 +125,19 @@ class Librarian:
 
     def reporter(
         self, command: api.Command, cancelled: Callable[[], bool], unit: str = "bytes"
-    ) -> Callable[[str, int, int], None]:
+    ) -> Callable[[Translatable, int, int], None]:
         """Progress of something long, as events: one every PACE seconds, and whenever something else begins or it is
         done. Where the user has halted it, it waits here, stopped, it ends here.
         """
         pace = Pace()
         last, due = "", 0.0
 
-        def report(text: str, done: int, total: int) -> None:
+        def report(text: Translatable, done: int, total: int) -> None:
             nonlocal last, due
             said = False
             while command.id in self._resting and not cancelled():
                 if not said:
-                    self._emit(api.Progress(command.id, f"Paused: {text}", done, total, unit))
+                    self._emit(api.Progress(command.id, msg("Paused: {text}", text=text), done, total, unit))
                     said = True
                 time.sleep(POLL)
             if cancelled():
@@ -152,13 +153,15 @@ class Librarian:
 
     def _not_loaded(self, name: str, path: Path) -> None:
         if self._loaded() == path:
-            raise UnderhillError(Kind.BUSY, f"{name} is loaded.", "Choose another model first, then move it.")
+            raise UnderhillError(
+                Kind.BUSY, msg("{name} is loaded.", name=name), msg("Choose another model first, then move it.")
+            )
 
 
-def _verified(name: str, report: Callable[[str, int, int], None]) -> api.VerifyReport:
+def _verified(name: str, report: Callable[[Translatable, int, int], None]) -> api.VerifyReport:
     from engine.hub import damage, library
     from engine.store.verify import verify
 
     path = library.prepare(name, report)
-    damaged = verify(path, lambda done, total: report("Verifying", done, total))
-    return api.VerifyReport(damaged, damage.remedy(path, named=True) if damaged else "")
+    damaged = verify(path, lambda done, total: report(msg("Verifying"), done, total))
+    return api.VerifyReport(damaged, damage.remedy(path, named=True) if damaged else NO_TEXT)

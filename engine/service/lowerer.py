@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine import api
+from engine.translatable import Translatable
 
 if TYPE_CHECKING:
     from engine.session.lowered import Found, Opener
 
 LOWERING = (api.MeasureLowering, api.LowerModel, api.RestoreOriginal)
-Report = Callable[[str, int, int], None]
+Report = Callable[[Translatable, int, int], None]
 
 
 class Lowerer:

@@ -19,6 +19,7 @@ from engine.service.librarian import LONG, QUICK, Librarian
 from engine.service.lowerer import LOWERING, Lowerer
 from engine.service.shop import ASKING, Shop
 from engine.service.transfers import TRANSFERS, Transfers
+from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
     from engine.pool.pool import Pool
@@ -241,14 +242,14 @@ class Service:
     def _measure(self, command: api.ProbeComputer, cancelled: Callable[[], bool]) -> api.Computer:
         from engine.session.measured import measure_computer
 
-        def report(text: str, done: int, total: int) -> None:
+        def report(text: Translatable, done: int, total: int) -> None:
             self._emit(api.Progress(command.id, text, done, total, "steps"))
 
         return measure_computer(command.again, report, cancelled)
 
     def _loaded(self) -> Session:
         if self._session is None:
-            raise UnderhillError(Kind.BAD_REQUEST, "No model is loaded.", "Choose a model first.")
+            raise UnderhillError(Kind.BAD_REQUEST, msg("No model is loaded."), msg("Choose a model first."))
         return self._session
 
     def _update(self, changes: dict[str, Any]) -> dict[str, Any]:
@@ -271,13 +272,15 @@ class Service:
         self._opened = command.model
         return dataclasses.replace(session.card, loaded=True, plan=session.sentences)
 
-    def _open(self, model: str, chosen: dict[str, Any], report: Callable[[str, int, int], None]) -> Session:
+    def _open(self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]) -> Session:
         session = self._acquired(model, chosen, report)
         session.told = lambda notice: self._tell(session, notice)
         self._session, self._unreadable = session, None
         return session
 
-    def _acquired(self, model: str, chosen: dict[str, Any], report: Callable[[str, int, int], None]) -> Session:
+    def _acquired(
+        self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]
+    ) -> Session:
         from engine.pool.pool import Pool
         from engine.session import Session
 
@@ -289,7 +292,7 @@ class Service:
 
     @contextlib.contextmanager
     def _lent(
-        self, model: str, chosen: dict[str, Any], report: Callable[[str, int, int], None]
+        self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]
     ) -> Iterator[Callable[[str], Session]]:
         """Opens a model under these settings, Exact and its other weights held as is asked for, beside the open one or
         for a while in its place; behind it, that is open again as it was.
@@ -316,7 +319,7 @@ class Service:
                     self._open(self._opened, then, report)
 
     @contextlib.contextmanager
-    def _away(self, path: Path, report: Callable[[str, int, int], None]) -> Iterator[None]:
+    def _away(self, path: Path, report: Callable[[Translatable, int, int], None]) -> Iterator[None]:
         """While this lasts the model at this path is closed; if it was the open one, it is opened again behind it."""
         open_one = self._session
         settings_then = None if open_one is None or open_one.store.path != path else dict(open_one.settings)
@@ -331,7 +334,7 @@ class Service:
                 session = self._open(self._opened, settings_then, report)
                 self._emit(api.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences)))
 
-    def _tell(self, session: Session, notice: str) -> None:
+    def _tell(self, session: Session, notice: Translatable) -> None:
         """On the thread that watches memory; of models that are kept open, idle, nobody wants to hear."""
         if session is self._session:
             self._emit(api.PlanChanged("", session.sentences, notice))
@@ -385,7 +388,11 @@ class Service:
 
         path = library.location(command.name)
         if self._open_store() == path:
-            raise UnderhillError(Kind.BUSY, f"{command.name} is loaded.", "Choose another model first, then delete it.")
+            raise UnderhillError(
+                Kind.BUSY,
+                msg("{name} is loaded.", name=command.name),
+                msg("Choose another model first, then delete it."),
+            )
         if self._pool is not None:  # where it is kept open, idle
             self._pool.release(lambda session: session.store.path == path)
         return library.delete(command.name, now=command.now)

@@ -16,6 +16,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub import underway
 from engine.hub.shown import CANCELLED, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, Transfer
 from engine.service.journey import Journey
+from engine.translatable import NO_TEXT, msg
 
 if TYPE_CHECKING:
     from engine.hub.remote.client import Hub
@@ -89,11 +90,15 @@ class Transfers:
 
             raise offline()
         if command.top not in (0, 4, 8, 16):
-            raise UnderhillError(Kind.BAD_REQUEST, f"{command.top} bits cannot be stored.", "Choose 4, 8 or 16.")
+            raise UnderhillError(
+                Kind.BAD_REQUEST, msg("{top} bits cannot be stored.", top=command.top), msg("Choose 4, 8 or 16.")
+            )
         for other in self._known().values():
             if other.state != FINISHED and (other.repo == repo or other.name == name):
                 raise UnderhillError(
-                    Kind.BUSY, f"{other.repo} is among the downloads already.", "Go on with that one, or cancel it."
+                    Kind.BUSY,
+                    msg("{repo} is among the downloads already.", repo=other.repo),
+                    msg("Go on with that one, or cancel it."),
                 )
         if library.location(name).exists():
             raise library.taken(name)
@@ -115,7 +120,7 @@ class Transfers:
 
     def _resume(self, transfer: Transfer) -> Transfer:
         if transfer.state in (PAUSED, FAILED):
-            self._change(replace(transfer, state=QUEUED, kind="", problem="", action="", text=""))
+            self._change(replace(transfer, state=QUEUED, kind="", problem=NO_TEXT, action=NO_TEXT, text=NO_TEXT))
             self._schedule()
         return self._known()[transfer.id]
 
@@ -135,7 +140,7 @@ class Transfers:
     def _named(self, transfer: str) -> Transfer:
         found = self._known().get(transfer)
         if found is None:
-            raise UnderhillError(Kind.BAD_REQUEST, "This download is not in the list any more.")
+            raise UnderhillError(Kind.BAD_REQUEST, msg("This download is not in the list any more."))
         return found
 
     def _known(self) -> dict[str, Transfer]:
@@ -200,6 +205,6 @@ class Transfers:
             del self._journeys[journey.id]
             now = replace(self._known()[journey.id], rate=0.0, left=None, **changes)
             if self._closed and now.state != FINISHED:
-                now = replace(now, state=PAUSED, kind="", problem="", action="")
+                now = replace(now, state=PAUSED, kind="", problem=NO_TEXT, action=NO_TEXT)
             self._change(now)
             self._schedule()

@@ -15,8 +15,9 @@ from engine.hub.home import BUILTIN
 from engine.models.families import read_spec
 from engine.session.config_facts import config_facts, parameters
 from engine.session.pills import Pills
+from engine.translatable import NO_TEXT, joined, msg
 
-NOT_YET = "It is made when it is first used."
+NOT_YET = msg("It is made when it is first used.")
 
 
 def facts(native: bool) -> ModelFacts:
@@ -29,7 +30,7 @@ def card(pills: Pills) -> ModelCard:
     config, found = _config(), facts(pills.native)
     held, used = parameters(config)
     fit = next(iter(pills.each(lambda top: facts(pills.native), (library.TOP,))), None)
-    against = fit.sentence if fit is not None and fit.pill == "too_big" else ""
+    against = fit.sentence if fit is not None and fit.pill == "too_big" else NO_TEXT
     return ModelCard(
         name=BUILTIN,
         title=title_of(BUILTIN),
@@ -47,7 +48,7 @@ def card(pills: Pills) -> ModelCard:
         tiers=found.tiers,
         backend="lean",
         note=note_of(BUILTIN, held, lean=True),
-        problem=f"{NOT_YET} {against}".rstrip(),
+        problem=joined(" ", (NOT_YET, against)),
         tier_bytes=tuple(sorted(found.expert_bytes.items())),
         fit=fit,
     )

@@ -27,6 +27,7 @@ from engine.session import foresight
 from engine.session.calibration_state import Kept
 from engine.session.evaluate import Sums, compared, sequences
 from engine.session.observe import Observation
+from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -90,14 +91,14 @@ def calibrate(
     return calibrator.found
 
 
-def calibrate_if_quick(session: Session, report: Callable[[str, int, int], None]) -> None:
+def calibrate_if_quick(session: Session, report: Callable[[Translatable, int, int], None]) -> None:
     """A model that was never calibrated gets its thresholds now if that takes a moment, else a sentence says so."""
     known = session.card.calibration
     if known is not None and (known.scores or session.card.parameters >= TOY):
         return
     if session.card.parameters < TOY:
         try:
-            calibrate(session, lambda *_: report("Calibrating", 0, 0), QUICK, costs=False)
+            calibrate(session, lambda *_: report(msg("Calibrating"), 0, 0), QUICK, costs=False)
         except UnderhillError as e:
             if e.kind is not Kind.DISK_ERROR:  # a store that cannot be written to still runs
                 session.close()
@@ -108,7 +109,7 @@ def calibrate_if_quick(session: Session, report: Callable[[str, int, int], None]
             session.close()
             raise
     elif not session.exact:
-        session.note("T1 and T2 are those published for Mixtral until this model's own have been found.")
+        session.note(msg("T1 and T2 are those published for Mixtral until this model's own have been found."))
 
 
 class Calibrator:
@@ -302,5 +303,7 @@ def writing(store: Path) -> Iterator[None]:
         yield
     except OSError as e:
         raise UnderhillError(
-            Kind.DISK_ERROR, f"What was measured cannot be kept in {store}.", "Check that the folder can be written."
+            Kind.DISK_ERROR,
+            msg("What was measured cannot be kept in {store}.", store=store),
+            msg("Check that the folder can be written."),
         ) from e

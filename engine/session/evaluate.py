@@ -16,6 +16,7 @@ from engine.generation.chat import ChatFormat
 from engine.generation.messages import Message
 from engine.limits import TEXT_BYTES
 from engine.regular_file import parse_json, read_text
+from engine.translatable import msg
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -62,9 +63,13 @@ def sequences(chat: ChatFormat, file: Path, window: int, limit: int | None) -> l
     try:
         text = read_text(file, TEXT_BYTES)
     except FileNotFoundError as e:
-        raise UnderhillError(Kind.MISSING_FILE, f"There is no file {file}.", "Check the path.") from e
+        raise UnderhillError(
+            Kind.MISSING_FILE, msg("There is no file {file}.", file=file), msg("Check the path.")
+        ) from e
     except (OSError, UnicodeDecodeError) as e:
-        raise UnderhillError(Kind.BROKEN_FILE, f"{file} cannot be read as text.", "Give a UTF-8 text file.") from e
+        raise UnderhillError(
+            Kind.BROKEN_FILE, msg("{file} cannot be read as text.", file=file), msg("Give a UTF-8 text file.")
+        ) from e
     if file.suffix == ".jsonl":
         chats = [_messages(line, file) for line in text.splitlines() if line.strip()]
         found = [list(chat.prompt(messages).ids)[:window] for messages in chats]
@@ -75,7 +80,9 @@ def sequences(chat: ChatFormat, file: Path, window: int, limit: int | None) -> l
     if limit is not None:
         found = _first(found, limit)
     if not found:
-        raise UnderhillError(Kind.BAD_REQUEST, f"{file} holds less than two tokens.", "Give a longer text.")
+        raise UnderhillError(
+            Kind.BAD_REQUEST, msg("{file} holds less than two tokens.", file=file), msg("Give a longer text.")
+        )
     return found
 
 
@@ -85,8 +92,8 @@ def _messages(line: str, file: Path) -> list[Message]:
     except (ValueError, KeyError, TypeError) as e:
         raise UnderhillError(
             Kind.BROKEN_FILE,
-            f"{file} has a line that is not a chat.",
-            'Each line is a JSON object with "messages", each of which has a "role" and a "content".',
+            msg("{file} has a line that is not a chat.", file=file),
+            msg('Each line is a JSON object with "messages", each of which has a "role" and a "content".'),
         ) from e
 
 

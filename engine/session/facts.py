@@ -37,6 +37,7 @@ from engine.models.state import SNAPSHOT_BYTES, SNAPSHOTS
 from engine.models.working import opening_bytes, token_bytes, working_bytes
 from engine.store import dtypes
 from engine.store.reader import Store
+from engine.translatable import msg
 
 CONTEXT = 4096  # tokens, where a config does not say
 
@@ -50,13 +51,19 @@ def spec_of(store: Store) -> DecoderSpec | None:
         return None
     spec = read_spec(store.config)
     if beyond := set(store.layers) - set(spec.moe_layers):
-        raise disagreement(f"there are experts of layer {min(beyond)}, which should have none")
+        raise disagreement(msg("there are experts of layer {beyond}, which should have none", beyond=min(beyond)))
     for layer, moe in spec.moe_layers.items():
         stored = (store.experts(layer), store.spec(layer).hidden) if layer in store.layers else (0, 0)
         if stored != (moe.experts.count, moe.experts.hidden):
             raise disagreement(
-                f"layer {layer} holds {stored[0]} experts of width {stored[1]} "
-                f"and should hold {moe.experts.count} of width {moe.experts.hidden}"
+                msg(
+                    "layer {layer} holds {stored} experts of width {stored2} and should hold {count} of width {hidden}",
+                    layer=layer,
+                    stored=stored[0],
+                    stored2=stored[1],
+                    count=moe.experts.count,
+                    hidden=moe.experts.hidden,
+                )
             )
     return spec
 

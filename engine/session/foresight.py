@@ -30,6 +30,7 @@ from engine.experts.predictors.predictor import Floats
 from engine.models.gates import gates_of, has_gates
 from engine.session import tables
 from engine.store.atomic import replacing
+from engine.translatable import msg
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -103,7 +104,7 @@ def learn(session: Session, run: Observed, cancelled: Callable[[], bool] = lambd
 
 def _stop_if(asked: bool) -> None:
     if asked:
-        raise UnderhillError(Kind.CANCELLED, "Stopped.")
+        raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
 
 
 def write(path: Path, learnt: Learnt) -> None:

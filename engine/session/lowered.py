@@ -21,6 +21,7 @@ from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 from engine.store.manifest import Lowering, fingerprint
 from engine.store.reader import Store
+from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -30,7 +31,7 @@ VERSION = 2
 LEAST, MOST = 0.0001, 0.5
 AUTO = "auto"
 DENSE = sorted(BITS, key=BITS.__getitem__)  # ways to hold other weights that the search tries, the fewest bits first
-Report = Callable[[str, int, int], None]
+Report = Callable[[Translatable, int, int], None]
 Opener = Callable[[str], "Session"]
 
 
@@ -63,8 +64,8 @@ def search(
     if not LEAST <= tolerance <= MOST:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            f"A tolerance of {100 * tolerance:g} % is not possible.",
-            f"Choose one from {100 * LEAST:g} % to {100 * MOST:g} %.",
+            msg("A tolerance of {tolerance} % is not possible.", tolerance=f"{100 * tolerance:g}"),
+            msg("Choose one from {least} % to {most} %.", least=f"{100 * LEAST:g}", most=f"{100 * MOST:g}"),
         )
     with Store.open(path) as store:
         _check(store)
@@ -94,7 +95,7 @@ def _searched(
     for kind in DENSE:
         if kind not in sizes or sizes[kind] >= sizes[held]:
             continue
-        report(f"Holding other weights at {BITS[kind]} bits", 0, 0)
+        report(msg("Holding other weights at {bits} bits", bits=BITS[kind]), 0, 0)
         session = open_with(kind)
         with _measuring(session, cancelled):
             if robustness.cost(session, reference, {}) > tolerance:
@@ -161,14 +162,14 @@ def _check(store: Store) -> None:
     if store.manifest.lowering is not None:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            f"Experts of {name} have fewer bits already.",
-            "Restore the original first, or import the model again.",
+            msg("Experts of {name} have fewer bits already.", name=name),
+            msg("Restore the original first, or import the model again."),
         )
     if any(spec.raw or spec.top == robustness.LEAST for spec in specs):
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            f"Experts of {name} are not stored with 4 or 8 bits.",
-            "Import the model again with a precision of 4 or 8 bits.",
+            msg("Experts of {name} are not stored with 4 or 8 bits.", name=name),
+            msg("Import the model again with a precision of 4 or 8 bits."),
         )
 
 

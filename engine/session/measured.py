@@ -27,6 +27,7 @@ from engine.hardware.rates import Rates
 from engine.hub import folders, library
 from engine.kernels.choice import available
 from engine.store.output import writing
+from engine.translatable import Translatable, msg
 
 _log = logging.getLogger(__name__)
 
@@ -52,22 +53,25 @@ def measure_computer(
     if not again and _complete(known):
         return computer()
     _log.info("Measuring this computer")
-    wait_for_quiet(PATIENCE, lambda: report("Waiting for other programs to leave the processor", 0, 0), cancelled)
+    wait_for_quiet(PATIENCE, lambda: report(msg("Waiting for other programs to leave the processor"), 0, 0), cancelled)
     rates = probe_fully(place, large_files(place), report, cancelled)
     if rates.busy and known is not None and known.disk_points and not known.busy:
-        return _told(known, "Other programs take the processor, so what is known is kept.")
+        return _told(known, msg("Other programs take the processor, so what is known is kept."))
     if rates.unread and known is not None:
         rates = replace(rates, disk_points=known.disk_points)
     try:
         with writing(folder / "hardware"):
             keep(folder, now, power, rates)
     except UnderhillError as refused:
-        why = f"{refused.sentence} What was measured could not be kept, and will have to be measured again."
+        why = msg(
+            "{sentence} What was measured could not be kept, and will have to be measured again.",
+            sentence=refused.sentence,
+        )
         return _told(rates, why)
     return computer()
 
 
-def _told(rates: Rates, why: str) -> Computer:
+def _told(rates: Rates, why: Translatable) -> Computer:
     machine = with_rates(probe.probe(existing(folders.paths()[0]), isa=available().isa), rates)
     return describe(processor(), machine, rates, why)
 

@@ -23,6 +23,7 @@ from engine.session.config_facts import parameters
 from engine.session.known_facts import looked_at_facts
 from engine.session.pills import Pills
 from engine.session.pull import look
+from engine.translatable import msg
 
 KEPT = "configs"  # the folder in Underhill's data that configs are kept in
 
@@ -128,14 +129,14 @@ def _offered(entry: CatalogueEntry) -> HubModel:
 def _in_four(entry: CatalogueEntry, source: FourBit | None) -> dict[str, Any]:
     """What is told of a model in four bits. source: where; None where its makers have it so alone."""
     if source is None:
-        return {"lost": "Its makers publish it in about 4 bits, and those are kept: nothing is lost."}
+        return {"lost": msg("Its makers publish it in about 4 bits, and those are kept: nothing is lost.")}
     own = source.repo.partition("/")[0] == entry.repo.partition("/")[0]
     by = source.repo.partition("/")[0]
     return {
         "form": source.form, "original": entry.repo, "original_bytes": entry.download_bytes,
-        "lost": "Quantized to 4 bits by its makers: nearly as good as the original, and kept as it is."
+        "lost": msg("Quantized to 4 bits by its makers: nearly as good as the original, and kept as it is.")
         if own
-        else f"Quantized to 4 bits by {by}: nearly as good as the original, and kept as it is.",
+        else msg("Quantized to 4 bits by {by}: nearly as good as the original, and kept as it is.", by=by),
     }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 from engine.store.manifest import fingerprint
+from engine.translatable import msg
 
 FILE = "policy.json"
 VERSION = 2
@@ -85,6 +86,6 @@ def keep(store: Path, found: Mapping[str, Fitted]) -> None:
     except OSError as e:
         raise UnderhillError(
             Kind.DISK_ERROR,
-            f"The cache policy's weights cannot be kept in {path.parent}.",
-            "Check that the folder can be written.",
+            msg("The cache policy's weights cannot be kept in {parent}.", parent=path.parent),
+            msg("Check that the folder can be written."),
         ) from e

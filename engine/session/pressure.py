@@ -17,6 +17,7 @@ from engine.hardware.plan import FEW, Plan
 from engine.hardware.pressure import Pressure, Reading
 from engine.hardware.slack import Slack
 from engine.kernels.memory import trim_heap
+from engine.translatable import NO_TEXT, Translatable, msg
 
 _log = logging.getLogger(__name__)
 
@@ -86,7 +87,7 @@ class Room:
         held: Callable[[], int],
         apply: Callable[[int], None],
         lend: Callable[[int], None],
-        said: Callable[[str], None],
+        said: Callable[[Translatable], None],
         written: Callable[[], int] = lambda: 0,
         refusals: Callable[[], int] = lambda: 0,
     ) -> None:
@@ -108,21 +109,27 @@ class Room:
         self._lock = threading.Lock()
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Translatable:
         """What is less than planned, and why; empty where nothing is."""
         if self._blind:
-            return "How much memory is free cannot be seen now, so the experts that are kept stay as many as they are."
+            return msg(
+                "How much memory is free cannot be seen now, so the experts that are kept stay as many as they are."
+            )
         share, fits, limit, kept = self._share, self._fits[False], self._state.limit, self._kept()
         if kept >= FELT * share.planned:
-            return ""
+            return NO_TEXT
         if fits is not None and (limit is None or fits < limit):
-            return (
-                f"Underhill itself takes more memory than was planned for it, so {size(kept)} of experts are kept, "
-                f"not {size(share.planned)}."
+            return msg(
+                "Underhill itself takes more memory than was planned for it, so {kept} of experts are kept, "
+                "not {planned}.",
+                kept=size(kept),
+                planned=size(share.planned),
             )
-        return (
-            f"This computer is short of memory, so {size(kept)} of experts are kept instead of {size(share.planned)}; "
-            "answers are slower until there is more."
+        return msg(
+            "This computer is short of memory, so {kept} of experts are kept instead of {planned}; "
+            "answers are slower until there is more.",
+            kept=size(kept),
+            planned=size(share.planned),
         )
 
     @property
@@ -199,7 +206,7 @@ class Room:
                 raise
         if self._blind:
             self._blind = False
-            self._said("")
+            self._said(NO_TEXT)
         self._tell()
 
     def see(self, seen: Reading, now: float) -> None:
@@ -225,7 +232,9 @@ class Room:
         elif not sentence and self._told is not None:
             self._told = None
             _log.info("There is memory again: %.0f MB of experts are kept", share.planned / 1e6)
-            self._said(f"There is memory again: {size(share.planned)} of experts are kept, as planned.")
+            self._said(
+                msg("There is memory again: {planned} of experts are kept, as planned.", planned=size(share.planned))
+            )
 
     def _follow(self, seen: Reading, held: int, now: float) -> None:
         """Grow into what is left below the ceiling, but not by what a prompt takes, nor while memory is short."""

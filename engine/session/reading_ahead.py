@@ -13,22 +13,23 @@ from engine.models.gates import gates_of, has_gates
 from engine.session import foresight
 from engine.session.foresight import ALL, TABLES, UNTAUGHT, Learnt, fitting, table
 from engine.session.tables import KINDS, pairs_bytes
+from engine.translatable import NO_TEXT, Translatable, joined, msg
 
 if TYPE_CHECKING:
     from engine.session.session import Session
 
 WORDS = {
-    "gates": "the gates of coming layers",
-    "taught": "taught gates",
-    "tokens": "the token table",
-    "pairs": "pairs of layers",
-    "paths": "activation paths",
-    "eam": "the matrices of past answers",
-    "blend": "all predictors together",
+    "gates": msg("the gates of coming layers"),
+    "taught": msg("taught gates"),
+    "tokens": msg("the token table"),
+    "pairs": msg("pairs of layers"),
+    "paths": msg("activation paths"),
+    "eam": msg("the matrices of past answers"),
+    "blend": msg("all predictors together"),
 }
 BESIDE = {
-    "gates": "the gates of coming layers and the token table",
-    "taught": "taught gates and the token table",
+    "gates": msg("the gates of coming layers and the token table"),
+    "taught": msg("taught gates and the token table"),
 }  # of auto
 
 
@@ -38,7 +39,7 @@ class Chosen:
 
     predictor: Predictor
     words: str
-    note: str = ""
+    note: Translatable = NO_TEXT
 
 
 class ReadingAhead:
@@ -52,7 +53,7 @@ class ReadingAhead:
         self._session = session
         self._shape = session.tables.shape
         self._words = ""
-        self.note = ""
+        self.note = NO_TEXT
 
     @property
     def wanted(self) -> tuple[object, ...] | None:
@@ -67,7 +68,7 @@ class ReadingAhead:
         session = self._session
         if self.wanted is None:
             session.runtime.read_ahead(None)
-            self._words = self.note = ""
+            self._words = self.note = NO_TEXT
             return
         found = self.choose(str(session.settings["predictor"]))
         depth, width = session.settings["prefetch_depth"], session.settings["prefetch_width"]
@@ -81,7 +82,11 @@ class ReadingAhead:
         if not lacking:
             return self._made(name, learnt)
         instead = self._made("auto", learnt)
-        return Chosen(instead.predictor, instead.words, f"{lacking} Experts are read ahead by {instead.words}.")
+        return Chosen(
+            instead.predictor,
+            instead.words,
+            msg("{lacking} Experts are read ahead by {words}.", lacking=lacking, words=instead.words),
+        )
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -93,11 +98,11 @@ class ReadingAhead:
             return tuple(kind for kind in fitting(self._shape) if kind in KINDS)
         return (name,) if name in KINDS else ("tokens",)
 
-    def sentence(self) -> str:
+    def sentence(self) -> Translatable:
         """By what experts are read ahead now and how well; '' where none are."""
         prefetch, words = self._session.runtime.prefetch, self._words
         if prefetch is None or not words:
-            return ""
+            return NO_TEXT
         return _told(prefetch.foresight, words, resting=prefetch.resting)
 
     def _learnt(self) -> Learnt | None:
@@ -106,22 +111,22 @@ class ReadingAhead:
             return None
         return foresight.read(session.store.path / foresight.FILE, gates_of(session.decoder))
 
-    def _lacking(self, name: str, learnt: Learnt | None) -> str:
+    def _lacking(self, name: str, learnt: Learnt | None) -> Translatable:
         """What this model has not that a predictor needs; '' for nothing."""
         if name in ("gates", "taught", "blend") and not has_gates(self._session.decoder):
             if isinstance(self._session.decoder, Decoder):
-                return "The routers of this model read something else than its experts are given."
-            return "The routers of this model are not known, since it runs through the compatibility backend."
+                return msg("The routers of this model read something else than its experts are given.")
+            return msg("The routers of this model are not known, since it runs through the compatibility backend.")
         if name == "taught" and learnt is None:
-            return "The gates of this model have not been taught yet: calibration does that."
+            return msg("The gates of this model have not been taught yet: calibration does that.")
         if name == "blend" and (learnt is None or learnt.all_weights is None):
-            return "How much each predictor counts on this model has not been found yet: calibration does that."
+            return msg("How much each predictor counts on this model has not been found yet: calibration does that.")
         if name == "pairs" and name not in fitting(self._shape):
             nbytes = pairs_bytes(self._shape)
-            return f"Counting this model's pairs of layers would take {size(nbytes)} of memory."
+            return msg("Counting this model's pairs of layers would take {nbytes} of memory.", nbytes=size(nbytes))
         if name == "eam" and not self._session.settings["remember_routing"]:
-            return "There are no matrices of past answers, since remembering which experts are used is off."
-        return ""
+            return msg("There are no matrices of past answers, since remembering which experts are used is off.")
+        return NO_TEXT
 
     def _made(self, name: str, learnt: Learnt | None) -> Chosen:
         if name in TABLES:
@@ -151,15 +156,26 @@ class ReadingAhead:
         return self._session.tables.of(kind)
 
 
-def _told(seen: Foresight, words: str, *, resting: bool) -> str:
+def _told(seen: Foresight, words: str, *, resting: bool) -> Translatable:
     if not seen.said or not seen.said[0]:
-        return f"Read ahead by {words}, of which nothing can be said yet."
-    told = [f"Read ahead by {words}: {100 * seen.recall[0]:.0f} % of the experts named for the next layer were chosen."]
+        return msg("Read ahead by {words}, of which nothing can be said yet.", words=words)
+    told = [
+        msg(
+            "Read ahead by {words}: {recall} % of the experts named for the next layer were chosen.",
+            words=words,
+            recall=f"{100 * seen.recall[0]:.0f}",
+        )
+    ]
     if seen.first_said:
-        told.append(f"{100 * seen.first_recall:.0f} % of those named for the first layer, before it ran.")
+        told.append(
+            msg(
+                "{first_recall} % of those named for the first layer, before it ran.",
+                first_recall=f"{100 * seen.first_recall:.0f}",
+            )
+        )
     read = seen.useful + seen.wasted
     if read:
-        told.append(f"{100 * seen.wasted / read:.0f} % of the bytes read ahead were in vain.")
+        told.append(msg("{read} % of the bytes read ahead were in vain.", read=f"{100 * seen.wasted / read:.0f}"))
     if resting:
-        told.append("It rests now, since it did not pay.")
-    return " ".join(told)
+        told.append(msg("It rests now, since it did not pay."))
+    return joined(" ", told)

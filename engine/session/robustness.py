@@ -14,6 +14,7 @@ from engine import resources
 from engine.experts.keys import ExpertKey, keys_of
 from engine.session.evaluate import Sums, compared, sequences
 from engine.store.manifest import Lowering
+from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -24,7 +25,7 @@ LEAST = LEVELS[0]  # at which experts are ranked
 TOKENS = 2048  # of calibration text, on which experts are ranked and chosen
 JUDGED = 2048  # of other text, for the figure that is kept
 
-Report = Callable[[str, int, int], None]
+Report = Callable[[Translatable, int, int], None]
 Ranking = Callable[["Session", Sequence[Sequence[int]], Report], dict[ExpertKey, float]]
 
 
@@ -102,7 +103,7 @@ def estimated(session: Session, windows: Sequence[Sequence[int]], report: Report
         try:
             for number, ids in enumerate(windows, 1):
                 session.context.run_through(ids)
-                report("Comparing experts with their 2 bits", number, len(windows))
+                report(msg("Comparing experts with their 2 bits"), number, len(windows))
         finally:
             runtime.given_listener = None
     errors = listener.by_expert()
@@ -113,7 +114,7 @@ def estimated(session: Session, windows: Sequence[Sequence[int]], report: Report
             math.fsum(errors[key] for key in own) or 1.0
         )
         errors.update({key: errors[key] * divergence for key in own})
-        report("Lowering one layer at a time", number, len(session.store.layers))
+        report(msg("Lowering one layer at a time"), number, len(session.store.layers))
     return errors
 
 
@@ -128,7 +129,7 @@ def measured(session: Session, windows: Sequence[Sequence[int]], report: Report)
     losses = {}
     for number, key in enumerate(keys, 1):
         losses[key] = _cost(session, windows, references, {key: LEAST}).kl
-        report("Lowering one expert at a time", number, len(keys))
+        report(msg("Lowering one expert at a time"), number, len(keys))
     return losses
 
 
@@ -153,7 +154,7 @@ def choose(
     upper = stored
     for number, bits in enumerate(levels[:-1], 1):
         fits = _cost(session, choosing, references, dict.fromkeys(keys, bits)).most <= tolerance
-        report("Finding how few bits all experts can have", number, len(levels) - 1)
+        report(msg("Finding how few bits all experts can have"), number, len(levels) - 1)
         if fits:
             upper = bits
             break
@@ -170,7 +171,7 @@ def choose(
         tried = {**base, **dict.fromkeys(ranked[:middle], lower)}
         fits = _cost(session, choosing, references, tried).most <= tolerance
         few, many = (middle, many) if fits else (few, middle - 1)
-        report("Finding how many may be lowered", number + 1, rounds)
+        report(msg("Finding how many may be lowered"), number + 1, rounds)
     chosen = {**base, **dict.fromkeys(ranked[:few], lower)}
     last = _cost(session, against.judging, against.judged, chosen)
     return Choice(chosen, (lower, upper), ranked, Lowering(tolerance, last.rise, last.kl, last.tokens))

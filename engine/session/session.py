@@ -55,15 +55,16 @@ from engine.session.threads import Threaded, torch_threads
 from engine.session.warm import WarmStart
 from engine.store.reader import Store
 from engine.store.verify import check_small_files
+from engine.translatable import NO_TEXT, Translatable, msg
 
 HEAP_HOLES = 500_000_000  # bytes that prompts may leave in the heap where nothing is done about it
-CHAT_ALONE = "The cache policy goes by the open chat alone, since remembering which experts are used is off."
+CHAT_ALONE = msg("The cache policy goes by the open chat alone, since remembering which experts are used is off.")
 NOTHING = Look()
 SPARE_TOKENS = 256  # of context beyond those in use that a lower ceiling leaves, for an answer to come to its end
-Report = Callable[[str, int, int], None]
+Report = Callable[[Translatable, int, int], None]
 
 
-def _quiet(phrase: str, done: int, total: int) -> None:
+def _quiet(phrase: Translatable, done: int, total: int) -> None:
     pass
 
 
@@ -76,11 +77,11 @@ class Session:
 
     def __init__(self, store: Store, chosen: Mapping[str, Any], report: Report = _quiet) -> None:
         """Use `open`. Takes over the store."""
-        report("Measuring this computer", 0, 0)
+        report(msg("Measuring this computer"), 0, 0)
         model_files.PROCESS.warm()  # it starts while the computer is measured
         self.store = store
         self.settings = dict(chosen)
-        self._notes: list[str] = []  # sentences beside those of the plan
+        self._notes: list[Translatable] = []  # sentences beside those of the plan
         forget_code()  # importing left 75 MB, and measuring takes as much again
         self.machine = measure(store)
         spec = spec_of(store)
@@ -129,7 +130,7 @@ class Session:
             self.runtime.repair = True
             self.runtime.set_low(self.low)
             self._apply_dial()
-            report("Loading the model", 0, 0)
+            report(msg("Loading the model"), 0, 0)
             store.dense.copies = self.machine.memory.group_free is None  # a control group would be charged for them
             self.decoder = self._decoder(spec)
             model = Threaded(self.decoder, threads)
@@ -141,7 +142,7 @@ class Session:
             self.runtime.close()
             raise
         self._watcher = Watcher(self, native=native)
-        self.told: Callable[[str], None] = lambda notice: None
+        self.told: Callable[[Translatable], None] = lambda notice: None
         self._room = Room(
             share_of(self.plan, self.facts, chosen["cache_fraction"]),
             lambda: self.runtime.cache.nbytes,
@@ -179,7 +180,7 @@ class Session:
                 raise
         # no user could import this one again; from outside the handler, so that nothing of the first try is held
         session = cls._opened(library.renew_builtin(report), checked, report)
-        session.note("The built-in model was damaged and has been made anew.")
+        session.note(msg("The built-in model was damaged and has been made anew."))
         return session
 
     @classmethod
@@ -195,11 +196,11 @@ class Session:
         calibration.calibrate_if_quick(session, report)
         return session
 
-    def doing(self, sentence: str) -> None:
+    def doing(self, sentence: Translatable) -> None:
         """What it does while nobody asks; '' for nothing. The card says so."""
         self.card = dataclasses.replace(self.card, doing=sentence)
 
-    def note(self, sentence: str) -> None:
+    def note(self, sentence: Translatable) -> None:
         """A sentence on how it runs, beside those of the plan."""
         self._notes.append(sentence)
         self.replanned()
@@ -208,7 +209,7 @@ class Session:
         """The plan says something else now."""
         idle = settings.idle(self.settings, settings.ENGINE)
         alone = self.settings["policy"] == "activation" and not self.settings["remember_routing"]
-        said = (*self.plan.sentences, *self._notes, self.ahead.note, CHAT_ALONE if alone else "", *idle)
+        said = (*self.plan.sentences, *self._notes, self.ahead.note, CHAT_ALONE if alone else NO_TEXT, *idle)
         self.card = dataclasses.replace(self.card, plan=tuple(filter(None, said)), fit=fit_of(self.plan, self.facts))
 
     def _decoder(self, spec: DecoderSpec | None) -> Model:
@@ -252,7 +253,7 @@ class Session:
         expert cannot be read, after which the session stays usable.
         """
         if not messages:
-            raise UnderhillError(Kind.BAD_REQUEST, "There is nothing to answer.", "Write a message first.")
+            raise UnderhillError(Kind.BAD_REQUEST, msg("There is nothing to answer."), msg("Write a message first."))
         prompt = fit(
             self.chat, messages, self.context.limit, sampling.max_tokens, continue_last=continue_last, thinking=thinking
         )
@@ -298,7 +299,7 @@ class Session:
     # ---- settings ---------------------------------------------------------------------------------------------
 
     @property
-    def sentences(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[Translatable, ...]:
         """How it runs here now."""
         short = self._room.sentence
         return (*self.card.plan, short) if short else self.card.plan
@@ -337,7 +338,9 @@ class Session:
         for s in settings.ENGINE:
             if not s.live and wanted[s.name] != self.settings[s.name]:
                 raise UnderhillError(
-                    Kind.BAD_REQUEST, f"{s.label} takes effect when the model is loaded.", "Load it again."
+                    Kind.BAD_REQUEST,
+                    msg("{label} takes effect when the model is loaded.", label=s.label),
+                    msg("Load it again."),
                 )
         thresholds = calibration.thresholds_for(self.store.path, wanted)
         facts = dataclasses.replace(self.facts, low=coarse_bits(self.facts, wanted))
@@ -375,8 +378,12 @@ class Session:
         if known and max(ids) >= known:
             raise UnderhillError(
                 Kind.BROKEN_FILE,
-                f"The model's tokenizer makes token {max(ids)}, and the model knows {known} tokens.",
-                "Your chat is kept. Import the model again, with the tokenizer that belongs to it.",
+                msg(
+                    "The model's tokenizer makes token {ids}, and the model knows {known} tokens.",
+                    ids=max(ids),
+                    known=known,
+                ),
+                msg("Your chat is kept. Import the model again, with the tokenizer that belongs to it."),
             )
         self._room.computing(len(ids), lambda: self.context.rows_with(len(ids)))
         self.runtime.begin_pass(ids, position)

@@ -19,6 +19,7 @@ from engine.hardware.load import Watch
 from engine.hardware.speed import IN_CACHE
 from engine.session.memory_use import memory_now
 from engine.session.why import Pace, why
+from engine.translatable import NO_TEXT, Translatable, msg
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -132,7 +133,7 @@ class Watcher:
             cache_capacity=cache.capacity,
             rss=taken,
             generating=self._generating,
-            why=why(self._pace(tokens, waiting, read, missed)) if self._generating else "Idle.",
+            why=why(self._pace(tokens, waiting, read, missed)) if self._generating else msg("Idle."),
             uses=uses,
             gates=counters.mean_gates() if look.maps else (),
             places=counters.matrix(cache.places()) if look.maps else (),
@@ -151,10 +152,10 @@ class Watcher:
         self._decoding_from = self._cost()
         self._answering.again()
 
-    def why(self, tokens: int, seconds: float) -> str:
+    def why(self, tokens: int, seconds: float) -> Translatable:
         """What limited the speed of an answer since `decoding`; empty where nothing was decoded."""
         if tokens < 1 or seconds <= 0:
-            return ""
+            return NO_TEXT
         self._answer_rate = tokens / seconds
         self._others = self._answering.load.others
         read, missed, waited = (now - was for now, was in zip(self._cost(), self._decoding_from))

@@ -14,6 +14,7 @@ from engine.session.facts import largest_file
 from engine.session.fit_policy import PolicyFitter
 from engine.session.measured import LARGE, SpareProbe, machine_at
 from engine.session.teaching import GateTeacher, TableTeacher
+from engine.translatable import NO_TEXT, Translatable, msg
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -53,8 +54,8 @@ class SpareTime:
         ]  # each begins a task
         self._generation, self._low = session.tables.generation, session.low
         self._begun = self._calibrate  # what began the task under way
-        self._doing: Callable[[int], str] = str  # what is being done, so many percent of it
-        self._failed: Callable[[str], str] = str  # that it could not be done, and why
+        self._doing: Callable[[int], Translatable] = lambda share: NO_TEXT  # what is being done, so many percent of it
+        self._failed: Callable[[Translatable], Translatable] = lambda why: why  # that it could not be done, and why
         file, room = largest_file(session.store), session.plan.spare >= PROBE_ROOM
         self._probe = SpareProbe((file,) if room and file.stat().st_size >= LARGE else ())
 
@@ -119,23 +120,31 @@ class SpareTime:
 
     def _calibrate(self) -> None:
         session = self._session
-        self._doing = lambda share: f"Measuring its precision dials ({share} %)."
-        self._failed = lambda sentence: f"Its precision dials could not be measured: {sentence}"
+        self._doing = lambda share: msg("Measuring its precision dials ({share} %).", share=share)
+        self._failed = lambda sentence: msg("Its precision dials could not be measured: {sentence}", sentence=sentence)
         self._task = Calibrator(session, QUICK if session.card.parameters < TOY else TOKENS)
 
     def _teach_gates(self) -> None:
-        self._doing = lambda share: f"Teaching the gates of coming layers ({share} %)."
-        self._failed = lambda sentence: f"The gates of coming layers could not be taught: {sentence}"
+        self._doing = lambda share: msg("Teaching the gates of coming layers ({share} %).", share=share)
+        self._failed = lambda sentence: msg(
+            "The gates of coming layers could not be taught: {sentence}", sentence=sentence
+        )
         self._task = GateTeacher(self._session)
 
     def _teach_tables(self) -> None:
-        self._doing = lambda share: f"Learning which experts tokens use, and which follow which ({share} %)."
-        self._failed = lambda sentence: f"Which experts tokens use could not be learnt: {sentence}"
+        self._doing = lambda share: msg(
+            "Learning which experts tokens use, and which follow which ({share} %).", share=share
+        )
+        self._failed = lambda sentence: msg(
+            "Which experts tokens use could not be learnt: {sentence}", sentence=sentence
+        )
         self._task = TableTeacher(self._session)
 
     def _fit(self) -> None:
-        self._doing = lambda share: f"Fitting to its routing which experts stay in memory ({share} %)."
-        self._failed = lambda sentence: f"Which experts stay in memory could not be fitted to its routing: {sentence}"
+        self._doing = lambda share: msg("Fitting to its routing which experts stay in memory ({share} %).", share=share)
+        self._failed = lambda sentence: msg(
+            "Which experts stay in memory could not be fitted to its routing: {sentence}", sentence=sentence
+        )
         self._task = PolicyFitter(self._session)
 
     def _measure(self) -> bool:
@@ -143,7 +152,11 @@ class SpareTime:
         session, before = self._session, self._session.card
         self._probe.use()
         done, total = self._probe.progress
-        said = f"Measuring this computer ({100 * done // total} %)." if total and not self._probe.over else ""
+        said = (
+            msg("Measuring this computer ({total} %).", total=100 * done // total)
+            if total and not self._probe.over
+            else NO_TEXT
+        )
         session.doing(said)
         if self._probe.improved:
             self._probe.improved = False
@@ -155,4 +168,4 @@ class SpareTime:
     def _end(self) -> None:
         self._task, self._logged = None, False
         self._session.warm.refresh()
-        self._session.doing("")
+        self._session.doing(NO_TEXT)

@@ -8,6 +8,7 @@ from engine.experts.telemetry import Snapshot as Counters
 from engine.generation.answer import Answer
 from engine.generation.messages import Stats
 from engine.hardware import probe
+from engine.translatable import Translatable
 
 
 def stats_of(
@@ -16,7 +17,7 @@ def stats_of(
     dropped: int,
     before: Counters,
     after: Counters,
-    why: Callable[[int, float], str],
+    why: Callable[[int, float], Translatable],
 ) -> Stats:
     """before, after: the counters then. dropped: turns left out. why: what limited so many tokens, in seconds."""
     return Stats(

@@ -20,6 +20,7 @@ from engine.regular_file import is_regular
 from engine.store.atomic import replacing
 from engine.store.lock import FileLock
 from engine.store.manifest import fingerprint
+from engine.translatable import msg
 
 KINDS = ("tokens", "pairs", "paths")
 DEPTH = 3  # layers ahead that pairs are counted for, and gates taught for: the p of hobbit, section 3.3
@@ -104,7 +105,7 @@ class LearntTables:
         changed = {kind: held for kind, held in self._held.items() if held.table.changes != held.written}
         if not changed:
             return
-        with FileLock(self._store / "learnt.lock", "Keeping what was learnt of this model", WAIT):
+        with FileLock(self._store / "learnt.lock", msg("Keeping what was learnt of this model"), WAIT):
             for kind, held in changed.items():
                 theirs = self._read(kind)
                 if theirs is not None and theirs[1]["stamp"] != held.stamp:

@@ -14,6 +14,7 @@ from engine.session import calibration, foresight
 from engine.session.evaluate import sequences
 from engine.session.observe import Observation
 from engine.session.tables import possible
+from engine.translatable import msg
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -107,7 +108,7 @@ class TableTeacher:
             self._walk = walk(run, [tables.of(kind) for kind in self._learning])
         for sight in self._walk:
             if sight.row < 0 and cancelled():
-                raise UnderhillError(Kind.CANCELLED, "Stopped.")
+                raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
         self._walk = None
         for kind in self._learning:
             tables.learnt(kind, number + 1)

@@ -18,6 +18,7 @@ from engine.hardware.speed import expected, figure, reading_rate, token_costs
 from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
+from engine.translatable import NO_TEXT, Translatable, msg
 
 FILE = "speed.json"
 TOKENS = 64  # decoded, before a verdict
@@ -81,7 +82,7 @@ def conditions(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> Co
     return Conditions(plan.tier, plan.dense, dial, machine.isa if model.native else "torch", plan.threads, share, rate)
 
 
-def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Decoded) -> tuple[Seen, str]:
+def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Decoded) -> tuple[Seen, Translatable]:
     """What was seen, and a sentence where the speed was more than OFF beside what was expected and matters, else ''."""
     machine = machine.reading(plan.direct)
     uniform = token_costs(machine, model, plan.tier, plan.dense, plan.cache_bytes, dial)
@@ -97,12 +98,17 @@ def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Deco
         correction = max(1 / MOST_CORRECTION, min(MOST_CORRECTION, measured / middle))
     low, high = (said * here / there for said, here, there in zip(plan.speed, now.decode, usual.decode, strict=True))
     if low / OFF <= measured <= high * OFF or min(low, measured) > READING:
-        return Seen(misses, correction), ""
-    span = figure(low) if figure(low) == figure(high) else f"{figure(low)} to {figure(high)}"
-    word = "slower" if measured < low else "faster"
+        return Seen(misses, correction), NO_TEXT
+    span = figure(low) if figure(low) == figure(high) else msg("{low} to {high}", low=figure(low), high=figure(high))
+    word = msg("slower") if measured < low else msg("faster")
     return Seen(misses, correction), (
-        f"It runs at {figure(measured)} tokens a second, which is {word} than the {span} expected. "
-        "The expectation has been corrected."
+        msg(
+            "It runs at {measured} tokens a second, which is {word} than the {span} expected. "
+            "The expectation has been corrected.",
+            measured=figure(measured),
+            word=word,
+            span=span,
+        )
     )
 
 

@@ -11,6 +11,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.bets import ROOM
 from engine.experts.keys import ExpertKey
 from engine.session.memories import Memories, Uses
+from engine.translatable import msg
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -106,8 +107,11 @@ class WarmStart:
         except OSError as e:
             raise UnderhillError(
                 Kind.DISK_ERROR,
-                f"What is remembered of this model's use cannot be removed from {self._session.store.path}.",
-                "Check that the folder can be written.",
+                msg(
+                    "What is remembered of this model's use cannot be removed from {path}.",
+                    path=self._session.store.path,
+                ),
+                msg("Check that the folder can be written."),
             ) from e
 
     def _remove(self) -> None:

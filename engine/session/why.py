@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.hardware import budget
+from engine.translatable import NO_TEXT, Translatable, joined, msg
 
 HELD = 0.25  # of the processor in others' hands, from which on answers are slower for it
 BOUND = 0.6  # of the memory's rate, from which on it sets the pace
@@ -32,43 +33,62 @@ class Pace:
     others: float = 0.0
 
 
-def why(pace: Pace) -> str:
+def why(pace: Pace) -> Translatable:
     """The sentence; two where the slower kernels have a part in it."""
-    slower = "" if pace.native else " The slower torch kernels compute."
+    slower = NO_TEXT if pace.native else msg("The slower torch kernels compute.")
     if pace.others >= HELD:
-        slower += f" Other programs hold {_share(pace.others)} of the processor, which makes it slower."
-    if pace.prompt:
-        return _prompt(pace) + slower
-    if pace.tokens <= 0:
-        return "Answering." + slower
-    if pace.misses / pace.tokens < 0.05:
-        return _from_memory(pace) + slower
-    a_token = f"every token reads {_size(pace.read / pace.tokens)} from the disk"
-    if pace.waiting > 0.5:
-        return (
-            f"Waiting for the disk: {a_token}, which gives {_size(pace.read)} a second, and {_share(pace.waiting)} of "
-            "the time goes into that. A larger expert cache would help." + slower
+        others = msg(
+            "Other programs hold {others} of the processor, which makes it slower.", others=_share(pace.others)
         )
-    return f"Mostly computing: {a_token}, and {_share(pace.waiting)} of the time goes into waiting for it.{slower}"
+        slower = joined(" ", (slower, others))
+    return joined(" ", (_limit(pace), slower))
 
 
-def _prompt(pace: Pace) -> str:
-    if not pace.prompt_tokens:
-        return "Reading the prompt."
-    said = f"Reading the prompt at {pace.prompt_tokens:,.0f} tokens a second"
+def _limit(pace: Pace) -> Translatable:
+    if pace.prompt:
+        return _prompt(pace)
+    if pace.tokens <= 0:
+        return msg("Answering.")
+    if pace.misses / pace.tokens < 0.05:
+        return _from_memory(pace)
+    a_token = msg("every token reads {read} from the disk", read=_size(pace.read / pace.tokens))
     if pace.waiting > 0.5:
-        return f"{said}, waiting for experts from the disk, which gives {_size(pace.read)} a second."
-    return f"{said}; computing sets the pace."
+        return msg(
+            "Waiting for the disk: {a_token}, which gives {read} a second, and {waiting} of "
+            "the time goes into that. A larger expert cache would help.",
+            a_token=a_token,
+            read=_size(pace.read),
+            waiting=_share(pace.waiting),
+        )
+    return msg(
+        "Mostly computing: {a_token}, and {waiting} of the time goes into waiting for it.",
+        a_token=a_token,
+        waiting=_share(pace.waiting),
+    )
 
 
-def _from_memory(pace: Pace) -> str:
+def _prompt(pace: Pace) -> Translatable:
+    if not pace.prompt_tokens:
+        return msg("Reading the prompt.")
+    said = msg("Reading the prompt at {prompt_tokens} tokens a second", prompt_tokens=f"{pace.prompt_tokens:,.0f}")
+    if pace.waiting > 0.5:
+        return msg(
+            "{said}, waiting for experts from the disk, which gives {read} a second.", said=said, read=_size(pace.read)
+        )
+    return msg("{said}; computing sets the pace.", said=said)
+
+
+def _from_memory(pace: Pace) -> Translatable:
     taken = pace.weights * pace.tokens
     if pace.memory and taken > BOUND * pace.memory:
-        return (
-            f"Every expert needed is in memory. Every token reads {_size(pace.weights)} of it, at {_size(taken)} a "
-            f"second: {_share(min(1.0, taken / pace.memory))} of what the memory gives, which sets the pace."
+        return msg(
+            "Every expert needed is in memory. Every token reads {weights} of it, at {taken} a "
+            "second: {value} of what the memory gives, which sets the pace.",
+            weights=_size(pace.weights),
+            taken=_size(taken),
+            value=_share(min(1.0, taken / pace.memory)),
         )
-    return "Every expert needed is in memory; computing sets the pace."
+    return msg("Every expert needed is in memory; computing sets the pace.")
 
 
 def _size(nbytes: float) -> str:

@@ -17,6 +17,7 @@ from engine.store.disk import DataFile, PosixFile, open_file
 from engine.store.manifest import DenseTensor, Manifest
 from engine.store.problems import broken, unreadable
 from engine.store.table import Table, stays
+from engine.translatable import msg
 
 CHUNK = 8 << 20  # bytes per read, so that checksums are taken while the bytes are still in the cache
 AHEAD = 16 << 20  # more than systems read ahead
@@ -41,7 +42,7 @@ class DenseWeights:
         self.copies = True
         if any(t.offset + t.nbytes > self._file.size for t in manifest.dense):
             self.close()
-            raise broken(f"{self._path.name} is cut short")
+            raise broken(msg("{name} is cut short", name=self._path.name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tensors)
@@ -89,7 +90,9 @@ class DenseWeights:
 
     def _known(self, name: str) -> DenseTensor:
         if name not in self._tensors:
-            raise UnderhillError(Kind.MISSING_FILE, f"The model has no tensor {name}.", "Import it again.")
+            raise UnderhillError(
+                Kind.MISSING_FILE, msg("The model has no tensor {name}.", name=name), msg("Import it again.")
+            )
         return self._tensors[name]
 
     def table(self, name: str) -> Table | None:
@@ -126,10 +129,10 @@ class DenseWeights:
                 last = at + part.nbytes == entry.nbytes  # then with what the system read ahead: no tensor need follow
                 self._file.forget(entry.offset + at, part.nbytes + (AHEAD if last else 0))
             if got != part.nbytes:
-                raise broken(f"tensor {entry.name} is cut short")
+                raise broken(msg("tensor {name} is cut short", name=entry.name))
             crc = crc32(part, crc)
         if crc != entry.crc:
-            raise broken(f"tensor {entry.name} does not match its checksum")
+            raise broken(msg("tensor {name} does not match its checksum", name=entry.name))
 
     def close(self) -> None:
         """Release the file."""

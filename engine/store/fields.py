@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.regular_file import parse_json
 from engine.store.problems import broken
+from engine.translatable import msg
 
 # What reading a file of our own raises that somebody has damaged: endless nesting and endless numbers among it.
 DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -17,13 +18,13 @@ class Fields:
 
     def __init__(self, value: Any, where: str) -> None:
         if not isinstance(value, Mapping):
-            raise broken(f"{where} is not a JSON object")
+            raise broken(msg("{where} is not a JSON object", where=where))
         self._values = value
         self.where = where
 
     def _take(self, name: str) -> Any:
         if name not in self._values:
-            raise broken(f"{self.where} lacks {name!r}")
+            raise broken(msg("{where} lacks {name}", where=self.where, name=repr(name)))
         return self._values[name]
 
     def has(self, name: str) -> bool:
@@ -36,55 +37,62 @@ class Fields:
 
     def integer(self, name: str, low: int = 0, high: int = 2**62) -> int:
         """A whole number from low to high."""
-        return whole(self._take(name), f"{name!r} in {self.where}", low, high)
+        return whole(self._take(name), msg("{name} in {where}", name=repr(name), where=self.where), low, high)
 
     def number(self, name: str, low: float = 0.0) -> float:
         """A finite number of at least `low`."""
         value = self._take(name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value < 1e300:
-            raise broken(f"{name!r} in {self.where} is not a number in range")
+            raise broken(msg("{name} in {where} is not a number in range", name=repr(name), where=self.where))
         return float(value)
 
     def text(self, name: str) -> str:
         """A string."""
         value = self._take(name)
         if not isinstance(value, str):
-            raise broken(f"{name!r} in {self.where} is not text")
+            raise broken(msg("{name} in {where} is not text", name=repr(name), where=self.where))
         return value
 
     def file_name(self, name: str) -> str:
         """The name of a file in the store's own directory: no separators, nothing that leads elsewhere."""
         value = self.text(name)
         if not value or value.startswith(".") or any(c in value for c in "/\\:\0"):
-            raise broken(f"{name!r} in {self.where} is not a plain file name")
+            raise broken(msg("{name} in {where} is not a plain file name", name=repr(name), where=self.where))
         return value
 
     def flag(self, name: str) -> bool:
         """True or false."""
         value = self._take(name)
         if not isinstance(value, bool):
-            raise broken(f"{name!r} in {self.where} is not true or false")
+            raise broken(msg("{name} in {where} is not true or false", name=repr(name), where=self.where))
         return value
 
     def array(self, name: str, longest: int = 1_000_000) -> list[Any]:
         """A list of at most `longest` items."""
         value = self._take(name)
         if not isinstance(value, list) or len(value) > longest:
-            raise broken(f"{name!r} in {self.where} is not a list of at most {longest} items")
+            raise broken(
+                msg(
+                    "{name} in {where} is not a list of at most {longest} items",
+                    name=repr(name),
+                    where=self.where,
+                    longest=longest,
+                )
+            )
         return value
 
     def mapping(self, name: str) -> dict[str, Any]:
         """A JSON object, taken as it is."""
         value = self._take(name)
         if not isinstance(value, dict):
-            raise broken(f"{name!r} in {self.where} is not a JSON object")
+            raise broken(msg("{name} in {where} is not a JSON object", name=repr(name), where=self.where))
         return value
 
 
 def whole(value: Any, what: str, low: int = 0, high: int = 2**62) -> int:
     """`value` as a whole number from low to high, or UnderhillError(BROKEN_FILE) naming it."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise broken(f"{what} is not a whole number from {low} to {high}")
+        raise broken(msg("{what} is not a whole number from {low} to {high}", what=what, low=low, high=high))
     return value
 
 
@@ -93,4 +101,4 @@ def parse(text: bytes, where: str) -> Any:
     try:
         return parse_json(text)
     except ValueError as cause:
-        raise broken(f"{where} is not readable JSON") from cause
+        raise broken(msg("{where} is not readable JSON", where=where)) from cause

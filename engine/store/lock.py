@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.store.problems import unreadable
+from engine.translatable import msg
 
 POLL = 0.1  # seconds between attempts while waiting
 
@@ -30,7 +31,9 @@ class FileLock:
         deadline = time.monotonic() + self._wait
         while not self._try():
             if time.monotonic() >= deadline:
-                raise UnderhillError(Kind.BUSY, f"{self._what} is already going on.", "Wait for it to end.")
+                raise UnderhillError(
+                    Kind.BUSY, msg("{what} is already going on.", what=self._what), msg("Wait for it to end.")
+                )
             time.sleep(POLL)
         return self
 

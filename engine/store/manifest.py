@@ -18,6 +18,7 @@ from engine.store.datafile import TensorShape, tensor_bytes
 from engine.store.fields import Fields, parse, whole
 from engine.store.layout import ALIGN, ExpertSpec
 from engine.store.problems import broken
+from engine.translatable import msg
 
 NAME = "manifest.json"
 FORMAT = "underhill-store"
@@ -25,7 +26,7 @@ VERSION = (
     4  # 3 had no codes beside the experts; 2 knew no codings; 1 had what decodes a tier behind every part of the codes
 )
 OLDEST = 2  # that is still read
-_NEWER = "Update Underhill, or import it again."
+_NEWER = msg("Update Underhill, or import it again.")
 
 
 @dataclass(frozen=True)
@@ -155,36 +156,43 @@ def dumps(manifest: Manifest) -> bytes:
 
 def loads(text: bytes) -> Manifest:
     """The manifest in `text`, every number checked. Raises UnderhillError(BROKEN_FILE or UNSUPPORTED_MODEL)."""
-    body = parse(text, "its manifest")
-    top = Fields(body, "its manifest")
+    body = parse(text, msg("its manifest"))
+    top = Fields(body, msg("its manifest"))
     if top.text("format") != FORMAT:
-        raise broken("its manifest is not one of an expert store")
+        raise broken(msg("its manifest is not one of an expert store"))
     version = top.integer("version", 1)
     if not OLDEST <= version <= VERSION:
-        made, action = ("an older", "Import it again.") if version < OLDEST else ("a newer", _NEWER)
+        made, action = (msg("an older"), msg("Import it again.")) if version < OLDEST else (msg("a newer"), _NEWER)
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            f"This model was made by {made} version of Underhill (store format {version}, not {VERSION}).",
+            msg(
+                "This model was made by {made} version of Underhill (store format {version}, not {version2}).",
+                made=made,
+                version=version,
+                version2=VERSION,
+            ),
             action,
         )
     if top.text("checksum") != _checksum({k: v for k, v in body.items() if k != "checksum"}):
-        raise broken("its manifest does not match its own checksum")
-    specs = tuple(_spec(Fields(x, f"spec {i}")) for i, x in enumerate(top.array("specs")))
-    layers = tuple(_layer(Fields(x, f"layer entry {i}"), specs) for i, x in enumerate(top.array("layers", LAYERS)))
-    dense = tuple(_dense(Fields(x, f"dense tensor {i}")) for i, x in enumerate(top.array("dense")))
-    files = tuple(_file(Fields(x, f"file entry {i}")) for i, x in enumerate(top.array("files")))
+        raise broken(msg("its manifest does not match its own checksum"))
+    specs = tuple(_spec(Fields(x, msg("spec {i}", i=i))) for i, x in enumerate(top.array("specs")))
+    layers = tuple(
+        _layer(Fields(x, msg("layer entry {i}", i=i)), specs) for i, x in enumerate(top.array("layers", LAYERS))
+    )
+    dense = tuple(_dense(Fields(x, msg("dense tensor {i}", i=i))) for i, x in enumerate(top.array("dense")))
+    files = tuple(_file(Fields(x, msg("file entry {i}", i=i))) for i, x in enumerate(top.array("files")))
     if not layers:
-        raise broken("its manifest lists no layer of experts")
+        raise broken(msg("its manifest lists no layer of experts"))
     for what, names in (
         ("layer", [x.index for x in layers]),
         ("tensor", [x.name for x in dense]),
         ("file", [*(x.file for x in layers), *(x.name for x in files), top.file_name("dense_file")]),
     ):
         if len(set(names)) != len(names):
-            raise broken(f"its manifest names a {what} twice")
-    _no_overlap(((x.offset, x.nbytes, f"tensor {x.name}") for x in dense), "dense weights")
+            raise broken(msg("its manifest names a {what} twice", what=what))
+    _no_overlap(((x.offset, x.nbytes, msg("tensor {name}", name=x.name)) for x in dense), msg("dense weights"))
     return Manifest(
-        source=_source(Fields(top.mapping("source"), "its source")),
+        source=_source(Fields(top.mapping("source"), msg("its source"))),
         architecture=top.text("architecture"),
         config=top.mapping("config"),
         specs=specs,
@@ -192,7 +200,7 @@ def loads(text: bytes) -> Manifest:
         dense_file=top.file_name("dense_file"),
         dense=dense,
         files=files,
-        quality=tuple(_quality(Fields(x, "its quality table")) for x in top.array("quality")),
+        quality=tuple(_quality(Fields(x, msg("its quality table"))) for x in top.array("quality")),
         lowering=_lowering(body.get("lowering")),
     )
 
@@ -205,14 +213,14 @@ def _spec(f: Fields) -> ExpertSpec:
     values = {n: f.integer(n, 1, WIDTH) for n in ("hidden", "intermediate", "top", "group")}
     try:
         codings = (
-            tuple(_coding(Fields(x, f"a coding of {f.where}")) for x in f.array("codings", 3))
+            tuple(_coding(Fields(x, msg("a coding of {where}", where=f.where))) for x in f.array("codings", 3))
             if f.has("codings")
             else ()
         )
         hidden, intermediate, top, group = values.values()
         return ExpertSpec(hidden, intermediate, top, group, f.flag("has_gate"), f.flag("has_bias"), codings)
     except ValueError as cause:
-        raise broken(f"{f.where} is impossible ({cause})") from cause
+        raise broken(msg("{where} is impossible ({cause})", where=f.where, cause=cause)) from cause
 
 
 def _coding(f: Fields) -> Coding:
@@ -222,39 +230,43 @@ def _coding(f: Fields) -> Coding:
 def _layer(f: Fields, specs: tuple[ExpertSpec, ...]) -> Layer:
     index = f.integer("index", 0, LAYERS)
     records = tuple(
-        _record(x, specs, f"expert {e} of layer {index}") for e, x in enumerate(f.array("records", EXPERTS))
+        _record(x, specs, msg("expert {e} of layer {index}", e=e, index=index))
+        for e, x in enumerate(f.array("records", EXPERTS))
     )
     if not records:
-        raise broken(f"its manifest lists no expert of layer {index}")
+        raise broken(msg("its manifest lists no expert of layer {index}", index=index))
     _no_overlap(
-        ((r.offset, specs[r.spec].layout.nbytes, f"expert {e}") for e, r in enumerate(records)), f"layer {index}"
+        ((r.offset, specs[r.spec].layout.nbytes, msg("expert {e}", e=e)) for e, r in enumerate(records)),
+        msg("layer {index}", index=index),
     )
     return Layer(index, f.file_name("file"), records)
 
 
 def _record(value: Any, specs: tuple[ExpertSpec, ...], where: str) -> Record:
     if not isinstance(value, list) or len(value) < 2:
-        raise broken(f"the entry of {where} is not a list")
-    spec = whole(value[0], f"the spec of {where}", 0, len(specs) - 1)
-    offset = whole(value[1], f"the offset of {where}")
-    crcs = tuple(whole(x, f"a checksum of {where}", 0, 2**32 - 1) for x in value[2:])
+        raise broken(msg("the entry of {where} is not a list", where=where))
+    spec = whole(value[0], msg("the spec of {where}", where=where), 0, len(specs) - 1)
+    offset = whole(value[1], msg("the offset of {where}", where=where))
+    crcs = tuple(whole(x, msg("a checksum of {where}", where=where), 0, 2**32 - 1) for x in value[2:])
     if offset % ALIGN or len(crcs) != len(specs[spec].layout.parts):
-        raise broken(f"the entry of {where} is impossible")
+        raise broken(msg("the entry of {where} is impossible", where=where))
     return Record(spec, offset, crcs)
 
 
 def _dense(f: Fields) -> DenseTensor:
     name, dtype = f.text("name"), f.text("dtype")
-    shape = tuple(whole(n, f"a dimension of {name}", 0, 2**40) for n in f.array("shape", 16))
+    shape = tuple(whole(n, msg("a dimension of {name}", name=name), 0, 2**40) for n in f.array("shape", 16))
     try:
         coding = (
-            _coding(Fields(found, f"the coding of {name}")) if (found := f.optional("coding")) is not None else None
+            _coding(Fields(found, msg("the coding of {name}", name=name)))
+            if (found := f.optional("coding")) is not None
+            else None
         )
         possible = dtype in dtypes.TORCH and tensor_bytes(dtype, shape, coding) == f.integer("nbytes")
     except ValueError as cause:
-        raise broken(f"tensor {name} is impossible ({cause})") from cause
+        raise broken(msg("tensor {name} is impossible ({cause})", name=name, cause=cause)) from cause
     if not possible:
-        raise broken(f"the size of tensor {name} is impossible")
+        raise broken(msg("the size of tensor {name} is impossible", name=name))
     sizes = f.integer("offset"), f.integer("nbytes"), f.integer("crc", 0, 2**32 - 1)
     return DenseTensor(name, dtype, shape, *sizes, coding)
 
@@ -264,7 +276,7 @@ def _file(f: Fields) -> FileHash:
 
 
 def _source(f: Fields) -> Source:
-    files = tuple(_file(Fields(x, f"source file {i}")) for i, x in enumerate(f.array("files")))
+    files = tuple(_file(Fields(x, msg("source file {i}", i=i))) for i, x in enumerate(f.array("files")))
     where = Source(f.text("path"), f.text("repo"), f.text("revision"), files)
     if not f.has("form"):  # in stores from before other formats were read
         return where
@@ -278,7 +290,7 @@ def _quality(f: Fields) -> TierQuality:
 def _lowering(value: Any) -> Lowering | None:
     if value is None:  # also in stores from before there was such a thing
         return None
-    f = Fields(value, "its note on lowered experts")
+    f = Fields(value, msg("its note on lowered experts"))
     rise = f.number("perplexity_rise", -1.0)
     dense = f.text("dense") if f.has("dense") else ""  # not in stores of the version before
     return Lowering(f.number("tolerance"), rise, f.number("kl", -1.0), f.integer("tokens"), dense)
@@ -288,5 +300,5 @@ def _no_overlap(spans: Iterable[tuple[int, int, str]], where: str) -> None:
     end, before = 0, ""
     for offset, size, name in sorted(spans):
         if offset < end:
-            raise broken(f"{before} and {name} overlap in {where}")
+            raise broken(msg("{before} and {name} overlap in {where}", before=before, name=name, where=where))
         end, before = offset + size, name

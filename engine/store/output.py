@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
+from engine.translatable import msg, system_reason
 
 FULL = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
 
@@ -59,15 +60,17 @@ def writing(path: Path) -> Iterator[None]:
         if cause.errno in FULL:
             raise disk_full(path) from cause
         raise UnderhillError(
-            Kind.DISK_ERROR, f"{path} cannot be written ({cause.strerror or cause}).", "Check the disk."
+            Kind.DISK_ERROR,
+            msg("{path} cannot be written ({strerror}).", path=path, strerror=system_reason(cause)),
+            msg("Check the disk."),
         ) from cause
 
 
 def disk_full(path: Path, missing: int | None = None) -> UnderhillError:
     """DISK_FULL; missing: bytes that would have to be freed, where that is known."""
-    room = f"Free {max(1, -(-missing // 10**6)):,} MB" if missing else "Free some space"
+    room = msg("Free {value} MB", value=f"{max(1, -(-missing // 10**6)):,}") if missing else msg("Free some space")
     return UnderhillError(
         Kind.DISK_FULL,
-        f"There is no space left on the disk of {path.parent}.",
-        f"{room} there and try again: it continues where it stopped.",
+        msg("There is no space left on the disk of {parent}.", parent=path.parent),
+        msg("{room} there and try again: it continues where it stopped.", room=room),
     )

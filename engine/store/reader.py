@@ -18,6 +18,7 @@ from engine.store.disk import DataFile, open_file
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import Layer, Manifest, Record
 from engine.store.problems import altered, broken, refused, shortened, unreadable
+from engine.translatable import NO_TEXT, msg, system_reason
 
 
 class Extent(NamedTuple):
@@ -38,7 +39,7 @@ class Store:
     def __init__(self, path: Path, manifest: Manifest, direct: str) -> None:
         self.path = path
         self.manifest = manifest
-        self.io_note = ""
+        self.io_note = NO_TEXT
         self._layers = {layer.index: layer for layer in manifest.layers}
         self._files: dict[int, DataFile] = {}
         self._dense: DenseWeights | None = None
@@ -178,16 +179,19 @@ class Store:
                     raise
                 if direct == "on":
                     raise UnderhillError(
-                        Kind.DISK_ERROR, "This disk does not do direct I/O.", "Switch it to auto or off."
+                        Kind.DISK_ERROR, msg("This disk does not do direct I/O."), msg("Switch it to auto or off.")
                     ) from cause
-                self.io_note = f"This disk does not do direct I/O ({cause.strerror}), so the system's cache is used."
+                self.io_note = msg(
+                    "This disk does not do direct I/O ({strerror}), so the system's cache is used.",
+                    strerror=system_reason(cause),
+                )
                 file = open_file(path, False)
         except OSError as cause:
             raise unreadable(path, cause) from cause
         last = max(layer.records, key=lambda r: r.offset, default=None)
         if last is not None and last.offset + self.manifest.specs[last.spec].layout.nbytes > file.size:
             file.close()
-            raise broken(f"{layer.file} is cut short")
+            raise broken(msg("{file} is cut short", file=layer.file))
         return file
 
 
@@ -197,12 +201,12 @@ def load_manifest(path: Path) -> Manifest:
     try:
         text = read_regular(file, MANIFEST_BYTES)
     except FileTooLarge as cause:
-        raise broken("its manifest is impossibly long") from cause
+        raise broken(msg("its manifest is impossibly long")) from cause
     except (FileNotFoundError, NotADirectoryError) as cause:
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            f"There is no imported model at {path}.",
-            "Choose a model from the library, or import one.",
+            msg("There is no imported model at {path}.", path=path),
+            msg("Choose a model from the library, or import one."),
         ) from cause
     except OSError as cause:
         raise unreadable(file, cause) from cause

@@ -17,6 +17,7 @@ from engine.store import dtypes
 from engine.store.disk import DataFile, PosixFile
 from engine.store.manifest import DenseTensor
 from engine.store.problems import broken, unreadable
+from engine.translatable import msg
 
 CHUNK = 8 << 20  # bytes per read while it is looked through
 LEAST = 1 << 23  # values; a smaller matrix takes next to no memory
@@ -67,7 +68,7 @@ class Table:
             self._read(row, view[at * self._row_bytes : (at + 1) * self._row_bytes])
         found = raw.view(self._dtype).view(len(asked), self._entry.shape[1])[places].float()
         if not bool(found.isfinite().all()):
-            raise broken(f"tensor {self._entry.name} holds numbers that are not finite")
+            raise broken(msg("tensor {name} holds numbers that are not finite", name=self._entry.name))
         return found
 
     def _announce(self, rows: Sequence[int]) -> None:
@@ -79,7 +80,7 @@ class Table:
     def _read(self, row: int, view: memoryview) -> None:
         self._fill(self._at(row), view)
         if crc32(view) != self._checksums[row]:
-            raise broken(f"row {row} of tensor {self._entry.name} does not match its checksum")
+            raise broken(msg("row {row} of tensor {name} does not match its checksum", row=row, name=self._entry.name))
         if not self._kept and isinstance(self._file, PosixFile):
             first = self._at(row) // PAGE * PAGE  # of a page that is named in part nothing is dropped
             self._file.forget(first, -(-(self._at(row) + self._row_bytes) // PAGE) * PAGE - first)
@@ -93,7 +94,7 @@ class Table:
         except OSError as cause:
             raise unreadable(self._path, cause) from cause
         if got != view.nbytes:
-            raise broken(f"tensor {self._entry.name} is cut short")
+            raise broken(msg("tensor {name} is cut short", name=self._entry.name))
 
     def _looked_through(self) -> npt.NDArray[np.uint32]:
         """The checksum of every row, all of them being together what the manifest says."""
@@ -110,5 +111,5 @@ class Table:
             whole = crc32(part, whole)
             found[first : first + count] = crc32_rows(part, self._row_bytes)
         if whole != self._entry.crc:
-            raise broken(f"tensor {self._entry.name} does not match its checksum")
+            raise broken(msg("tensor {name} does not match its checksum", name=self._entry.name))
         return found

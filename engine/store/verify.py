@@ -14,16 +14,17 @@ from engine.store.datafile import FilePlan, plan_dense, plan_records
 from engine.store.manifest import FileHash
 from engine.store.problems import broken, unreadable
 from engine.store.reader import Store
+from engine.translatable import Translatable, msg
 
 Check = tuple[Callable[[], object], int]  # a check that raises UnderhillError, and the bytes it reads
 
 
-def verify(path: Path | str, progress: Callable[[int, int], None] | None = None) -> tuple[str, ...]:
+def verify(path: Path | str, progress: Callable[[int, int], None] | None = None) -> tuple[Translatable, ...]:
     """What is wrong with the store at `path`, one sentence each; empty when every byte is as it was written.
 
     progress: called with (bytes read, bytes in all). A store that cannot even be opened raises UnderhillError.
     """
-    problems: list[str] = []
+    problems: list[Translatable] = []
     with Store.open(path) as store:
         checks = list(_checks(store))
         total = sum(nbytes for _, nbytes in checks)
@@ -73,7 +74,7 @@ def _header(path: Path, plan: FilePlan) -> None:
     except OSError as cause:
         raise unreadable(path, cause) from cause
     if header != plan.header or size != plan.nbytes:
-        raise broken(f"the header or the length of {path.name} is not as it was written")
+        raise broken(msg("the header or the length of {name} is not as it was written", name=path.name))
 
 
 def _part(store: Store, layer: int, expert: int, part: int, nbytes: int) -> None:
@@ -85,8 +86,8 @@ def _copy(folder: Path, file: FileHash) -> None:
     try:
         data = regular_file.read_regular(path, file.nbytes)
     except regular_file.FileTooLarge as e:
-        raise broken(f"{path.name} is not as long as it was") from e
+        raise broken(msg("{name} is not as long as it was", name=path.name)) from e
     except OSError as cause:
         raise unreadable(path, cause) from cause
     if hashlib.sha256(data).hexdigest() != file.sha256:
-        raise broken(f"{path.name} does not match its checksum")
+        raise broken(msg("{name} does not match its checksum", name=path.name))

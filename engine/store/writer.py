@@ -27,6 +27,7 @@ from engine.store.layout import ExpertSpec
 from engine.store.lock import FileLock
 from engine.store.manifest import DenseTensor, FileHash, Layer, Lowering, Manifest, Record, Source, TierQuality
 from engine.store.output import OutputFiles, disk_full, writing
+from engine.translatable import msg
 
 LOCK = f"{PARTIAL}.lock"  # ends the name of the lock beside a store
 BATCH = 64 << 20  # bytes between syncs: what an interruption may cost
@@ -297,7 +298,7 @@ def _lock_file(destination: Path) -> Path:
 
 def store_lock(destination: Path) -> FileLock:
     """Held by whoever writes, replaces or removes the store at `destination`."""
-    return FileLock(_lock_file(destination), f"An import, a move or the removal of {destination.name}")
+    return FileLock(_lock_file(destination), msg("An import, a move or the removal of {name}", name=destination.name))
 
 
 def is_busy(destination: Path) -> bool:

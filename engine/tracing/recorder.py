@@ -11,6 +11,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.tracing.trace import NOBODY, UNKNOWN, Conditions, Trace
+from engine.translatable import msg
 
 Choice = tuple[NDArray[np.uint16], NDArray[np.float16]]
 
@@ -79,7 +80,9 @@ class Recorder:
     def trace(self) -> Trace:
         """What was recorded so far. Raises UnderhillError(BAD_REQUEST) when nothing was."""
         if not self._done:
-            raise UnderhillError(Kind.BAD_REQUEST, "Nothing was recorded.", "Record a chat with at least one answer.")
+            raise UnderhillError(
+                Kind.BAD_REQUEST, msg("Nothing was recorded."), msg("Record a chat with at least one answer.")
+            )
         rows = range(len(self._layers))
         return Trace(
             self._layers,

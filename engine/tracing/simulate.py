@@ -15,6 +15,7 @@ from engine.experts.precision import Demand
 from engine.experts.sweep import most_chosen, room_of
 from engine.tracing.sizes import Sizes
 from engine.tracing.visits import Visit
+from engine.translatable import msg
 
 LOOK = 64  # visits between questions whether to stop: some milliseconds
 
@@ -68,7 +69,7 @@ class Simulation:
         outcome = Outcome(self.sizes.full)
         for number, visit in enumerate(visits):
             if number % LOOK == 0 and cancelled():
-                raise UnderhillError(Kind.CANCELLED, "Stopped.")
+                raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
             self._visit(visit, outcome)
         return outcome
 

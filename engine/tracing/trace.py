@@ -19,6 +19,7 @@ from engine.store.arrays import arrays
 from engine.store.atomic import replacing
 from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
+from engine.translatable import msg, system_reason
 
 VERSION = 3
 UNKNOWN = -1  # token ids in files of version 1
@@ -121,8 +122,11 @@ class Trace:
             full = e.errno == errno.ENOSPC
             raise UnderhillError(
                 Kind.DISK_FULL if full else Kind.DISK_ERROR,
-                f"The trace cannot be written to {path} ({e.strerror or e}).",
-                f"{'Free some space' if full else 'Check the folder'}; the chat is not affected.",
+                msg("The trace cannot be written to {path} ({strerror}).", path=path, strerror=system_reason(e)),
+                msg(
+                    "{full}; the chat is not affected.",
+                    full=msg("Free some space") if full else msg("Check the folder"),
+                ),
             ) from e
 
 
@@ -163,19 +167,25 @@ def load(path: Path) -> Trace:
             if version not in (1, 2, VERSION):
                 raise UnderhillError(
                     Kind.BROKEN_FILE,
-                    f"{path} is a routing trace of version {version}, which this Underhill does not know.",
-                    "Update Underhill, or record it anew.",
+                    msg(
+                        "{path} is a routing trace of version {version}, which this Underhill does not know.",
+                        path=path,
+                        version=version,
+                    ),
+                    msg("Update Underhill, or record it anew."),
                 )
             trace = _read(z, version)
     except FileNotFoundError as e:
-        raise UnderhillError(Kind.MISSING_FILE, f"There is no trace {path}.", "Check the path.") from e
+        raise UnderhillError(
+            Kind.MISSING_FILE, msg("There is no trace {path}.", path=path), msg("Check the path.")
+        ) from e
     except UnderhillError as e:
         if e.kind is Kind.BAD_REQUEST:  # thresholds that contradict themselves
             raise _contradiction(path) from e
         raise
     except Exception as e:  # what numpy and zipfile raise on bad files has no end
         raise UnderhillError(
-            Kind.BROKEN_FILE, f"{path} is not a routing trace, or is damaged.", "Record it anew."
+            Kind.BROKEN_FILE, msg("{path} is not a routing trace, or is damaged.", path=path), msg("Record it anew.")
         ) from e
     if not _consistent(trace):
         raise _contradiction(path)
@@ -183,7 +193,7 @@ def load(path: Path) -> Trace:
 
 
 def _contradiction(path: Path) -> UnderhillError:
-    return UnderhillError(Kind.BROKEN_FILE, f"{path} contradicts itself.", "Record it anew.")
+    return UnderhillError(Kind.BROKEN_FILE, msg("{path} contradicts itself.", path=path), msg("Record it anew."))
 
 
 def _read(z: Any, version: int) -> Trace:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from engine.errors import Kind, UnderhillError
 from engine.experts.precision import Demand, Thresholds
 from engine.tracing.trace import NOBODY, Trace
+from engine.translatable import msg
 
 LOOK = 1024  # visits between questions whether to stop: some milliseconds
 
@@ -57,7 +58,7 @@ def visits_of(trace: Trace, thresholds: Thresholds, cancelled: Callable[[], bool
     found: list[Visit] = []
     for visit in _visits(trace, demands_of(trace.weights, thresholds)):
         if len(found) % LOOK == 0 and cancelled():
-            raise UnderhillError(Kind.CANCELLED, "Stopped.")
+            raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
         found.append(visit)
     return found
 

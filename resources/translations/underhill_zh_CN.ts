@@ -4068,13 +4068,13 @@
         </message>
         <message>
             <location filename="../../engine/apart/parent.py"></location>
-            <source>The system ends programs so when memory runs out.</source>
-            <translation>内存耗尽时，系统会这样结束程序。</translation>
+            <source>The engine's process was ended by {name}.</source>
+            <translation>引擎进程被 {name} 结束。</translation>
         </message>
         <message>
             <location filename="../../engine/apart/parent.py"></location>
-            <source>The engine's process was ended by {name}.{why}</source>
-            <translation>引擎进程被 {name} 结束。{why}</translation>
+            <source>The system ends programs so when memory runs out.</source>
+            <translation>内存耗尽时，系统会这样结束程序。</translation>
         </message>
         <message>
             <location filename="../../engine/api/__init__.py"></location>
@@ -4542,11 +4542,6 @@
             <translation>torch 的版本已改变</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>{types} at {parts}</source>
-            <translation>{types}，位于 {parts}</translation>
-        </message>
-        <message>
             <location filename="../../engine/hardware/fit.py"></location>
             <source>Too big: {sentence}</source>
             <translation>太大：{sentence}</translation>
@@ -4578,13 +4573,13 @@
         </message>
         <message>
             <location filename="../../engine/hardware/fit.py"></location>
-            <source>Fits</source>
-            <translation>适合</translation>
+            <source>Slow</source>
+            <translation>较慢</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fit.py"></location>
-            <source>Slow</source>
-            <translation>较慢</translation>
+            <source>Fits</source>
+            <translation>适合</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/kept.py"></location>
@@ -4633,6 +4628,11 @@
         </message>
         <message>
             <location filename="../../engine/hardware/measuring.py"></location>
+            <source>memory</source>
+            <translation>内存</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/measuring.py"></location>
             <source>The disk of {place} could not be read while it was measured ({strerror}).</source>
             <translation>测量时无法读取 {place} 所在的磁盘（{strerror}）。</translation>
         </message>
@@ -4640,6 +4640,11 @@
             <location filename="../../engine/hardware/measuring.py"></location>
             <source>Check the disk.</source>
             <translation>请检查磁盘。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/measuring.py"></location>
+            <source>kernels</source>
+            <translation>计算内核</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/measuring.py"></location>
@@ -4652,14 +4657,19 @@
             <translation>磁盘</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/measuring.py"></location>
-            <source>kernels</source>
-            <translation>计算内核</translation>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>CPU-only</source>
+            <translation>仅处理器</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/measuring.py"></location>
-            <source>memory</source>
-            <translation>内存</translation>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>CPU-assisted</source>
+            <translation>处理器辅助</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>GPU-centric</source>
+            <translation>显卡为主</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/offload.py"></location>
@@ -4693,8 +4703,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/offload.py"></location>
-            <source>{names}: not possible. {lacking}{against}</source>
-            <translation>{names}：不可行。{lacking}{against}</translation>
+            <source>{names}: not possible.</source>
+            <translation>{names}：不可行。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/offload.py"></location>
@@ -4705,21 +4715,6 @@
             <location filename="../../engine/hardware/offload.py"></location>
             <source>{names}: would be about {span} tokens a second, by arithmetic that no card was held against, with {device_experts} of experts in graphics memory. {against}</source>
             <translation>{names}：约为每秒 {span} 个词元，显存中放 {device_experts} 的专家；这只是估算，未在任何显卡上验证。{against}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>CPU-only</source>
-            <translation>仅处理器</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>CPU-assisted</source>
-            <translation>处理器辅助</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>GPU-centric</source>
-            <translation>显卡为主</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/plan.py"></location>
@@ -4763,23 +4758,18 @@
         </message>
         <message>
             <location filename="../../engine/hardware/plan.py"></location>
-            <source>Raise the memory ceiling to {at_least} or more,</source>
-            <translation>请把内存上限提高到 {at_least} 或更多，</translation>
+            <source>Raise the memory ceiling to {at_least} or more, or choose a smaller model.</source>
+            <translation>请把内存上限提高到 {at_least} 或更多，或选择更小的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/plan.py"></location>
-            <source>Close other programs,</source>
-            <translation>请关闭其他程序，</translation>
+            <source>Close other programs, or choose a smaller model.</source>
+            <translation>请关闭其他程序，或选择更小的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/plan.py"></location>
             <source>{name} needs {at_least} of memory at the least, and {at_most} may be used.</source>
             <translation>{name} 至少需要 {at_least} 内存，而可用的是 {at_most}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>{raised}or choose a smaller model.</source>
-            <translation>{raised}或选择更小的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/plan.py"></location>
@@ -4913,8 +4903,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{path} is not a model: it has no config.json.</source>
-            <translation>{path} 不是模型：里面没有 config.json。</translation>
+            <source>{path} is not a model: it has no {config}.</source>
+            <translation>{path} 不是模型：里面没有 {config}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/checkpoint.py"></location>
@@ -4933,8 +4923,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>config.json in {path} names no model_type.</source>
-            <translation>{path} 中的 config.json 没有写明 model_type。</translation>
+            <source>{config} in {path} names no model_type.</source>
+            <translation>{path} 中的 {config} 没有写明 model_type。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/checkpoint.py"></location>
@@ -4953,18 +4943,18 @@
         </message>
         <message>
             <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>model.safetensors.index.json in {path} is damaged.</source>
-            <translation>{path} 中的 model.safetensors.index.json 已损坏。</translation>
+            <source>{index} in {path} is damaged.</source>
+            <translation>{path} 中的 {index} 已损坏。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>model.safetensors.index.json names the file {shard}.</source>
-            <translation>model.safetensors.index.json 中写有文件 {shard}。</translation>
+            <source>{index} names the file {shard}.</source>
+            <translation>{index} 中写有文件 {shard}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{shard} lacks the tensor {name} that model.safetensors.index.json promises.</source>
-            <translation>{shard} 缺少 model.safetensors.index.json 中写明的张量 {name}。</translation>
+            <source>{shard} lacks the tensor {name} that {index} promises.</source>
+            <translation>{shard} 缺少 {index} 中写明的张量 {name}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/checkpoint.py"></location>
@@ -5288,16 +5278,6 @@
         </message>
         <message>
             <location filename="../../engine/hub/judging.py"></location>
-            <source>{name} model</source>
-            <translation>{name} 模型</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/judging.py"></location>
-            <source>The {name} model</source>
-            <translation>{name} 模型</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/judging.py"></location>
             <source>It is dense, not a Mixture-of-Experts model; Underhill runs those, which have routed experts.</source>
             <translation>它是稠密模型，不是混合专家模型；Underhill 运行的是有路由专家的混合专家模型。</translation>
         </message>
@@ -5438,8 +5418,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/listing.py"></location>
-            <source>{action} (it was made from {source}).</source>
-            <translation>{action}（它是由 {source} 制作的）。</translation>
+            <source>(It was made from {source}.)</source>
+            <translation>（它是由 {source} 制作的。）</translation>
         </message>
         <message>
             <location filename="../../engine/hub/listing.py"></location>
@@ -5450,6 +5430,16 @@
             <location filename="../../engine/hub/listing.py"></location>
             <source>The import of this model</source>
             <translation>此模型的导入</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>Pull</source>
+            <translation>拉取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>Import</source>
+            <translation>导入</translation>
         </message>
         <message>
             <location filename="../../engine/hub/listing.py"></location>
@@ -5505,16 +5495,6 @@
             <location filename="../../engine/hub/listing.py"></location>
             <source>Rename {path}, and it can be used.</source>
             <translation>重命名 {path} 后即可使用它。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>Pull</source>
-            <translation>拉取</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>Import</source>
-            <translation>导入</translation>
         </message>
         <message>
             <location filename="../../engine/hub/lowering.py"></location>
@@ -5798,8 +5778,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>In a hotel or on a train, sign in to the network in a browser first, and try again. Else check the computer's clock. Where a proxy reads along, name its certificate in SSL_CERT_FILE.</source>
-            <translation>在酒店或列车上，请先在浏览器中登录网络，然后重试。否则请检查电脑的时钟。如果有代理会查看内容，请在 SSL_CERT_FILE 中指定它的证书。</translation>
+            <source>{sign_in} Else check the computer's clock. Where a proxy reads along, name its certificate in SSL_CERT_FILE.</source>
+            <translation>{sign_in}否则请检查电脑的时钟。如果有代理会查看内容，请在 SSL_CERT_FILE 中指定它的证书。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -5883,8 +5863,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Accept it at {page} and give Underhill a token of yours (in the settings, or with `underhill-cli token`). {note}</source>
-            <translation>请在 {page} 接受协议，并把你的令牌交给 Underhill（在设置中，或用 `underhill-cli token`）。{note}</translation>
+            <source>Accept it at {page} and give Underhill a token of yours {how}.</source>
+            <translation>请在 {page} 接受协议，并把你的令牌交给 Underhill{how}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -5918,8 +5898,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Check the name; for a private model, give Underhill a token of yours (in the settings, or with `underhill-cli token`).</source>
-            <translation>请检查名称；如果是私有模型，请把你的令牌交给 Underhill（在设置中，或用 `underhill-cli token`）。</translation>
+            <source>Check the name; for a private model, give Underhill a token of yours {how}.</source>
+            <translation>请检查名称；如果是私有模型，请把你的令牌交给 Underhill{how}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -5928,8 +5908,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Give Underhill a new one (in the settings, or with `underhill-cli token`).</source>
-            <translation>请给 Underhill 一个新令牌（在设置中，或用 `underhill-cli token`）。</translation>
+            <source>Give Underhill a new one {how}.</source>
+            <translation>请给 Underhill 一个新令牌{how}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -5938,8 +5918,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Give Underhill a token of yours (in the settings, or with `underhill-cli token`). {note}</source>
-            <translation>请给 Underhill 一个你的令牌（在设置中，或用 `underhill-cli token`）。{note}</translation>
+            <source>Give Underhill a token of yours {how}.</source>
+            <translation>请给 Underhill 一个你的令牌{how}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -6003,8 +5983,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>In a hotel or on a train, sign in to the network in a browser first, and try again. If you have signed in, check the address of the hub.</source>
-            <translation>在酒店或列车上，请先在浏览器中登录网络，然后重试。如果已经登录，请检查模型站的地址。</translation>
+            <source>{sign_in} If you have signed in, check the address of the hub.</source>
+            <translation>{sign_in}如果已经登录，请检查模型站的地址。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -6093,18 +6073,18 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>it has no config.json</source>
-            <translation>其中没有 config.json</translation>
+            <source>it has no {config}</source>
+            <translation>其中没有 {config}</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>config.json of {repo} names no model_type.</source>
-            <translation>{repo} 的 config.json 没有写明 model_type。</translation>
+            <source>{config} of {repo} names no model_type.</source>
+            <translation>{repo} 的 {config} 没有写明 model_type。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>model.safetensors.index.json of {repo} is damaged.</source>
-            <translation>{repo} 的 model.safetensors.index.json 已损坏。</translation>
+            <source>{index} of {repo} is damaged.</source>
+            <translation>{repo} 的 {index} 已损坏。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/outline.py"></location>
@@ -6128,8 +6108,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>{shard} of {repo} lacks the tensor {name} that model.safetensors.index.json promises.</source>
-            <translation>{repo} 的 {shard} 缺少 model.safetensors.index.json 中写明的张量 {name}。</translation>
+            <source>{shard} of {repo} lacks the tensor {name} that {index} promises.</source>
+            <translation>{repo} 的 {shard} 缺少 {index} 中写明的张量 {name}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/outline.py"></location>
@@ -6233,8 +6213,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/tokens.py"></location>
-            <source>No keyring works on this computer, so a token cannot be kept; set HF_TOKEN instead.</source>
-            <translation>这台电脑上没有可用的密钥环，无法保存令牌；请改为设置 HF_TOKEN。</translation>
+            <source>No keyring works on this computer, so a token cannot be kept; set {variable} instead.</source>
+            <translation>这台电脑上没有可用的密钥环，无法保存令牌；请改为设置 {variable}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/tokens.py"></location>
@@ -6248,8 +6228,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/tokens.py"></location>
-            <source>Unlock it and try again, or set the variable HF_TOKEN.</source>
-            <translation>请解锁后重试，或设置变量 HF_TOKEN。</translation>
+            <source>Unlock it and try again, or set the variable {variable}.</source>
+            <translation>请解锁后重试，或设置变量 {variable}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/tokens.py"></location>
@@ -6258,8 +6238,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/tokens.py"></location>
-            <source>Unlock or install one (on Linux: GNOME Keyring or KWallet), or set the variable HF_TOKEN.</source>
-            <translation>请解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet），或设置变量 HF_TOKEN。</translation>
+            <source>Unlock or install one (on Linux: GNOME Keyring or KWallet), or set the variable {variable}.</source>
+            <translation>请解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet），或设置变量 {variable}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/replacing.py"></location>
@@ -6993,8 +6973,8 @@
         </message>
         <message>
             <location filename="../../engine/kernels/choice.py"></location>
-            <source>The slower torch kernels compute: {missing}. To have the fast ones, install a C compiler (gcc or clang) and run: python -m engine.kernels.build</source>
-            <translation>正在使用较慢的 torch 内核计算：{missing}。要使用快速内核，请安装 C 编译器（gcc 或 clang），然后运行：python -m engine.kernels.build</translation>
+            <source>The slower torch kernels compute: {missing}. {remedy}</source>
+            <translation>正在使用较慢的 torch 内核计算：{missing}。{remedy}</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/choice.py"></location>
@@ -7083,16 +7063,6 @@
         </message>
         <message>
             <location filename="../../engine/kernels/native.py"></location>
-            <source>native ({isa}{exact})</source>
-            <translation>原生（{isa}{exact}）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/native.py"></location>
-            <source>, exact</source>
-            <translation>，精确</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/native.py"></location>
             <source>The compute threads could not be started.</source>
             <translation>无法启动计算线程。</translation>
         </message>
@@ -7163,13 +7133,13 @@
         </message>
         <message>
             <location filename="../../engine/models/compat/load.py"></location>
-            <source>and {len} more</source>
-            <translation>等，另有 {len} 个</translation>
+            <source>{names} and {len} more</source>
+            <translation>{names} 等，另有 {len} 个</translation>
         </message>
         <message>
             <location filename="../../engine/models/compat/load.py"></location>
-            <source>The model's files lack {lacking}{more}.</source>
-            <translation>模型的文件缺少 {lacking}{more}。</translation>
+            <source>The model's files lack {names}.</source>
+            <translation>模型的文件缺少 {names}。</translation>
         </message>
         <message>
             <location filename="../../engine/models/compat/load.py"></location>
@@ -7550,11 +7520,6 @@
             <location filename="../../engine/session/builtin.py"></location>
             <source>It is made when it is first used.</source>
             <translation>它会在首次使用时生成。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/builtin.py"></location>
-            <source>It is made when it is first used. {against}</source>
-            <translation>它会在首次使用时生成。{against}</translation>
         </message>
         <message>
             <location filename="../../engine/session/calibration.py"></location>
@@ -7943,11 +7908,6 @@
         </message>
         <message>
             <location filename="../../engine/session/verified.py"></location>
-            <source>It runs at {measured} tokens a second, which is {word} than the {span} expected. The expectation has been corrected.</source>
-            <translation>它每秒运行 {measured} 个词元，比预计的 {span} {word}。预计值已更正。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/verified.py"></location>
             <source>slower</source>
             <translation>慢</translation>
         </message>
@@ -7955,6 +7915,11 @@
             <location filename="../../engine/session/verified.py"></location>
             <source>faster</source>
             <translation>快</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/verified.py"></location>
+            <source>It runs at {measured} tokens a second, which is {word} than the {span} expected. The expectation has been corrected.</source>
+            <translation>它每秒运行 {measured} 个词元，比预计的 {span} {word}。预计值已更正。</translation>
         </message>
         <message>
             <location filename="../../engine/session/warm.py"></location>
@@ -7988,8 +7953,8 @@
         </message>
         <message>
             <location filename="../../engine/session/why.py"></location>
-            <source>Mostly computing: {a_token}, and {waiting} of the time goes into waiting for it.{slower}</source>
-            <translation>主要在计算：{a_token}，{waiting} 的时间花在等待磁盘上。{slower}</translation>
+            <source>Mostly computing: {a_token}, and {waiting} of the time goes into waiting for it.</source>
+            <translation>主要在计算：{a_token}，{waiting} 的时间花在等待磁盘上。</translation>
         </message>
         <message>
             <location filename="../../engine/session/why.py"></location>
@@ -8033,6 +7998,11 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
+            <source>text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
             <source>{names} numbers from 0 up, not all 0: {lower}</source>
             <translation>{names} 个不小于 0 的数，不全为 0：{lower}</translation>
         </message>
@@ -8058,486 +8028,6 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Temperature</source>
-            <translation>温度</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>0 always takes the likeliest token; higher is more varied.</source>
-            <translation>0 表示总是选择可能性最高的词元；数值越高，回答越多样。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Top-p</source>
-            <translation>Top-p</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Keep the likeliest tokens that together reach this probability.</source>
-            <translation>只保留累计概率达到此值的最可能词元。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Top-k</source>
-            <translation>Top-k</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Keep only this many likeliest tokens; 0 keeps all.</source>
-            <translation>只保留这么多个最可能的词元；0 表示全部保留。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Min-p</source>
-            <translation>Min-p</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Drop tokens less likely than this share of the likeliest.</source>
-            <translation>舍弃概率低于最可能词元这一比例的词元。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Repetition penalty</source>
-            <translation>重复惩罚</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Above 1 makes tokens already in the chat less likely.</source>
-            <translation>大于 1 时，对话中已出现的词元可能性降低。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Seed</source>
-            <translation>种子</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>The same seed gives the same answer; empty takes a new one each time.</source>
-            <translation>相同的种子给出相同的回答；留空则每次都用新的。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Longest answer</source>
-            <translation>最长回答</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Stop after this many tokens.</source>
-            <translation>生成这么多词元后停止。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Precision dial</source>
-            <translation>精度档位</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Exact runs every expert at full precision. The others run less important experts coarser, or skip them, when they would have to be fetched from disk: HOBBIT 67/30/3 as its paper does, 67 % of expert uses at full precision, 30 % coarse and 3 % skipped; Balanced more, Fast most.</source>
-            <translation>精确：每个专家都以完整精度运行。其他档位在需要从磁盘读取时，让不太重要的专家以较低精度运行或跳过：HOBBIT 67/30/3 按其论文，67 % 的专家使用为完整精度，30 % 为低精度，3 % 跳过；均衡降得更多，快速最多。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Exact</source>
-            <translation>精确</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Balanced</source>
-            <translation>均衡</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Fast</source>
-            <translation>快速</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Threshold T1</source>
-            <translation>阈值 T1</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Experts with an unimportance score up to T1 run at full precision (under Exact, all do).</source>
-            <translation>不重要性分数不超过 T1 的专家以全精度运行（在“精确”档位下，所有专家都如此）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Threshold T2</source>
-            <translation>阈值 T2</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Experts above T1 and up to T2 run coarse; above T2 they are skipped.</source>
-            <translation>高于 T1 且不超过 T2 的专家以低精度运行；高于 T2 的会被跳过。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Full precision</source>
-            <translation>全精度</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Bits of an expert that runs at full precision.</source>
-            <translation>以完整精度运行的专家的位数。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>All that is stored</source>
-            <translation>存储的全部位数</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>8 bits</source>
-            <translation>8 位</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>4 bits</source>
-            <translation>4 位</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>2 bits</source>
-            <translation>2 位</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Coarse precision</source>
-            <translation>低精度</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Bits of an expert that runs coarse, where the model stores several below full precision: 4 lose less than 2, and take twice as long to read. What the dials cost is measured again.</source>
-            <translation>模型存有多个低于完整精度的版本时，以低精度运行的专家的位数：4 位比 2 位损失更少，读取时间是两倍。各档位的代价会重新测量。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>The coarsest stored</source>
-            <translation>存有的最低精度</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Expert cache</source>
-            <translation>专家缓存</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Share of the model's experts kept in memory, from 0 to 1: 0.5 is half of them. Empty lets Underhill choose.</source>
-            <translation>模型的专家保留在内存中的比例，从 0 到 1：0.5 即一半。留空则由 Underhill 选择。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Memory ceiling (GB)</source>
-            <translation>内存上限（GB）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Most memory the whole program takes: itself, the model, the chat and the experts it keeps at hand. Empty takes what is free, less a margin. A lower ceiling is kept at once; what is too low is refused.</source>
-            <translation>整个程序最多占用的内存：程序自身、模型、对话，以及放在手边的专家。留空则使用空闲内存减去一定余量。调低上限会立即生效；过低的值会被拒绝。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Cache policy</source>
-            <translation>缓存策略</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Which expert leaves memory when room is needed. HOBBIT weighs how recently and how often each was used in this chat, at which precision, and how soon its layer's turn comes. LRU: the one unused for longest; LRU per layer: the same for each layer alone; LFU: the one used least; EdgeMoE: use and turn; Activation: the one that chats like this one use least.</source>
-            <translation>需要空间时，哪个专家离开内存。HOBBIT 会权衡每个专家在此对话中多近、多频繁地被使用，使用时的精度，以及多久轮到它所在的层。LRU：最久未使用的；LRU（每层）：每层单独计算；LFU：使用最少的；EdgeMoE：使用次数和轮次；激活：与此类似的对话最少使用的。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>HOBBIT</source>
-            <translation>HOBBIT</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>LRU</source>
-            <translation>LRU</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>LRU per layer</source>
-            <translation>LRU（每层）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>LFU</source>
-            <translation>LFU</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>EdgeMoE</source>
-            <translation>EdgeMoE</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Activation</source>
-            <translation>激活感知</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Weights of HOBBIT</source>
-            <translation>HOBBIT 的权重</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>What counts for an expert that may have to leave: how recently and how often it was used, how often at full precision, and how soon its layer's turn comes. Fitted takes what was found best for this model's routing, or for others where that was not done.</source>
-            <translation>决定专家去留的因素：最近何时使用、使用的频率、以全精度使用的频率，以及还有多久轮到它所在的层。“拟合”使用对此模型的路由最好的权重；没有求出时使用其他模型的。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Recency</source>
-            <translation>最近使用</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Frequency</source>
-            <translation>使用频率</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Distance</source>
-            <translation>距离</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Fitted</source>
-            <translation>拟合</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Read ahead</source>
-            <translation>预取</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Fetch experts that are likely to be needed before the model asks for them. Auto rests where it does not pay; the answers are the same either way.</source>
-            <translation>在模型需要之前，先读取可能要用的专家。“自动”在得不偿失时停用；无论怎样，回答都相同。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Predictor</source>
-            <translation>预测器</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Who says which experts will be needed. Auto weighs gates and token table as calibration found best, and takes plain gates until then. Gates: the routers of coming layers, asked in advance; taught: corrected for what lies between. The tables learn while the model answers. Matrices go by past answers; all together weighs the lot.</source>
-            <translation>由谁预测将要用到的专家。“自动”按校准得出的最佳比例结合门控与词元表，校准之前只用门控。门控：提前询问后续各层的路由；校正过的门控：考虑了中间各层的影响。各表在模型回答时学习。矩阵依据以往的回答；“全部合用”则结合所有这些。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Auto</source>
-            <translation>自动</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Gates</source>
-            <translation>门控</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Taught gates</source>
-            <translation>校正过的门控</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Token table</source>
-            <translation>词元表</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Pairs of layers</source>
-            <translation>层配对</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Paths</source>
-            <translation>激活路径</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Activation matrices</source>
-            <translation>激活矩阵</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>All together</source>
-            <translation>全部合用</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Layers read ahead</source>
-            <translation>预取层数</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>How many layers ahead is looked for a missing expert. Activation matrices look at all of them.</source>
-            <translation>提前多少层查找缺少的专家。激活矩阵会查看所有的层。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Experts read ahead</source>
-            <translation>预取专家数</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Most experts expected of a layer; empty takes as many as a token chooses.</source>
-            <translation>预计每层最多使用的专家数；留空则与每个词元选择的数量相同。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Remember which experts are used</source>
-            <translation>记住使用了哪些专家</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Keeps with the model which experts lay in memory, how often chats used which, and which tokens (pieces of words) were seen with which, so that it starts warm the next time: counts, no text, no order. Off removes what is kept.</source>
-            <translation>随模型保存哪些专家在内存中、各对话使用专家的频率，以及哪些词元（词的片段）与哪些专家一起出现过，以便下次启动时已经预热：只有计数，没有文本，也没有顺序。关闭则删除已保存的内容。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Processor and graphics card</source>
-            <translation>处理器与显卡</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>What computes. CPU-only: the processor. CPU-assisted: the card, and the processor for experts that the card lacks. GPU-centric: the card alone. Auto takes the fastest of those that this computer and this version of Underhill can run.</source>
-            <translation>用什么计算。仅处理器：只用处理器。处理器辅助：用显卡，显卡上没有的专家由处理器计算。显卡为主：只用显卡。“自动”在这台电脑和此版本的 Underhill 能运行的模式中选最快的。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Reader threads</source>
-            <translation>读取线程</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Reads from disk under way at once.</source>
-            <translation>同时进行的磁盘读取数。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Direct I/O</source>
-            <translation>直接 I/O</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Read experts past the system's file cache.</source>
-            <translation>读取专家时绕过系统的文件缓存。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Compute threads</source>
-            <translation>计算线程</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Empty takes the physical cores.</source>
-            <translation>留空则使用物理核心数。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Context length</source>
-            <translation>上下文长度</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Most tokens of chat the model sees. Empty takes what the model allows and experts leave: as many as push none out of memory, or 32,768 where some are read from disk in any case.</source>
-            <translation>模型最多能看到的对话词元数。留空则取模型允许且专家留有余地的数量：以不把专家挤出内存为限；如果总有一些要从磁盘读取，则为 32,768。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Other weights</source>
-            <translation>其他权重</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>How attention and the other weights are held in memory. Auto takes 8 bits, which lose no more than bf16, and float32 for small models; 4 bits are half as large and less precise.</source>
-            <translation>注意力和其他权重在内存中的保存方式。自动采用 8 位，损失不超过 bf16，小模型采用 float32；4 位只占一半空间，但精度较低。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>float32</source>
-            <translation>float32</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>bf16</source>
-            <translation>bf16</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Activations</source>
-            <translation>激活值</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Numbers on their way through the model meet weights of 2, 4 and 8 bits rounded to 8 bits, or exact and slower. Auto rounds, under every dial, Exact included: it loses about what bf16 does.</source>
-            <translation>流经模型的数值与 2、4、8 位权重相乘时，可以舍入到 8 位，也可以保持精确但较慢。“自动”在每个档位（包括“精确”）下都舍入：损失与 bf16 大致相当。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Kernels</source>
-            <translation>计算内核</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Native code, or the slower torch reference.</source>
-            <translation>原生代码，或较慢的 torch 参考实现。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Model hub</source>
-            <translation>模型站</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Address that models are searched at and fetched from, such as that of a mirror. Empty takes HF_ENDPOINT where it is set, and Hugging Face otherwise.</source>
-            <translation>搜索和获取模型的地址，例如镜像站的地址。留空则使用 HF_ENDPOINT（如已设置），否则使用 Hugging Face。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Proxy</source>
-            <translation>代理</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Such as http://proxy.example:8080. Empty takes HTTPS_PROXY, HTTP_PROXY and NO_PROXY.</source>
-            <translation>例如 http://proxy.example:8080。留空则使用 HTTPS_PROXY、HTTP_PROXY 和 NO_PROXY。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Stay offline</source>
-            <translation>保持离线</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>No search and no download: nothing of Underhill uses the network.</source>
-            <translation>不搜索也不下载：Underhill 完全不使用网络。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Pause imports on battery (%)</source>
-            <translation>使用电池时暂停导入（%）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>On battery, an import waits as soon as less than this percentage is left, and goes on when the computer is plugged in. 0 never waits.</source>
-            <translation>使用电池时，剩余电量一旦低于此百分比，导入就会等待，接通电源后继续。0 表示从不等待。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Model folders</source>
-            <translation>模型文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Folders that models live in, one a line, on as many disks as you like; new models go into the first. 'default' is the one in Underhill's own data.</source>
-            <translation>存放模型的文件夹，每行一个，可以在任意多块磁盘上；新模型放进第一个。'default' 是 Underhill 自己数据目录中的那个。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
             <source>{label} does nothing unless {label2} is {name_of}.</source>
             <translation>只有 {label2} 为 {name_of} 时，{label} 才起作用。</translation>
         </message>
@@ -8545,36 +8035,6 @@
             <location filename="../../engine/settings.py"></location>
             <source>There is no setting called {name}.</source>
             <translation>没有名为 {name} 的设置。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>8-bit</source>
-            <translation>8 位</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Native</source>
-            <translation>原生</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Off</source>
-            <translation>关</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>On</source>
-            <translation>开</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Torch</source>
-            <translation>torch</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>text</source>
-            <translation>文本</translation>
         </message>
         <message>
             <location filename="../../engine/store/dense.py"></location>
@@ -9007,74 +8467,514 @@
             <translation>{path} 自相矛盾。</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>Permission denied</source>
-            <translation>没有权限</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Precision dial</source>
+            <translation>精度档位</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>No space left on device</source>
-            <translation>设备上没有空间</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Exact runs every expert at full precision. The others run less important experts coarser, or skip them, when they would have to be fetched from disk: HOBBIT 67/30/3 as its paper does, 67 % of expert uses at full precision, 30 % coarse and 3 % skipped; Balanced more, Fast most.</source>
+            <translation>精确：每个专家都以完整精度运行。其他档位在需要从磁盘读取时，让不太重要的专家以较低精度运行或跳过：HOBBIT 67/30/3 按其论文，67 % 的专家使用为完整精度，30 % 为低精度，3 % 跳过；均衡降得更多，快速最多。</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>Input/output error</source>
-            <translation>输入/输出错误</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Automatic</source>
+            <translation>自动</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>Read-only file system</source>
-            <translation>只读文件系统</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Exact</source>
+            <translation>精确</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>No such file or directory</source>
-            <translation>没有此文件或目录</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Balanced</source>
+            <translation>均衡</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>Is a directory</source>
-            <translation>是一个目录</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Fast</source>
+            <translation>快速</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>Not a directory</source>
-            <translation>不是目录</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Threshold T1</source>
+            <translation>阈值 T1</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>File exists</source>
-            <translation>文件已存在</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Experts with an unimportance score up to T1 run at full precision (under Exact, all do).</source>
+            <translation>不重要性分数不超过 T1 的专家以全精度运行（在“精确”档位下，所有专家都如此）。</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>Invalid argument</source>
-            <translation>参数无效</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Threshold T2</source>
+            <translation>阈值 T2</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>Too many open files</source>
-            <translation>打开的文件过多</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Experts above T1 and up to T2 run coarse; above T2 they are skipped.</source>
+            <translation>高于 T1 且不超过 T2 的专家以低精度运行；高于 T2 的会被跳过。</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>File name too long</source>
-            <translation>文件名过长</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Full precision</source>
+            <translation>全精度</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>Operation not permitted</source>
-            <translation>不允许此操作</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>Bits of an expert that runs at full precision.</source>
+            <translation>以完整精度运行的专家的位数。</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>Disk quota exceeded</source>
-            <translation>超出磁盘配额</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>All that is stored</source>
+            <translation>存储的全部位数</translation>
         </message>
         <message>
-            <location filename="../../engine/errors.py"></location>
-            <source>File too large</source>
-            <translation>文件过大</translation>
+            <location filename="../../engine/settings.py"></location>
+            <source>8 bits</source>
+            <translation>8 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>4 bits</source>
+            <translation>4 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>2 bits</source>
+            <translation>2 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Coarse precision</source>
+            <translation>低精度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Bits of an expert that runs coarse, where the model stores several below full precision: 4 lose less than 2, and take twice as long to read. What the dials cost is measured again.</source>
+            <translation>模型存有多个低于完整精度的版本时，以低精度运行的专家的位数：4 位比 2 位损失更少，读取时间是两倍。各档位的代价会重新测量。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>The coarsest stored</source>
+            <translation>存有的最低精度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Expert cache</source>
+            <translation>专家缓存</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Share of the model's experts kept in memory, from 0 to 1: 0.5 is half of them. Empty lets Underhill choose.</source>
+            <translation>模型的专家保留在内存中的比例，从 0 到 1：0.5 即一半。留空则由 Underhill 选择。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Memory ceiling (GB)</source>
+            <translation>内存上限（GB）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Most memory the whole program takes: itself, the model, the chat and the experts it keeps at hand. Empty takes what is free, less a margin. A lower ceiling is kept at once; what is too low is refused.</source>
+            <translation>整个程序最多占用的内存：程序自身、模型、对话，以及放在手边的专家。留空则使用空闲内存减去一定余量。调低上限会立即生效；过低的值会被拒绝。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Cache policy</source>
+            <translation>缓存策略</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Which expert leaves memory when room is needed. HOBBIT weighs how recently and how often each was used in this chat, at which precision, and how soon its layer's turn comes. LRU: the one unused for longest; LRU per layer: the same for each layer alone; LFU: the one used least; EdgeMoE: use and turn; Activation: the one that chats like this one use least.</source>
+            <translation>需要空间时，哪个专家离开内存。HOBBIT 会权衡每个专家在此对话中多近、多频繁地被使用，使用时的精度，以及多久轮到它所在的层。LRU：最久未使用的；LRU（每层）：每层单独计算；LFU：使用最少的；EdgeMoE：使用次数和轮次；激活：与此类似的对话最少使用的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>HOBBIT</source>
+            <translation>HOBBIT</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>LRU</source>
+            <translation>LRU</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>LRU per layer</source>
+            <translation>LRU（每层）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>LFU</source>
+            <translation>LFU</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>EdgeMoE</source>
+            <translation>EdgeMoE</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Activation</source>
+            <translation>激活感知</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Weights of HOBBIT</source>
+            <translation>HOBBIT 的权重</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>What counts for an expert that may have to leave: how recently and how often it was used, how often at full precision, and how soon its layer's turn comes. Fitted takes what was found best for this model's routing, or for others where that was not done.</source>
+            <translation>决定专家去留的因素：最近何时使用、使用的频率、以全精度使用的频率，以及还有多久轮到它所在的层。“拟合”使用对此模型的路由最好的权重；没有求出时使用其他模型的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Fitted</source>
+            <translation>拟合</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Recency</source>
+            <translation>最近使用</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Frequency</source>
+            <translation>使用频率</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Distance</source>
+            <translation>距离</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Read ahead</source>
+            <translation>预取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Fetch experts that are likely to be needed before the model asks for them. Auto rests where it does not pay; the answers are the same either way.</source>
+            <translation>在模型需要之前，先读取可能要用的专家。“自动”在得不偿失时停用；无论怎样，回答都相同。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Auto</source>
+            <translation>自动</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Off</source>
+            <translation>关</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Predictor</source>
+            <translation>预测器</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Who says which experts will be needed. Auto weighs gates and token table as calibration found best, and takes plain gates until then. Gates: the routers of coming layers, asked in advance; taught: corrected for what lies between. The tables learn while the model answers. Matrices go by past answers; all together weighs the lot.</source>
+            <translation>由谁预测将要用到的专家。“自动”按校准得出的最佳比例结合门控与词元表，校准之前只用门控。门控：提前询问后续各层的路由；校正过的门控：考虑了中间各层的影响。各表在模型回答时学习。矩阵依据以往的回答；“全部合用”则结合所有这些。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Gates</source>
+            <translation>门控</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Taught gates</source>
+            <translation>校正过的门控</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Token table</source>
+            <translation>词元表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Pairs of layers</source>
+            <translation>层配对</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Paths</source>
+            <translation>激活路径</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Activation matrices</source>
+            <translation>激活矩阵</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>All together</source>
+            <translation>全部合用</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Layers read ahead</source>
+            <translation>预取层数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>How many layers ahead is looked for a missing expert. Activation matrices look at all of them.</source>
+            <translation>提前多少层查找缺少的专家。激活矩阵会查看所有的层。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Experts read ahead</source>
+            <translation>预取专家数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Most experts expected of a layer; empty takes as many as a token chooses.</source>
+            <translation>预计每层最多使用的专家数；留空则与每个词元选择的数量相同。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Remember which experts are used</source>
+            <translation>记住使用了哪些专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Keeps with the model which experts lay in memory, how often chats used which, and which tokens (pieces of words) were seen with which, so that it starts warm the next time: counts, no text, no order. Off removes what is kept.</source>
+            <translation>随模型保存哪些专家在内存中、各对话使用专家的频率，以及哪些词元（词的片段）与哪些专家一起出现过，以便下次启动时已经预热：只有计数，没有文本，也没有顺序。关闭则删除已保存的内容。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Processor and graphics card</source>
+            <translation>处理器与显卡</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>What computes. CPU-only: the processor. CPU-assisted: the card, and the processor for experts that the card lacks. GPU-centric: the card alone. Auto takes the fastest of those that this computer and this version of Underhill can run.</source>
+            <translation>用什么计算。仅处理器：只用处理器。处理器辅助：用显卡，显卡上没有的专家由处理器计算。显卡为主：只用显卡。“自动”在这台电脑和此版本的 Underhill 能运行的模式中选最快的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Reader threads</source>
+            <translation>读取线程</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Reads from disk under way at once.</source>
+            <translation>同时进行的磁盘读取数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Direct I/O</source>
+            <translation>直接 I/O</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Read experts past the system's file cache.</source>
+            <translation>读取专家时绕过系统的文件缓存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>On</source>
+            <translation>开</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Compute threads</source>
+            <translation>计算线程</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Empty takes the physical cores.</source>
+            <translation>留空则使用物理核心数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Context length</source>
+            <translation>上下文长度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Most tokens of chat the model sees. Empty takes what the model allows and experts leave: as many as push none out of memory, or 32,768 where some are read from disk in any case.</source>
+            <translation>模型最多能看到的对话词元数。留空则取模型允许且专家留有余地的数量：以不把专家挤出内存为限；如果总有一些要从磁盘读取，则为 32,768。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Other weights</source>
+            <translation>其他权重</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>How attention and the other weights are held in memory. Auto takes 8 bits, which lose no more than bf16, and float32 for small models; 4 bits are half as large and less precise.</source>
+            <translation>注意力和其他权重在内存中的保存方式。自动采用 8 位，损失不超过 bf16，小模型采用 float32；4 位只占一半空间，但精度较低。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>float32</source>
+            <translation>float32</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>bf16</source>
+            <translation>bf16</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Activations</source>
+            <translation>激活值</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Numbers on their way through the model meet weights of 2, 4 and 8 bits rounded to 8 bits, or exact and slower. Auto rounds, under every dial, Exact included: it loses about what bf16 does.</source>
+            <translation>流经模型的数值与 2、4、8 位权重相乘时，可以舍入到 8 位，也可以保持精确但较慢。“自动”在每个档位（包括“精确”）下都舍入：损失与 bf16 大致相当。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>8-bit</source>
+            <translation>8 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Kernels</source>
+            <translation>计算内核</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Native code, or the slower torch reference.</source>
+            <translation>原生代码，或较慢的 torch 参考实现。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Native</source>
+            <translation>原生</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Torch</source>
+            <translation>torch</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Temperature</source>
+            <translation>温度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>0 always takes the likeliest token; higher is more varied.</source>
+            <translation>0 表示总是选择可能性最高的词元；数值越高，回答越多样。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Top-p</source>
+            <translation>Top-p</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Keep the likeliest tokens that together reach this probability.</source>
+            <translation>只保留累计概率达到此值的最可能词元。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Top-k</source>
+            <translation>Top-k</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Keep only this many likeliest tokens; 0 keeps all.</source>
+            <translation>只保留这么多个最可能的词元；0 表示全部保留。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Min-p</source>
+            <translation>Min-p</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Drop tokens less likely than this share of the likeliest.</source>
+            <translation>舍弃概率低于最可能词元这一比例的词元。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Repetition penalty</source>
+            <translation>重复惩罚</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Above 1 makes tokens already in the chat less likely.</source>
+            <translation>大于 1 时，对话中已出现的词元可能性降低。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Seed</source>
+            <translation>种子</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>The same seed gives the same answer; empty takes a new one each time.</source>
+            <translation>相同的种子给出相同的回答；留空则每次都用新的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Longest answer</source>
+            <translation>最长回答</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Stop after this many tokens.</source>
+            <translation>生成这么多词元后停止。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Model hub</source>
+            <translation>模型站</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Address that models are searched at and fetched from, such as that of a mirror. Empty takes HF_ENDPOINT where it is set, and Hugging Face otherwise.</source>
+            <translation>搜索和获取模型的地址，例如镜像站的地址。留空则使用 HF_ENDPOINT（如已设置），否则使用 Hugging Face。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Proxy</source>
+            <translation>代理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Such as http://proxy.example:8080. Empty takes HTTPS_PROXY, HTTP_PROXY and NO_PROXY.</source>
+            <translation>例如 http://proxy.example:8080。留空则使用 HTTPS_PROXY、HTTP_PROXY 和 NO_PROXY。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Stay offline</source>
+            <translation>保持离线</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>No search and no download: nothing of Underhill uses the network.</source>
+            <translation>不搜索也不下载：Underhill 完全不使用网络。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Model folders</source>
+            <translation>模型文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Folders that models live in, one a line, on as many disks as you like; new models go into the first. 'default' is the one in Underhill's own data.</source>
+            <translation>存放模型的文件夹，每行一个，可以在任意多块磁盘上；新模型放进第一个。'default' 是 Underhill 自己数据目录中的那个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Pause imports on battery (%)</source>
+            <translation>使用电池时暂停导入（%）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>On battery, an import waits as soon as less than this percentage is left, and goes on when the computer is plugged in. 0 never waits.</source>
+            <translation>使用电池时，剩余电量一旦低于此百分比，导入就会等待，接通电源后继续。0 表示从不等待。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
@@ -9225,6 +9125,86 @@
             <location filename="../../resources/catalogue.json"></location>
             <source>A large all-rounder, strong at Korean and English.</source>
             <translation>大型通用模型，擅长韩文和英文。</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>Permission denied</source>
+            <translation>没有权限</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>No space left on device</source>
+            <translation>设备上没有空间</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>Input/output error</source>
+            <translation>输入/输出错误</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>Read-only file system</source>
+            <translation>只读文件系统</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>No such file or directory</source>
+            <translation>没有此文件或目录</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>Is a directory</source>
+            <translation>是一个目录</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>Not a directory</source>
+            <translation>不是目录</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>File exists</source>
+            <translation>文件已存在</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>Invalid argument</source>
+            <translation>参数无效</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>Too many open files</source>
+            <translation>打开的文件过多</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>File name too long</source>
+            <translation>文件名过长</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>Operation not permitted</source>
+            <translation>不允许此操作</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>Disk quota exceeded</source>
+            <translation>超出磁盘配额</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>File too large</source>
+            <translation>文件过大</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>, </source>
+            <translation>、</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/engine_keys.py"></location>
+            <source>; </source>
+            <translation>；</translation>
         </message>
     </context>
     <context>

@@ -16,6 +16,10 @@ from engine.hardware.computer import describe
 from engine.hardware.machine import DiskPoint, Machine, Memory
 from engine.hardware.processor import Processor
 from engine.hardware.rates import Rates
+from engine.hub.cards import note_of
+from engine.session.reading_ahead import BESIDE
+from engine.session.why import Pace, why
+from engine.translatable import joined, msg
 from tests.app.fake_hub import FakeHub
 
 LAYERS, EXPERTS = 16, 32
@@ -26,15 +30,17 @@ _FOLDERS = (api.AddFolder, api.ForgetFolder, api.ListFolders)
 BUILTIN = api.ModelCard(
     "builtin", "Little Hill 21M", "olmoe", "/models/builtin", 21_000_000, 8_000_000, 38_000_000, 30_000_000, LAYERS,
     LAYERS, EXPERTS, 4, 1024, (2, 4, 8), "lean",
-    "A very small model (21 million parameters) that comes with Underhill, to try the app and see experts at work. It "
-    "makes small talk and is often wrong; import a bigger model for real use.",
-    plan=("All 38.0 MB of experts fit in memory, so every one runs at 8 bits whatever the dial says.",
-          "Native kernels (AVX2) compute on 4 threads."),
+    note_of("builtin", 21_000_000, lean=True),
+    plan=(msg("All {whole} of experts fit in memory, so every one runs at {tier} bits whatever the dial says.",
+              whole="38.0 MB", tier=8),
+          msg("Native kernels ({names}) compute on {threads} {threads2}.", names="AVX2", threads=4,
+              threads2=msg("threads"))),
 )  # fmt: skip
 LARGE = api.ModelCard(
     "olmoe-1b-7b", "OLMoE 1B-7B Instruct", "olmoe", "/models/olmoe", 6_900_000_000, 1_300_000_000, 7_400_000_000,
     6_900_000_000, LAYERS, LAYERS, EXPERTS, 8, 4096, (2, 4, 8), "lean",
-    plan=("1.7 GB of 6.9 GB of experts (25 %) are kept in memory at 8 bits; the rest is read from disk when needed.",),
+    plan=(msg("{cache} of {whole} of experts ({whole2} %) are kept in memory at {tier} bits; the rest is read from "
+              "disk when needed.", cache="1.7 GB", whole="6.9 GB", whole2=25, tier=8),),
 )  # fmt: skip
 POINTS = (DiskPoint(4_000_000, 4, True, 3.4e9), DiskPoint(1_000_000, 4, True, 3.1e9))
 MACHINE = Machine(8, Memory(16_000_000_000, 11_200_000_000), 52e9, 3.1e9, 212_000_000_000, "avx512vnni",
@@ -42,6 +48,11 @@ MACHINE = Machine(8, Memory(16_000_000_000, 11_200_000_000), 52e9, 3.1e9, 212_00
 COMPUTER = describe(
     Processor("AMD Ryzen 7 7840U", 8, 8, 16), MACHINE, Rates(52e9, 8, POINTS, {2: 0.9, 4: 0.97, 8: 0.98})
 )
+AHEAD = joined(" ", (
+    msg("Read ahead by {words}: {recall} % of the experts named for the next layer were chosen.",
+        words=BESIDE["taught"], recall=83),
+    msg("{read} % of the bytes read ahead were in vain.", read=6),
+))  # fmt: skip
 SENTENCE = "The hill was quiet, and under it the small lamps were lit one after another. "
 
 
@@ -79,7 +90,7 @@ class FakeEngine:
         self.context = 1024
         self.finish = "stop"
         self.thinking_seconds = 0.0
-        self.idle = "Idle."  # why the speed is as it is, while nothing is asked
+        self.idle = msg("Idle.")  # why the speed is as it is, while nothing is asked
         self.telemetry_every = 0.2
         self.shared: dict[str, Any] = {s.name: s.default for s in api.settings.SHARED}
         self.choices: dict[str, dict[str, str]] = {"mode": {}}
@@ -138,7 +149,15 @@ class FakeEngine:
             return self._load(command)
         if isinstance(command, api.ImportModel):
             for done in range(0, 101, 20):
-                self._on_event(api.Progress(command.id, f"Quantizing layer {done // 20 + 1} of 6", done, 100, "bytes"))
+                self._on_event(
+                    api.Progress(
+                        command.id,
+                        msg("Quantizing layer {index} of {last}", index=done // 20 + 1, last=6),
+                        done,
+                        100,
+                        "bytes",
+                    )
+                )
                 if command.id in self._cancelled:
                     return api.Cancelled(command.id)
             return api.Done(command.id, LARGE)
@@ -181,7 +200,7 @@ class FakeEngine:
     def _load(self, command: api.LoadModel) -> api.Event:
         steps = 20
         for step in range(steps):
-            self._on_event(api.Progress(command.id, "Opening the model", step, steps, "bytes"))
+            self._on_event(api.Progress(command.id, msg("Opening the model"), step, steps, "bytes"))
             if self._halts(command, step == steps // 2):
                 return api.Cancelled(command.id)
         card = next((c for c in self.cards if c.name == command.model), self.cards[0])
@@ -189,8 +208,8 @@ class FakeEngine:
         return api.Done(command.id, card)
 
     def _probe(self, command: api.ProbeComputer) -> api.Event:
-        for step, what in enumerate(("memory", "kernels", "the disk", "the disk")):
-            self._on_event(api.Progress(command.id, f"Measuring {what}", step, 4, "steps"))
+        for step, what in enumerate((msg("memory"), msg("kernels"), msg("the disk"), msg("the disk"))):
+            self._on_event(api.Progress(command.id, msg("Measuring {doing}", doing=what), step, 4, "steps"))
             time.sleep(self.probe_seconds / 4)
             if self._halts(command, step == 2):
                 return api.Cancelled(command.id)
@@ -200,7 +219,7 @@ class FakeEngine:
         card = next(c for c in self.cards if c.name == command.model)
         bits = ((2, 700), (4, 324))
         for step in range(4):
-            self._on_event(api.Progress(command.id, "Lowering one layer at a time", step, 4, "steps"))
+            self._on_event(api.Progress(command.id, msg("Lowering one layer at a time"), step, 4, "steps"))
             if self._halts(command, step == 2):
                 return api.Cancelled(command.id)
         if isinstance(command, api.MeasureLowering):
@@ -283,15 +302,13 @@ class FakeEngine:
             c["misses"], c["misses"] * 60_000, {k: c[k] for k in ("8", "4", "2", "skipped")}, c["tokens"],
             (self.rate or 12.0) * wobble if generating else 0.0, 62e6 * wobble if generating else 0.0, 1_730_000_000,
             1_900_000_000, 3_150_000_000, generating,
-            "Waiting for the disk: every token reads 5.2 MB from the disk, which gives 62 MB a second, and 64 % of the "
-            "time goes into that. A larger expert cache would help." if generating else self.idle,
+            why(Pace(False, 12.0, 118.0, 0.64, 62e6, 40.0, 6 * 10**9, 52e9)) if generating else self.idle,
             tuple(map(tuple, self._used)),
             tuple(tuple(min(0.6, taste / 12) for taste in row) for row in self._taste),
             tuple(tuple(int(held > 0) for held in row) for row in self._held),
             foreseen=c["hits"] // 6, foreseen_late=c["misses"] // 5, prompt_tokens_per_second=118.0,
             waiting=0.64 * wobble if generating else 0.0,
-            ahead="Read ahead by taught gates and the token table: 83 % of the experts named for the next layer were "
-            "chosen. 6 % of the bytes read ahead were in vain.",
+            ahead=AHEAD,
             memory=api.MemoryUse(4_000_000_000, 3_150_000_000, 270_000_000, 890_000_000, 120_000_000, 140_000_000,
                                  1_730_000_000, 170_000_000, 338_000_000, 342_000_000),
         )  # fmt: skip

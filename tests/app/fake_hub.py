@@ -6,32 +6,42 @@ import dataclasses
 from collections.abc import Callable
 
 from engine import api
+from engine.translatable import Translatable, msg, translated
 
 GB = 1_000_000_000
-_PART = "% of its experts in memory, the rest read from disk."
-FITS = api.Fit("fits", f"Fits: about 9 to 14 tokens a second with 4-bit experts, 62 {_PART}", (9.0, 14.0), 4 * GB,
+
+
+def _fits(pill: str, span: str, share: int) -> Translatable:
+    where = msg("{whole} % of its experts in memory, the rest read from disk", whole=share)
+    return msg("{pill}: about {span} tokens a second with {tier}-bit experts, {where}.",
+               pill=translated(pill), span=span, tier=4, where=where)  # fmt: skip
+
+
+FITS = api.Fit("fits", _fits("Fits", "9 to 14", 62), (9.0, 14.0), 4 * GB,
                18 * GB, 17 * GB, 4)  # fmt: skip
-SLOW = api.Fit("slow", f"Slow: about 0.8 to 1.5 tokens a second with 4-bit experts, 9 {_PART}", (0.8, 1.5), 7 * GB,
+SLOW = api.Fit("slow", _fits("Slow", "0.8 to 1.5", 9), (0.8, 1.5), 7 * GB,
                70 * GB, 66 * GB, 4)  # fmt: skip
 TOO_BIG = api.Fit(
-    "too_big", "Too big for the disk: it takes 360 GB, 2.0 GB should stay free, and 212 GB are free there.",
+    "too_big",
+    msg("Too big for the disk: it takes {disk}, {disk_margin} should stay free, and {disk_free} are free there.",
+        disk="360 GB", disk_margin="2.0 GB", disk_free="212 GB"),
     None, 21 * GB, 380 * GB, 360 * GB, 4,
 )  # fmt: skip
 QWEN = api.HubModel(
     "Qwen/Qwen3-30B-A3B", "Qwen3 30B A3B", "qwen3_moe", 30_500_000_000, 61 * GB, "apache-2.0",
-    "A good all-rounder that answers at once, without thinking first.", 3_300_000_000, 40960, fit=FITS,
+    translated("A good all-rounder that answers at once, without thinking first."), 3_300_000_000, 40960, fit=FITS,
 )  # fmt: skip
 GLM = api.HubModel(
     "zai-org/GLM-4.5-Air", "GLM 4.5 Air", "glm4_moe", 106_000_000_000, 220 * GB, "mit",
-    "A large all-rounder, good at programs and long tasks.", 12_000_000_000, 131072, fit=SLOW,
+    translated("A large all-rounder, good at programs and long tasks."), 12_000_000_000, 131072, fit=SLOW,
 )  # fmt: skip
 DEEPSEEK = api.HubModel(
     "deepseek-ai/DeepSeek-V3.1", "DeepSeek V3.1", "deepseek_v3", 671_000_000_000, 688 * GB, "mit",
-    "Among the strongest open models, and among the largest.", 37_000_000_000, 131072, fit=TOO_BIG,
+    translated("Among the strongest open models, and among the largest."), 37_000_000_000, 131072, fit=TOO_BIG,
 )  # fmt: skip
 GPT_OSS = api.HubModel(
     "openai/gpt-oss-20b", "gpt-oss 20B", "gpt_oss", 20_900_000_000, 14 * GB, "apache-2.0",
-    "Small enough for most computers, thinks briefly before it answers.", 3_600_000_000, 131072, fit=FITS,
+    translated("Small enough for most computers, thinks briefly before it answers."), 3_600_000_000, 131072, fit=FITS,
 )  # fmt: skip
 CATALOGUE = (GPT_OSS, QWEN, GLM, DEEPSEEK)
 FOUND = (

@@ -12,6 +12,7 @@ from engine.experts.policies.lru import Lru
 from engine.experts.policies.lru_layer import LruPerLayer
 from engine.experts.policies.policy import Policy, Shape
 from engine.experts.policies.weights import DEFAULT, WeightsByShare
+from engine.translatable import msg
 
 NAMES = ("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation")
 
@@ -42,5 +43,7 @@ def make_policy(
         case "activation":
             return ActivationAware(shape, collection, adds=collection is None)
     raise UnderhillError(
-        Kind.BAD_REQUEST, f"There is no cache policy called {name!r}.", f"Choose one of {', '.join(NAMES)}."
+        Kind.BAD_REQUEST,
+        msg("There is no cache policy called {name}.", name=repr(name)),
+        msg("Choose one of {names}.", names=", ".join(NAMES)),
     )

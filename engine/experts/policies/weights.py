@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 
 from engine.errors import Kind, UnderhillError
+from engine.translatable import msg
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,11 @@ class Weights:
         if not (all(0.0 <= w <= 1.0 for w in weights) and abs(sum(weights) - 1.0) < 1e-6):
             raise UnderhillError(
                 Kind.BAD_REQUEST,
-                f"The cache policy's weights {', '.join(f'{w:g}' for w in weights)} are not possible.",
-                "They go from 0 to 1 and sum to 1.",
+                msg(
+                    "The cache policy's weights {weights} are not possible.",
+                    weights=", ".join(f"{w:g}" for w in weights),
+                ),
+                msg("They go from 0 to 1 and sum to 1."),
             )
 
     @property

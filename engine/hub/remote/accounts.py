@@ -6,15 +6,18 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.remote import tokens
 from engine.hub.remote.client import Hub
 from engine.hub.shown import TokenState
+from engine.translatable import msg
 
 
 def accept(hub: Hub, value: str) -> str:
     """Try a token, then keep it in the keyring; whose it is. Raises UnderhillError; a token that fails is not kept."""
     value = value.strip()
     if not value:
-        raise UnderhillError(Kind.BAD_REQUEST, "No token was given.", "Paste it, or give it on standard input.")
+        raise UnderhillError(
+            Kind.BAD_REQUEST, msg("No token was given."), msg("Paste it, or give it on standard input.")
+        )
     if not value.isascii() or not value.isprintable() or " " in value:
-        raise UnderhillError(Kind.BAD_REQUEST, "This is not a token.", "Copy it again, whole and alone.")
+        raise UnderhillError(Kind.BAD_REQUEST, msg("This is not a token."), msg("Copy it again, whole and alone."))
     with Hub(hub.endpoint, hub.proxy, hub.offline, tokens.Token(value)) as tried:
         name = tried.account()
     tokens.keep(hub.endpoint, value)

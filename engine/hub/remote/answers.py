@@ -9,6 +9,7 @@ import httpx2
 
 from engine import limits
 from engine.hub.remote import errors
+from engine.translatable import msg
 
 
 class Pace:
@@ -24,7 +25,7 @@ class Pace:
         self._left -= count
         self._had += count
         if self._left < 0:
-            raise errors.nonsense(self._url, "an answer without end")
+            raise errors.nonsense(self._url, msg("an answer without end"))
         took = self._clock() - self._begun
         if took > limits.ANSWER_SECONDS or (took > limits.SILENCE_SECONDS and self._had < limits.LEAST_PACE * took):
             raise errors.slow(self._url)
@@ -60,7 +61,7 @@ def whole(response: httpx2.Response) -> httpx2.Response:
             pace.arrived(len(piece))
             data += piece
     except httpx2.DecodingError as cause:
-        raise errors.nonsense(url, "bytes that cannot be unpacked") from cause
+        raise errors.nonsense(url, msg("bytes that cannot be unpacked")) from cause
     finally:
         response.close()
     headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() not in _OF_THE_WAY]

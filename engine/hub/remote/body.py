@@ -18,6 +18,7 @@ from engine.hub.remote.meter import Meter
 from engine.hub.remote.retry import Patience, Retry
 from engine.hub.remote.revision import RemoteFile
 from engine.hub.remote.room import Room
+from engine.translatable import msg
 
 CHUNK = 8 << 20  # bytes asked for at once
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
@@ -108,7 +109,7 @@ class Body:
         if response.status_code == 206:
             found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
             if found is None or len(found[0]) > 80 or int(found[1]) != self.at:
-                raise errors.nonsense(str(response.url), "other bytes than it was asked for")
+                raise errors.nonsense(str(response.url), msg("other bytes than it was asked for"))
             if found[2] != "*" and int(found[2]) != size:
                 raise errors.other_size(name, size, int(found[2]))
             return 0

@@ -20,6 +20,7 @@ from huggingface_hub.utils import build_hf_headers
 from engine import limits, settings
 from engine.errors import Kind, UnderhillError
 from engine.hub.remote import answers, errors, tokens
+from engine.translatable import Translatable, msg
 
 DEFAULT = "https://huggingface.co"
 CONNECT = 10.0  # seconds to wait for a connection
@@ -39,7 +40,10 @@ class Hub:
     ) -> None:
         """token: None looks it up."""
         if not re.match(r"https?://[^/\s]+", endpoint) or not _is_url(endpoint):
-            raise _bad(f"{limits.shown(endpoint)} is not the address of a hub.", "It begins with https://.")
+            raise _bad(
+                msg("{shown} is not the address of a hub.", shown=limits.shown(endpoint)),
+                msg("It begins with https://."),
+            )
         self.endpoint = endpoint.rstrip("/")
         self.proxy = proxy
         self.offline = offline
@@ -85,9 +89,11 @@ class Hub:
             except HfHubHTTPError as cause:
                 raise self._refused(cause.response, repo) from cause
             except HFValidationError as cause:
-                raise _bad(f"{repo!r} is not the name of a model.", "Names look like owner/model.") from cause
+                raise _bad(
+                    msg("{repo} is not the name of a model.", repo=repr(repo)), msg("Names look like owner/model.")
+                ) from cause
             except _NOT_AN_ANSWER as cause:
-                raise errors.nonsense(self.endpoint, "something that is not a hub's answer") from cause
+                raise errors.nonsense(self.endpoint, msg("something that is not a hub's answer")) from cause
 
     def account(self) -> str:
         """Whose token this is, by name."""
@@ -133,7 +139,7 @@ class Hub:
                 if len(data) > most or (stop is not None and len(data) == most):
                     break
         if stop is None and len(data) > most:
-            raise errors.nonsense(url, f"an impossibly long {name}")
+            raise errors.nonsense(url, msg("an impossibly long {name}", name=name))
         if stop is not None and len(data) < most:
             # a whole answer that is shorter than the file is another file; a part that is too short ended early
             raise errors.not_a_file(str(response.url), name) if whole else errors.cut(url)
@@ -152,7 +158,9 @@ class Hub:
         try:
             return _Session(self)
         except (ValueError, httpx2.InvalidURL) as cause:
-            raise _bad(f"{self.proxy!r} is not the address of a proxy.", "It begins with http://.") from cause
+            raise _bad(
+                msg("{proxy} is not the address of a proxy.", proxy=repr(self.proxy)), msg("It begins with http://.")
+            ) from cause
 
     def _proxy_of(self, url: str) -> str:
         """The proxy between here and there, as the session finds it."""
@@ -186,13 +194,13 @@ class _Session(httpx2.Client):
         if not stream:
             self._answers += 1
             if self._answers > limits.ANSWERS:
-                raise errors.nonsense(url, "an answer without end")
+                raise errors.nonsense(url, msg("an answer without end"))
         try:
             response = super().send(request, stream=True, **how)
         except httpx2.TransportError as cause:
             raise errors.unreachable(cause, url, self._hub._proxy_of(url)) from cause
         except httpx2.TooManyRedirects as cause:
-            raise errors.nonsense(url, "an endless chain of redirections") from cause
+            raise errors.nonsense(url, msg("an endless chain of redirections")) from cause
         if response.status_code in errors.BUSY_CODES:  # huggingface_hub would wait for it, and nobody could stop that
             response.close()
             raise self._hub._refused(response, "")
@@ -216,8 +224,12 @@ def checked(repo: str) -> str:
     """The name of a model as hubs have them, or UnderhillError(BAD_REQUEST)."""
     if not _REPO.fullmatch(repo) or ".." in repo:
         page = _PAGE.match(repo)
-        action = f"The model of that address is called {page['name']}." if page else "Names look like owner/model."
-        raise _bad(f"{repo!r} is not the name of a model.", action)
+        action = (
+            msg("The model of that address is called {page}.", page=page["name"])
+            if page
+            else msg("Names look like owner/model.")
+        )
+        raise _bad(msg("{repo} is not the name of a model.", repo=repr(repo)), action)
     return repo
 
 
@@ -236,5 +248,5 @@ def _version() -> str:
         return "0"
 
 
-def _bad(sentence: str, action: str) -> UnderhillError:
+def _bad(sentence: Translatable, action: Translatable) -> UnderhillError:
     return UnderhillError(Kind.BAD_REQUEST, sentence, action)

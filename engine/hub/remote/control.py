@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import httpx2
 
 from engine.errors import Kind, UnderhillError
+from engine.translatable import msg
 
 
 class Control:
@@ -85,7 +86,7 @@ class Control:
     def _check(self) -> None:
         if self._stopped:
             raise UnderhillError(
-                Kind.CANCELLED, "The download was stopped.", "Start it again to continue where it stopped."
+                Kind.CANCELLED, msg("The download was stopped."), msg("Start it again to continue where it stopped.")
             )
 
     def _hang_up(self) -> None:

@@ -24,6 +24,7 @@ from engine.limits import INDEX_BYTES
 from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.lock import FileLock
+from engine.translatable import msg
 
 Report = Callable[[Progress], None]  # may raise to stop the download
 
@@ -57,7 +58,7 @@ def download(
     control = control or Control()
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_name(folder.name + ".lock"), f"A download of {outline.repo}"):
+    with FileLock(folder.with_name(folder.name + ".lock"), msg("A download of {repo}", repo=outline.repo)):
         settle(folder, hub.endpoint, outline, passing)
         missing = [file for file in outline.files if not is_there(folder, file)]
         meter = Meter(outline.download_bytes, len(outline.files))
@@ -77,7 +78,7 @@ def download(
 
 def discard(folder: Path) -> None:
     """Remove what a download has brought, whole files and parts. Raises UnderhillError, BUSY among them."""
-    with FileLock(folder.with_name(folder.name + ".lock"), "This download"), writing(folder):
+    with FileLock(folder.with_name(folder.name + ".lock"), msg("This download")), writing(folder):
         for name in _noted(folder):
             _remove(folder, name)
         shutil.rmtree(folder / ARRIVING, ignore_errors=True)

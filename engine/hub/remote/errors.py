@@ -16,14 +16,15 @@ from huggingface_hub.constants import is_offline_mode
 
 from engine.errors import Kind, UnderhillError
 from engine.limits import WAIT_SECONDS
+from engine.translatable import NO_TEXT, Translatable, joined, msg
 
 BUSY_CODES = (408, 425, 429, 500, 502, 503, 504)  # worth another try after a while
 SIGN_IN = 511  # said by a network, not by a hub (RFC 6585, section 6)
 _NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
-_HOW = "(in the settings, or with `underhill-cli token`)"
-_LATER = "Try again later."
+_HOW = msg("(in the settings, or with `underhill-cli token`)")
+_LATER = msg("Try again later.")
 _DIGITS = re.compile(r"[0-9]+")
-_SIGN_IN = "In a hotel or on a train, sign in to the network in a browser first, and try again."
+_SIGN_IN = msg("In a hotel or on a train, sign in to the network in a browser first, and try again.")
 _PAGES = ("text/html", "application/xhtml+xml")  # what no file of a model is
 _MESSAGES = ("application/json", "application/problem+json")  # nor one of weights
 
@@ -32,7 +33,13 @@ class HubError(UnderhillError):
     """retry: trying again may help. after: seconds that the other side asks to wait first."""
 
     def __init__(
-        self, kind: Kind, sentence: str, action: str = "", *, retry: bool = False, after: float | None = None
+        self,
+        kind: Kind,
+        sentence: Translatable,
+        action: Translatable = NO_TEXT,
+        *,
+        retry: bool = False,
+        after: float | None = None,
     ) -> None:
         super().__init__(kind, sentence, action)
         self.retry = retry
@@ -52,7 +59,7 @@ def noting(arrived: Callable[[], int]) -> Iterator[None]:
     except HubError as e:
         if e.kind not in _PASSING or not arrived():
             raise
-        action = f"{e.action} What has arrived is kept."
+        action = msg("{action} What has arrived is kept.", action=e.action)
         raise HubError(e.kind, e.sentence, action, retry=e.retry, after=e.after) from e
 
 
@@ -62,10 +69,12 @@ def noting(arrived: Callable[[], int]) -> Iterator[None]:
 def offline() -> HubError:
     """OFFLINE: by the setting, or by what the environment says to all programs that use a hub."""
     if is_offline_mode():
-        action = "The variable HF_HUB_OFFLINE says so: take it away and start Underhill again to search and download."
+        action = msg(
+            "The variable HF_HUB_OFFLINE says so: take it away and start Underhill again to search and download."
+        )
     else:
-        action = "Switch that off in the settings to search and download."
-    return HubError(Kind.OFFLINE, "Underhill is set to stay offline.", action)
+        action = msg("Switch that off in the settings to search and download.")
+    return HubError(Kind.OFFLINE, msg("Underhill is set to stay offline."), action)
 
 
 def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
@@ -73,56 +82,83 @@ def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
     host, by_proxy = _host(url), _host(proxy) if proxy else ""
     reasons = list(_chain(cause))
     if isinstance(cause, httpx2.ProxyError):
-        return _network(f"The proxy {by_proxy} refused the connection to {host} ({cause}).", "Check the proxy setting.")
+        return _network(
+            msg(
+                "The proxy {by_proxy} refused the connection to {host} ({cause}).",
+                by_proxy=by_proxy,
+                host=host,
+                cause=cause,
+            ),
+            msg("Check the proxy setting."),
+        )
     if isinstance(cause, httpx2.ReadTimeout | httpx2.WriteTimeout):
-        return _network(f"{host} has stopped answering.", "Check the connection, and try again.", retry=True)
+        return _network(
+            msg("{host} has stopped answering.", host=host), msg("Check the connection, and try again."), retry=True
+        )
     if isinstance(cause, httpx2.TimeoutException):
-        who = f"The proxy {by_proxy}" if by_proxy else host
-        return _network(f"{who} could not be reached in time.", "Check the connection, and try again.", retry=True)
+        who = msg("The proxy {by_proxy}", by_proxy=by_proxy) if by_proxy else host
+        return _network(
+            msg("{who} could not be reached in time.", who=who), msg("Check the connection, and try again."), retry=True
+        )
     if any(isinstance(r, ssl.SSLError) for r in reasons):
         return _network(
-            f"The certificate of {host} is not one that this computer trusts.",
-            f"{_SIGN_IN} Else check the computer's clock. Where a proxy reads along, name its certificate in "
-            "SSL_CERT_FILE.",
+            msg("The certificate of {host} is not one that this computer trusts.", host=host),
+            msg(
+                "{sign_in} Else check the computer's clock. Where a proxy reads along, name its certificate in "
+                "SSL_CERT_FILE.",
+                sign_in=_SIGN_IN,
+            ),
         )
     if any(isinstance(r, socket.gaierror) for r in reasons):
-        who = f"of the proxy {by_proxy}" if by_proxy else host
+        who = msg("of the proxy {by_proxy}", by_proxy=by_proxy) if by_proxy else host
         return _network(
-            f"The address {who} cannot be found.", "Check that this computer is online, and the address.", retry=True
+            msg("The address {who} cannot be found.", who=who),
+            msg("Check that this computer is online, and the address."),
+            retry=True,
         )
     if any(isinstance(r, OSError) and r.errno in _NO_ROUTE for r in reasons):
-        return _network("This computer has no network.", "Connect it, and try again.", retry=True)
+        return _network(msg("This computer has no network."), msg("Connect it, and try again."), retry=True)
     if isinstance(cause, httpx2.ConnectError):
-        who, what = (f"The proxy {by_proxy}", "the proxy setting") if by_proxy else (host, "the connection")
-        return _network(f"{who} does not accept a connection.", f"Check {what}, or try again later.", retry=True)
+        who, what = (
+            (msg("The proxy {by_proxy}", by_proxy=by_proxy), msg("the proxy setting"))
+            if by_proxy
+            else (host, msg("the connection"))
+        )
+        return _network(
+            msg("{who} does not accept a connection.", who=who),
+            msg("Check {what}, or try again later.", what=what),
+            retry=True,
+        )
     return cut(url)
 
 
 def slow(url: str) -> HubError:
     """NO_NETWORK: an answer comes by drops."""
-    return _network(f"{_host(url)} answers too slowly.", "Check the connection, or try again later.", retry=True)
+    return _network(
+        msg("{host} answers too slowly.", host=_host(url)), msg("Check the connection, or try again later."), retry=True
+    )
 
 
 def cut(url: str) -> HubError:
     """NO_NETWORK: the connection ended before everything was there."""
-    return _network(f"The connection to {_host(url)} was cut.", "Try again.", retry=True)
+    return _network(msg("The connection to {host} was cut.", host=_host(url)), msg("Try again."), retry=True)
 
 
-def _network(sentence: str, action: str, *, retry: bool = False) -> HubError:
+def _network(sentence: Translatable, action: Translatable, *, retry: bool = False) -> HubError:
     return HubError(Kind.NO_NETWORK, sentence, action, retry=retry)
 
 
 # ---- a refusal ------------------------------------------------------------------------------------------------------
 
 
-def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, note: str = "") -> HubError:
+def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, note: Translatable = NO_TEXT) -> HubError:
     """What an answer of 400 or more means. token: the one that was sent, or ''. note: why there is none."""
     status, code = response.status_code, response.headers.get("X-Error-Code", "")
     host, page = _host(str(response.request.url)), f"{endpoint}/{repo}"
     if host != _host(endpoint) and status < 500 and status not in BUSY_CODES:
         return HubError(
             Kind.SERVER_ERROR,
-            f"{host}, where the hub keeps its files, refused ({status}).",
+            msg("{host}, where the hub keeps its files, refused ({status}).", host=host, status=status),
             _LATER,
             retry=True,
         )
@@ -130,68 +166,84 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
         name = urlsplit(str(response.request.url)).path.rsplit("/", 1)[-1]
         return HubError(
             Kind.SERVER_ERROR,
-            f"{name} is shorter on {host} than its list of files says.",
-            "The hub contradicts itself; try again later, or at another hub.",
+            msg("{name} is shorter on {host} than its list of files says.", name=name, host=host),
+            msg("The hub contradicts itself; try again later, or at another hub."),
         )
     if code == "GatedRepo" and not token:
         return HubError(
             Kind.NO_ACCESS,
-            f"{repo} is only given to people with an account who have accepted its licence.",
-            f"Accept it at {page} and give Underhill a token of yours {_HOW}. {note}".strip(),
+            msg("{repo} is only given to people with an account who have accepted its licence.", repo=repo),
+            joined(
+                " ", (msg("Accept it at {page} and give Underhill a token of yours {how}.", page=page, how=_HOW), note)
+            ),
         )
     if code == "GatedRepo" or (status == 403 and repo and token):
         return HubError(
             Kind.NO_ACCESS,
-            f"Your account may not have {repo} yet.",
-            f"Accept its licence at {page}; where the makers decide by hand, wait for their answer.",
+            msg("Your account may not have {repo} yet.", repo=repo),
+            msg("Accept its licence at {page}; where the makers decide by hand, wait for their answer.", page=page),
         )
     if code == "RevisionNotFound":
-        return HubError(Kind.NOT_FOUND, f"{repo} has no such revision.", f"See {page} for those there are.")
+        return HubError(
+            Kind.NOT_FOUND,
+            msg("{repo} has no such revision.", repo=repo),
+            msg("See {page} for those there are.", page=page),
+        )
     if code == "EntryNotFound":
         name = urlsplit(str(response.request.url)).path.rsplit("/", 1)[-1]
-        return HubError(Kind.NOT_FOUND, f"{repo} has no file {name}.", f"See {page} for those there are.")
+        return HubError(
+            Kind.NOT_FOUND,
+            msg("{repo} has no file {name}.", repo=repo, name=name),
+            msg("See {page} for those there are.", page=page),
+        )
     if code == "RepoNotFound" or (status == 404 and repo):
         return HubError(
             Kind.NOT_FOUND,
-            f"There is no model {repo} on {host}, or it is private.",
-            f"Check the name; for a private model, give Underhill a token of yours {_HOW}.",
+            msg("There is no model {repo} on {host}, or it is private.", repo=repo, host=host),
+            msg("Check the name; for a private model, give Underhill a token of yours {how}.", how=_HOW),
         )
     if status == 401:
         if token:
             return HubError(
                 Kind.NO_ACCESS,
-                f"{host} does not accept the token it was given.",
-                f"Give Underhill a new one {_HOW}.",
+                msg("{host} does not accept the token it was given.", host=host),
+                msg("Give Underhill a new one {how}.", how=_HOW),
             )
         return HubError(
-            Kind.NO_ACCESS, f"{host} asks for a token.", f"Give Underhill a token of yours {_HOW}. {note}".strip()
+            Kind.NO_ACCESS,
+            msg("{host} asks for a token.", host=host),
+            joined(" ", (msg("Give Underhill a token of yours {how}.", how=_HOW), note)),
         )
     if status == SIGN_IN:
-        return _network("This network wants you to sign in before it lets anything through.", _SIGN_IN)
+        return _network(msg("This network wants you to sign in before it lets anything through."), _SIGN_IN)
     if status == 429:
         after = _seconds(response)
         if after is None or after < 1:
-            wait = "Wait some minutes"
+            wait = msg("Wait some minutes")
         elif after <= 120:
-            wait = f"Wait {after:.0f} seconds"
+            wait = msg("Wait {after} seconds", after=f"{after:.0f}")
         else:
-            wait = f"Wait {math.ceil(after / 60)} minutes"
+            wait = msg("Wait {ceil} minutes", ceil=math.ceil(after / 60))
         return HubError(
             Kind.SERVER_ERROR,
-            f"{host} has had too many requests from here.",
-            f"{wait} and try again; with a token of an account, more are allowed.",
+            msg("{host} has had too many requests from here.", host=host),
+            msg("{wait} and try again; with a token of an account, more are allowed.", wait=wait),
             retry=True,
             after=after,
         )
     if status >= 500 or status in BUSY_CODES:
         return HubError(
             Kind.SERVER_ERROR,
-            f"{host} has a problem of its own (error {status}).",
+            msg("{host} has a problem of its own (error {status}).", host=host, status=status),
             _LATER,
             retry=status in BUSY_CODES,
             after=_seconds(response),
         )
-    return HubError(Kind.SERVER_ERROR, f"{host} refused ({status}).", "Check the address of the hub in the settings.")
+    return HubError(
+        Kind.SERVER_ERROR,
+        msg("{host} refused ({status}).", host=host, status=status),
+        msg("Check the address of the hub in the settings."),
+    )
 
 
 def _seconds(response: httpx2.Response) -> float | None:
@@ -209,8 +261,8 @@ def nonsense(url: str, what: str) -> HubError:
     """SERVER_ERROR: an answer that no hub gives; `what` completes 'HOST answered with'."""
     return HubError(
         Kind.SERVER_ERROR,
-        f"{_host(url)} answered with {what}.",
-        "Check the address of the hub; in a hotel or on a train, sign in to the network in a browser first.",
+        msg("{host} answered with {what}.", host=_host(url), what=what),
+        msg("Check the address of the hub; in a hotel or on a train, sign in to the network in a browser first."),
     )
 
 
@@ -228,8 +280,8 @@ def not_a_file(url: str, name: str) -> HubError:
     """SERVER_ERROR: whoever answers at this address has something else where a model's file should be."""
     return HubError(
         Kind.SERVER_ERROR,
-        f"{_host(url)} answered with a page of its own where {name} should be.",
-        f"{_SIGN_IN} If you have signed in, check the address of the hub.",
+        msg("{host} answered with a page of its own where {name} should be.", host=_host(url), name=name),
+        msg("{sign_in} If you have signed in, check the address of the hub.", sign_in=_SIGN_IN),
     )
 
 
@@ -237,8 +289,8 @@ def no_ranges(url: str) -> HubError:
     """SERVER_ERROR: a model cannot be imported while it arrives from there."""
     return HubError(
         Kind.SERVER_ERROR,
-        f"{_host(url)} gives whole files only, no parts of them.",
-        "Download the files first, and import them then: `underhill-cli pull --keep-source`.",
+        msg("{host} gives whole files only, no parts of them.", host=_host(url)),
+        msg("Download the files first, and import them then: `underhill-cli pull --keep-source`."),
     )
 
 
@@ -246,17 +298,22 @@ def other_size(name: str, promised: int, sent: int) -> HubError:
     """SERVER_ERROR: the hub's list and its files disagree."""
     return HubError(
         Kind.SERVER_ERROR,
-        f"{name} should have {promised:,} bytes, and {sent:,} are offered.",
-        "The hub contradicts itself; try again later, or at another hub.",
+        msg(
+            "{name} should have {promised} bytes, and {sent} are offered.",
+            name=name,
+            promised=f"{promised:,}",
+            sent=f"{sent:,}",
+        ),
+        msg("The hub contradicts itself; try again later, or at another hub."),
     )
 
 
-def damaged_there(sentence: str) -> HubError:
+def damaged_there(sentence: Translatable) -> HubError:
     """BROKEN_FILE: what tells what a model is was asked for twice, and was wrong twice; nothing of it is here yet."""
     return HubError(
         Kind.BROKEN_FILE,
         sentence,
-        "Try again, through another network if you can. If it stays so, choose another copy of the model.",
+        msg("Try again, through another network if you can. If it stays so, choose another copy of the model."),
     )
 
 
@@ -264,8 +321,8 @@ def damaged(name: str) -> HubError:
     """BROKEN_FILE: all bytes are there, and they are not the right ones."""
     return HubError(
         Kind.BROKEN_FILE,
-        f"{name} arrived damaged, twice: its checksum is not the one that the hub names.",
-        "That file was thrown away. Try again, through another network or hub if it keeps happening.",
+        msg("{name} arrived damaged, twice: its checksum is not the one that the hub names.", name=name),
+        msg("That file was thrown away. Try again, through another network or hub if it keeps happening."),
     )
 
 
@@ -273,18 +330,22 @@ def changed(name: str) -> HubError:
     """CHANGED: the hub has put something else in this file's place."""
     return HubError(
         Kind.CHANGED,
-        f"{name} has changed on the hub since the download began.",
-        "Start the download again: it keeps the files that are still the same.",
+        msg("{name} has changed on the hub since the download began.", name=name),
+        msg("Start the download again: it keeps the files that are still the same."),
     )
 
 
 def disk_full(folder: str, missing: int | None = None) -> HubError:
     """DISK_FULL; missing: bytes that would have to be freed, where that is known."""
-    room = f"Free {max(1, -(-missing // 10**6)):,} MB there" if missing else "Free some space there"
+    room = (
+        msg("Free {value} MB there", value=f"{max(1, -(-missing // 10**6)):,}")
+        if missing
+        else msg("Free some space there")
+    )
     return HubError(
         Kind.DISK_FULL,
-        f"There is not enough space for this on the disk of {folder}.",
-        f"{room} and try again.",
+        msg("There is not enough space for this on the disk of {folder}.", folder=folder),
+        msg("{room} and try again.", room=room),
     )
 
 

@@ -19,6 +19,7 @@ from engine.hub.sources.gguf_header import GgufHeader
 from engine.hub.sources.source import Source, TensorInfo, suited
 from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
+from engine.translatable import msg
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,9 @@ def outline_of(
 def _experts(source: Source, plan: ExpertPlan) -> dict[int, tuple[int, ExpertSpec]]:
     shapes = {i: piece_shape(source, experts[0].matrices["up"]) for i, experts in plan.layers.items()}
     if any(len(shape) != 2 for shape in shapes.values()):
-        raise UnderhillError(Kind.BROKEN_FILE, "The experts of this model are not matrices.", "Choose another model.")
+        raise UnderhillError(
+            Kind.BROKEN_FILE, msg("The experts of this model are not matrices."), msg("Choose another model.")
+        )
     group = next((g for g in GROUPS if all(n % g == 0 for s in shapes.values() for n in s)), GROUPS[-1])
     try:
         return {
@@ -135,5 +138,7 @@ def _experts(source: Source, plan: ExpertPlan) -> dict[int, tuple[int, ExpertSpe
         }
     except ValueError as cause:
         raise UnderhillError(
-            Kind.UNSUPPORTED_MODEL, f"The experts cannot be stored: {cause}.", "Choose another model."
+            Kind.UNSUPPORTED_MODEL,
+            msg("The experts cannot be stored: {cause}.", cause=cause),
+            msg("Choose another model."),
         ) from cause

@@ -22,6 +22,7 @@ from engine.hub.remote.peek import looked_at
 from engine.hub.remote.revision import RemoteFile, Revision, read_revision
 from engine.hub.sources.opening import unpacked
 from engine.regular_file import parse_json
+from engine.translatable import Translatable, msg
 
 __all__ = ["Outline", "read_outline", "without_zeros"]
 
@@ -49,15 +50,21 @@ def read_outline(hub: Hub, repo: str, revision: str = "main", gguf: str = "", to
     found = read_revision(hub, repo, revision)
     if gguf and not found.ggufs:
         raise UnderhillError(
-            Kind.BAD_REQUEST, f"{repo} has no GGUF files, so none called {gguf}.", "Ask for it without naming one."
+            Kind.BAD_REQUEST,
+            msg("{repo} has no GGUF files, so none called {gguf}.", repo=repo, gguf=gguf),
+            msg("Ask for it without naming one."),
         )
     if found.ggufs and (gguf or not any(name.endswith(".safetensors") for name in found.files)):
         return gguf_outline(hub, found, gguf, top)
     if CONFIG not in found.files:
-        raise _no_weights(found, f"it has no {CONFIG}")
+        raise _no_weights(found, msg("it has no {config}", config=CONFIG))
     config = _json(hub, found, CONFIG, limits.CONFIG_BYTES)
     if not isinstance(config.get("model_type"), str):
-        raise UnderhillError(Kind.BROKEN_FILE, f"{CONFIG} of {repo} names no model_type.", "Choose another model.")
+        raise UnderhillError(
+            Kind.BROKEN_FILE,
+            msg("{config} of {repo} names no model_type.", config=CONFIG, repo=repo),
+            msg("Choose another model."),
+        )
     limits.check_config(config)
     index = _index(hub, found)
     shards = _shards(found, index)
@@ -84,7 +91,9 @@ def _index(hub: Hub, found: Revision) -> dict[str, str]:
     named = _json(hub, found, INDEX, limits.INDEX_BYTES).get("weight_map")
     if not isinstance(named, dict):
         raise UnderhillError(
-            Kind.BROKEN_FILE, f"{INDEX} of {found.repo} is damaged.", "Choose another copy of the model."
+            Kind.BROKEN_FILE,
+            msg("{index} of {repo} is damaged.", index=INDEX, repo=found.repo),
+            msg("Choose another copy of the model."),
         )
     return {str(name): str(shard) for name, shard in named.items()}
 
@@ -98,11 +107,13 @@ def _shards(found: Revision, index: Mapping[str, str]) -> tuple[RemoteFile, ...]
     else:
         names = sorted(n for n in found.files if n.endswith(".safetensors") and not n.startswith("consolidated"))
     if not names:
-        raise _no_weights(found, "it has no safetensors files")
+        raise _no_weights(found, msg("it has no safetensors files"))
     for name in names:
         if name not in found.files:
             raise UnderhillError(
-                Kind.MISSING_FILE, f"{found.repo} lacks its file {name}.", "Choose another copy of it."
+                Kind.MISSING_FILE,
+                msg("{repo} lacks its file {name}.", repo=found.repo, name=name),
+                msg("Choose another copy of it."),
             )
     return tuple(found.files[name] for name in names)
 
@@ -115,8 +126,14 @@ def _indexed(found: Revision, index: Mapping[str, str], headers: Mapping[str, di
         if name not in headers[shard]:
             raise UnderhillError(
                 Kind.BROKEN_FILE,
-                f"{shard} of {found.repo} lacks the tensor {name} that {INDEX} promises.",
-                "Choose another copy of the model.",
+                msg(
+                    "{shard} of {repo} lacks the tensor {name} that {index} promises.",
+                    shard=shard,
+                    repo=found.repo,
+                    name=name,
+                    index=INDEX,
+                ),
+                msg("Choose another copy of the model."),
             )
     return {name: headers[shard][name] for name, shard in index.items()}
 
@@ -146,15 +163,25 @@ def _read_header(hub: Hub, found: Revision, shard: RemoteFile) -> tuple[dict[str
 
 def _json(hub: Hub, found: Revision, name: str, max_bytes: int) -> dict[str, Any]:
     if found.files[name].size > max_bytes:
-        raise UnderhillError(Kind.BROKEN_FILE, f"{name} of {found.repo} is impossibly long.", "Choose another model.")
+        raise UnderhillError(
+            Kind.BROKEN_FILE,
+            msg("{name} of {repo} is impossibly long.", name=name, repo=found.repo),
+            msg("Choose another model."),
+        )
     try:
         value = parse_json(_right(hub, found, found.files[name]))
     except ValueError as cause:
         raise UnderhillError(
-            Kind.BROKEN_FILE, f"{name} of {found.repo} is not readable.", "Choose another model."
+            Kind.BROKEN_FILE,
+            msg("{name} of {repo} is not readable.", name=name, repo=found.repo),
+            msg("Choose another model."),
         ) from cause
     if not isinstance(value, dict):
-        raise UnderhillError(Kind.BROKEN_FILE, f"{name} of {found.repo} is not an object.", "Choose another model.")
+        raise UnderhillError(
+            Kind.BROKEN_FILE,
+            msg("{name} of {repo} is not an object.", name=name, repo=found.repo),
+            msg("Choose another model."),
+        )
     return value
 
 
@@ -165,12 +192,12 @@ def _right(hub: Hub, found: Revision, file: RemoteFile) -> bytes:
         (digest := file.digest()).update(data)
         if file.checksum in ("", digest.hexdigest()):
             return data
-    raise errors.damaged_there(f"{file.name} of {found.repo} arrives damaged.")
+    raise errors.damaged_there(msg("{name} of {repo} arrives damaged.", name=file.name, repo=found.repo))
 
 
-def _no_weights(found: Revision, why: str) -> UnderhillError:
+def _no_weights(found: Revision, why: Translatable) -> UnderhillError:
     return UnderhillError(
         Kind.NOT_A_MODEL,
-        f"{found.repo} is not a model that can be imported: {why}.",
-        "Look for another repository of the same model, with safetensors or GGUF files.",
+        msg("{repo} is not a model that can be imported: {why}.", repo=found.repo, why=why),
+        msg("Look for another repository of the same model, with safetensors or GGUF files."),
     )

@@ -9,6 +9,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hardware.budget import size
 from engine.hub.remote.revision import RemoteFile, Revision
 from engine.hub.sources.gguf_files import model_name, part_names
+from engine.translatable import msg
 
 # What is fetched for a store of 8 bits or more, and for one of 4: the first that there is. No finer than what is kept.
 _FINE = ("Q8_0", "Q6_K", "Q5_K_M", "Q5_K_S", "Q4_K_M", "BF16", "F16")
@@ -50,7 +51,9 @@ def choose(found: Revision, wanted: str, top: int) -> Quantization:
     models = quantizations(found)
     if not models:
         raise UnderhillError(
-            Kind.MISSING_FILE, f"{found.repo} lacks parts of its GGUF files.", "Choose another copy of it."
+            Kind.MISSING_FILE,
+            msg("{repo} lacks parts of its GGUF files.", repo=found.repo),
+            msg("Choose another copy of it."),
         )
     if wanted:
         exact = [q for q in models if _has(q, wanted)]
@@ -61,9 +64,9 @@ def choose(found: Revision, wanted: str, top: int) -> Quantization:
     if len(meant) == 1 or (meant and not wanted):
         return meant[0]
     listed = ", ".join(f"{q.name} ({size(q.nbytes)})" for q in (meant or models)[:LISTED])
-    several = f"{found.repo} has {len(meant)} GGUF models called {wanted}."
-    none = f"{found.repo} has no GGUF model called {wanted}."
-    raise UnderhillError(Kind.BAD_REQUEST, several if meant else none, f"There are: {listed}.")
+    several = msg("{repo} has {meant} GGUF models called {wanted}.", repo=found.repo, meant=len(meant), wanted=wanted)
+    none = msg("{repo} has no GGUF model called {wanted}.", repo=found.repo, wanted=wanted)
+    raise UnderhillError(Kind.BAD_REQUEST, several if meant else none, msg("There are: {listed}.", listed=listed))
 
 
 def _has(model: Quantization, kind: str) -> bool:

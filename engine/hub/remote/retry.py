@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from engine.hub.remote.control import Control
 from engine.hub.remote.errors import HubError
+from engine.translatable import Translatable, msg
 
 _log = logging.getLogger(__name__)
 
@@ -32,13 +33,17 @@ class Wait:
     number: which wait of one thing this is, from 1: that it counts down makes no other of it.
     """
 
-    reason: str
+    reason: Translatable
     left: int
     number: int = 1
 
-    def __str__(self) -> str:
+    def __str__(self) -> Translatable:
         """For a person."""
-        return f"{self.reason} Trying again in {self.left:d} s." if self.left else f"{self.reason} Trying again."
+        return (
+            msg("{reason} Trying again in {left} s.", reason=self.reason, left=f"{self.left:d}")
+            if self.left
+            else msg("{reason} Trying again.", reason=self.reason)
+        )
 
 
 class Retry:

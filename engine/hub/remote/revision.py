@@ -11,6 +11,7 @@ from engine.hub.remote import errors
 from engine.hub.remote.client import Hub, checked
 from engine.hub.sources.gguf_files import is_model
 from engine.limits import FILE_BYTES
+from engine.translatable import msg
 
 _NAME = re.compile(r"[\w.-][\w. ()+-]*")  # of a file: nothing that leads out of a folder
 _GGUF = re.compile(r"(?:(?P<folder>[\w.-]+)/)?(?P<name>[\w.-][\w. ()+-]*\.gguf)")  # quantizations may have folders
@@ -78,7 +79,7 @@ def read_revision(hub: Hub, repo: str, revision: str = "main") -> Revision:
         ggufs = [_file(sibling) for sibling in info.siblings or () if is_gguf(sibling.rfilename)]
         licence = next((tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")), "")
     if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
-        raise errors.nonsense(hub.endpoint, "no commit, where a model's should be")
+        raise errors.nonsense(hub.endpoint, msg("no commit, where a model's should be"))
     return Revision(
         repo, commit, {file.name: file for file in files}, licence, bool(info.gated), {f.path: f for f in ggufs}
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.errors import Kind, UnderhillError
 from engine.hub.remote.errors import HubError, disk_full
 from engine.store.output import FULL
+from engine.translatable import msg, system_reason
 
 RESERVE = 256 << 20  # bytes left for everybody else
 STEP = 64 << 20  # bytes written between two looks
@@ -54,6 +55,10 @@ def writing(folder: Path) -> Iterator[None]:
             raise disk_full(str(folder)) from cause
         raise HubError(
             Kind.DISK_ERROR,
-            f"{cause.filename or folder} cannot be written ({cause.strerror or os.strerror(cause.errno or 0)}).",
-            "Check the disk and its permissions.",
+            msg(
+                "{filename} cannot be written ({strerror}).",
+                filename=cause.filename or folder,
+                strerror=system_reason(cause) or os.strerror(cause.errno or 0),
+            ),
+            msg("Check the disk and its permissions."),
         ) from cause

@@ -12,6 +12,7 @@ from engine.hub.remote.revision import RemoteFile
 from engine.hub.remote.room import writing
 from engine.kernels.crc32 import crc32
 from engine.regular_file import open_unbuffered
+from engine.translatable import msg
 
 Chunk = tuple[int, int]  # number of the file, number within it
 NAME = "arriving"  # folder beside the small files
@@ -94,5 +95,7 @@ def _fill(source: io.FileIO, into: memoryview, name: str) -> None:
     while into:
         n = source.readinto(into)
         if not n:
-            raise UnderhillError(Kind.BROKEN_FILE, f"What has arrived of {name} is cut short.", "Try again.")
+            raise UnderhillError(
+                Kind.BROKEN_FILE, msg("What has arrived of {name} is cut short.", name=name), msg("Try again.")
+            )
         into = into[n:]

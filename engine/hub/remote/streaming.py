@@ -28,27 +28,30 @@ from engine.hub.sources.opening import unpacked
 from engine.hub.sources.source import Source
 from engine.kernels import sha256
 from engine.store.lock import FileLock
+from engine.translatable import NO_TEXT, Translatable, msg
 
 MOST = 4 << 30  # bytes of disk beside the store; what would take more is downloaded first
 
 
-def hindrance(outline: Outline, folder: Path) -> str:
+def hindrance(outline: Outline, folder: Path) -> Translatable:
     """Why a model cannot be imported while it arrives, as a sentence; '' where it can.
 
     folder: where it would be downloaded to.
     """
     if any(has_begun(folder, file) for file in outline.weights):
-        return "A part of its files is on the disk already."
+        return msg("A part of its files is on the disk already.")
     if not sha256.available():
-        return "The native code that this takes was not built."
+        return msg("The native code that this takes was not built.")
     if not all(file.sha256 for file in outline.weights):
-        return "The hub names no checksums of its files."
+        return msg("The hub names no checksums of its files.")
     if without_zeros(outline.entries) != outline.entries:
-        return "Which of its tensors are needed shows only in its weights."
+        return msg("Which of its tensors are needed shows only in its weights.")
     held = held_bytes(plan_chunks(outline.weights, _needs(_source(outline, folder, read_file))))
     if held > MOST:
-        return f"Its tensors lie in an order for which {held / 1e9:.0f} GB would have to be held at once."
-    return ""
+        return msg(
+            "Its tensors lie in an order for which {held} GB would have to be held at once.", held=f"{held / 1e9:.0f}"
+        )
+    return NO_TEXT
 
 
 @contextmanager
@@ -68,7 +71,7 @@ def opened(
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_name(folder.name + ".lock"), f"A download of {outline.repo}"):
+    with FileLock(folder.with_name(folder.name + ".lock"), msg("A download of {repo}", repo=outline.repo)):
         settle(folder, hub.endpoint, outline, passing=True)
         small = [file for file in outline.files if file not in outline.weights]
         missing = [file for file in small if not is_there(folder, file)]

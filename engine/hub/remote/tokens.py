@@ -13,11 +13,14 @@ from engine.importing import ALONE
 from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.output import writing
+from engine.translatable import NO_TEXT, Translatable, msg
 
 VARIABLE = "HF_TOKEN"
 SERVICE = "underhill"  # what the keyring lists our entries under; the account is the address of the hub
-NO_KEYRING = f"No keyring works on this computer, so a token cannot be kept; set {VARIABLE} instead."
-LOCKED = "The keyring of this computer is locked, so the token in it is not used. Unlock it, then try again."
+NO_KEYRING = msg(
+    "No keyring works on this computer, so a token cannot be kept; set {variable} instead.", variable=VARIABLE
+)
+LOCKED = msg("The keyring of this computer is locked, so the token in it is not used. Unlock it, then try again.")
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Token:
     """value: '' where there is none. note: why it could not be looked for, in a sentence."""
 
     value: str = field(default="", repr=False)
-    note: str = ""
+    note: Translatable = NO_TEXT
 
 
 def given() -> str:
@@ -51,7 +54,7 @@ def read(endpoint: str) -> Token:
         from keyring.errors import KeyringError
 
     if not _may_hold(endpoint):
-        return Token(note=NO_KEYRING if isinstance(keyring.get_keyring(), fail.Keyring | null.Keyring) else "")
+        return Token(note=NO_KEYRING if isinstance(keyring.get_keyring(), fail.Keyring | null.Keyring) else NO_TEXT)
     try:
         return Token(keyring.get_password(SERVICE, endpoint) or "")
     except (KeyringError, RuntimeError, OSError) as refused:
@@ -132,11 +135,14 @@ def _refused(error: BaseException | None = None) -> UnderhillError:
     if error is not None and _locked(error):
         return UnderhillError(
             Kind.DISK_ERROR,
-            "The keyring of this computer is locked, so the token was neither kept nor removed.",
-            f"Unlock it and try again, or set the variable {VARIABLE}.",
+            msg("The keyring of this computer is locked, so the token was neither kept nor removed."),
+            msg("Unlock it and try again, or set the variable {variable}.", variable=VARIABLE),
         )
     return UnderhillError(
         Kind.DISK_ERROR,
-        "No keyring works on this computer, so the token cannot be kept safely.",
-        f"Unlock or install one (on Linux: GNOME Keyring or KWallet), or set the variable {VARIABLE}.",
+        msg("No keyring works on this computer, so the token cannot be kept safely."),
+        msg(
+            "Unlock or install one (on Linux: GNOME Keyring or KWallet), or set the variable {variable}.",
+            variable=VARIABLE,
+        ),
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.errors import Kind, UnderhillError
 from engine.hub.headers import unreadable
 from engine.regular_file import open_unbuffered
+from engine.translatable import msg
 
 Read = Callable[[Path, int, memoryview], None]  # file, offset, memory to fill; raises UnderhillError
 
@@ -33,7 +34,9 @@ def read_file(file: Path, offset: int, into: memoryview) -> None:
             while into:
                 n = source.readinto(into)
                 if not n:
-                    raise UnderhillError(Kind.BROKEN_FILE, f"{file.name} is cut short.", "Download the file again.")
+                    raise UnderhillError(
+                        Kind.BROKEN_FILE, msg("{name} is cut short.", name=file.name), msg("Download the file again.")
+                    )
                 into = into[n:]
     except OSError as cause:
         raise unreadable(file, cause) from cause

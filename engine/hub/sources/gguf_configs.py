@@ -12,6 +12,7 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.hub.sources.gguf_header import GgufTensor
 from engine.hub.sources.gguf_metadata import Metadata
+from engine.translatable import msg
 
 Tensors = Mapping[str, GgufTensor]
 Config = dict[str, Any]
@@ -305,7 +306,9 @@ def common(m: Metadata, t: Tensors, model_type: str, expert_width: str = "", key
     heads, hidden = m.integer("attention.head_count"), m.integer("embedding_length")
     if not heads or "token_embd.weight" not in t:
         raise UnderhillError(
-            Kind.BROKEN_FILE, "This GGUF file has no heads or no embeddings.", "Get the model in another file."
+            Kind.BROKEN_FILE,
+            msg("This GGUF file has no heads or no embeddings."),
+            msg("Get the model in another file."),
         )
     head_dim = m.integer("attention.key_length", hidden // heads)
     found: Config = {
@@ -343,8 +346,11 @@ def rope(m: Metadata, head_dim: int) -> Config:
     if kind not in ("linear", "yarn"):
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            f"This GGUF file stretches its context by {kind!r}, which Underhill does not read from GGUF.",
-            "Get the model in safetensors format.",
+            msg(
+                "This GGUF file stretches its context by {kind}, which Underhill does not read from GGUF.",
+                kind=repr(kind),
+            ),
+            msg("Get the model in safetensors format."),
         )
     found |= {"rope_type": kind, "factor": m.number("rope.scaling.factor")}
     if kind == "yarn":
@@ -363,7 +369,9 @@ def rows(t: Tensors, name: str, default: int | None = None) -> int:
     if name in t and len(t[name].shape) > 1:
         return t[name].shape[-2]
     if default is None:
-        raise UnderhillError(Kind.MISSING_FILE, f"The GGUF file lacks the tensor {name}.", "Download it again.")
+        raise UnderhillError(
+            Kind.MISSING_FILE, msg("The GGUF file lacks the tensor {name}.", name=name), msg("Download it again.")
+        )
     return default
 
 

@@ -17,6 +17,7 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.hub.sources.gguf_header import GgufTensor
 from engine.hub.sources.gguf_rows import ChangedRows, GgufRows, JoinedRows, OrderedColumns, OrderedRows, stored
+from engine.translatable import msg
 
 Order = NDArray[np.int64]
 Made = tuple[str, tuple[int, ...], GgufRows]  # name below linear_attn, shape on the hub, rows
@@ -51,7 +52,9 @@ def delta_net(leaf: str, tensor: GgufTensor, beside: Mapping[str, GgufTensor], c
             return "in_proj_qkv.weight", tensor.shape, stored(tensor, order)
         if "attn_gate.weight" not in beside:
             raise UnderhillError(
-                Kind.MISSING_FILE, f"The GGUF file lacks attn_gate beside {tensor.name}.", "Download it again."
+                Kind.MISSING_FILE,
+                msg("The GGUF file lacks attn_gate beside {name}.", name=tensor.name),
+                msg("Download it again."),
             )
         gate = beside["attn_gate.weight"]
         _expect(gate, values)
@@ -111,6 +114,11 @@ def _expect(tensor: GgufTensor, rows: int) -> None:
 def _wrong(tensor: GgufTensor) -> UnderhillError:
     return UnderhillError(
         Kind.BROKEN_FILE,
-        f"{tensor.file.name} is damaged: {tensor.name} has the shape {list(tensor.shape)}.",
-        "Download the file again.",
+        msg(
+            "{name} is damaged: {name2} has the shape {shape}.",
+            name=tensor.file.name,
+            name2=tensor.name,
+            shape=list(tensor.shape),
+        ),
+        msg("Download the file again."),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from engine.errors import Kind, UnderhillError
 from engine.hub.headers import missing, unreadable
 from engine.regular_file import is_regular, open_regular
+from engine.translatable import msg
 
 SUFFIX = ".gguf"
 MAGIC = b"GGUF"
@@ -70,7 +71,7 @@ def only_model(folder: Path) -> Path | None:
     if len(models) > 1:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            f"{folder} holds {len(models)} models as GGUF files.",
-            f"Choose one of the files: {', '.join(sorted(p.name for p in models.values()))}.",
+            msg("{folder} holds {models} models as GGUF files.", folder=folder, models=len(models)),
+            msg("Choose one of the files: {models}.", models=", ".join(sorted(p.name for p in models.values()))),
         )
     return next(iter(models.values()), None)

@@ -17,6 +17,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.headers import missing, unreadable
 from engine.hub.sources.extents import Read, read_file
 from engine.regular_file import open_regular
+from engine.translatable import msg
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
@@ -127,21 +128,25 @@ class _Reader:
     def _counts(self) -> tuple[int, int]:
         """Tensors and keys of metadata, after magic and version."""
         if self._size < 24 or self._take(4) != MAGIC:
-            raise self._broken("it does not begin like a GGUF file")
+            raise self._broken(msg("it does not begin like a GGUF file"))
         version: int = self._scalar("<I")
         if version not in VERSIONS:
             swapped = int.from_bytes(version.to_bytes(4, "little"), "big") in VERSIONS
             raise UnderhillError(
                 Kind.UNSUPPORTED_MODEL,
-                f"{self._path.name} is a GGUF file for big-endian computers."
+                msg("{name} is a GGUF file for big-endian computers.", name=self._path.name)
                 if swapped
-                else f"{self._path.name} is GGUF version {version}, which Underhill does not read.",
-                "Get the model in another file.",
+                else msg(
+                    "{name} is GGUF version {version}, which Underhill does not read.",
+                    name=self._path.name,
+                    version=version,
+                ),
+                msg("Get the model in another file."),
             )
         tensors: int = self._scalar("<Q")
         keys: int = self._scalar("<Q")
         if tensors > limits.GGUF_TENSORS or keys > limits.GGUF_KEYS:
-            raise self._broken("it claims an impossible number of tensors")
+            raise self._broken(msg("it claims an impossible number of tensors"))
         return tensors, keys
 
     def _tensor(self) -> tuple[str, tuple[int, ...], int, int]:
@@ -149,10 +154,10 @@ class _Reader:
         name = self._text()
         dimensions: int = self._scalar("<I")
         if not 0 < dimensions <= DIMENSIONS:
-            raise self._broken(f"{name} has {dimensions} dimensions")
+            raise self._broken(msg("{name} has {dimensions} dimensions", name=name, dimensions=dimensions))
         shape = tuple(reversed(struct.unpack(f"<{dimensions}Q", self._take(8 * dimensions))))
         if any(not 0 < n <= 2**40 for n in shape):
-            raise self._broken(f"the shape of {name} is impossible")
+            raise self._broken(msg("the shape of {name} is impossible", name=name))
         kind: int = self._scalar("<I")
         offset: int = self._scalar("<Q")
         return name, shape, kind, offset
@@ -160,7 +165,7 @@ class _Reader:
     def _placed(self, table: list[tuple[str, tuple[int, ...], int, int]], alignment: Any) -> dict[str, GgufTensor]:
         """The tensors at their places in the file, after checking that they fit and do not overlap."""
         if type(alignment) is not int or not 0 < alignment <= 1 << 20:
-            raise self._broken("its alignment is impossible")
+            raise self._broken(msg("its alignment is impossible"))
         start = -(-self._at // alignment) * alignment
         found: dict[str, GgufTensor] = {}
         end, before = start, ""
@@ -168,12 +173,21 @@ class _Reader:
         for name, shape, kind, offset in sorted(table, key=lambda row: row[3]):
             size = self._nbytes(name, shape, kind)
             if name in found or start + offset < end:
-                raise self._broken(f"{name} overlaps {before or 'the header'}" if name not in found else f"two {name}")
+                raise self._broken(
+                    msg("{name} overlaps {before}", name=name, before=before or msg("the header"))
+                    if name not in found
+                    else msg("two {name}", name=name)
+                )
             if start + offset + size > self._size:
                 raise UnderhillError(
                     Kind.BROKEN_FILE,
-                    f"{self._path.name} is cut short: it should have {start + last} bytes and has {self._size}.",
-                    "Download the file again.",
+                    msg(
+                        "{name} is cut short: it should have {start} bytes and has {size}.",
+                        name=self._path.name,
+                        start=start + last,
+                        size=self._size,
+                    ),
+                    msg("Download the file again."),
                 )
             found[name] = GgufTensor(name, self._path, kind, shape, start + offset, size)
             end, before = start + offset + size, name
@@ -183,12 +197,17 @@ class _Reader:
         if kind not in type_sizes():
             raise UnderhillError(
                 Kind.UNSUPPORTED_MODEL,
-                f"{name} in {self._path.name} is stored as {type_name(kind)}, which Underhill does not read.",
-                "Get the model in another quantization, such as Q4_K_M or Q8_0.",
+                msg(
+                    "{name} in {name2} is stored as {type_name}, which Underhill does not read.",
+                    name=name,
+                    name2=self._path.name,
+                    type_name=type_name(kind),
+                ),
+                msg("Get the model in another quantization, such as Q4_K_M or Q8_0."),
             )
         block, size = type_sizes()[kind]
         if shape[-1] % block:
-            raise self._broken(f"the rows of {name} are no whole number of blocks")
+            raise self._broken(msg("the rows of {name} are no whole number of blocks", name=name))
         rows = shape[-1] // block * size
         for n in shape[:-1]:
             rows *= n
@@ -200,23 +219,25 @@ class _Reader:
         if kind == _STRING:
             return self._text()
         if kind != _ARRAY:
-            raise self._broken(f"its metadata has the unknown type {kind}")
+            raise self._broken(msg("its metadata has the unknown type {kind}", kind=kind))
         inner: int = self._scalar("<I")
         count: int = self._scalar("<Q")
         return self._array(inner, count)
 
     def _array(self, inner: int, count: int) -> Any:
         if count * _LEAST.get(inner, 8) > self._left:
-            raise self._broken("it ends within its metadata")
+            raise self._broken(msg("it ends within its metadata"))
         if count > self._values:
-            raise self._broken(f"its metadata lists more than {limits.GGUF_VALUES:,} values")
+            raise self._broken(
+                msg("its metadata lists more than {gguf_values} values", gguf_values=f"{limits.GGUF_VALUES:,}")
+            )
         self._values -= count
         if inner in _SCALARS:
             form = _SCALARS[inner]
             data = self._take(count * struct.calcsize(form))
             return list(struct.unpack(f"<{count}{form[1]}", data)) if self._arrays else None
         if inner != _STRING:
-            raise self._broken("its metadata holds an array of arrays")
+            raise self._broken(msg("its metadata holds an array of arrays"))
         return [self._text() for _ in range(count)] if self._arrays else self._pass_over(count)
 
     def _pass_over(self, strings: int) -> None:
@@ -235,19 +256,23 @@ class _Reader:
     def _take(self, count: int) -> bytes:
         if count > self._left:
             raise self._broken(
-                "it ends within its header"
+                msg("it ends within its header")
                 if self._size < limits.GGUF_HEADER_BYTES
-                else "its header is impossibly long"
+                else msg("its header is impossibly long")
             )
         data = self._file.read(count)
         if len(data) < count:
-            raise self._broken("it ends within its header")
+            raise self._broken(msg("it ends within its header"))
         self._left -= count
         self._at += count
         return data
 
     def _broken(self, what: str) -> UnderhillError:
-        return UnderhillError(Kind.BROKEN_FILE, f"{self._path.name} is damaged: {what}.", "Download the file again.")
+        return UnderhillError(
+            Kind.BROKEN_FILE,
+            msg("{name} is damaged: {what}.", name=self._path.name, what=what),
+            msg("Download the file again."),
+        )
 
 
 # Types that llama.cpp once had, and those of ik_llama.cpp, by the numbers in their ggml.h.
@@ -264,9 +289,9 @@ def type_name(kind: int) -> str:
     from gguf import GGMLQuantizationType
 
     if kind in _FOREIGN:
-        return f"{_FOREIGN[kind]} (of ik_llama.cpp)" if kind >= 133 else _FOREIGN[kind]
+        return msg("{foreign} (of ik_llama.cpp)", foreign=_FOREIGN[kind]) if kind >= 133 else _FOREIGN[kind]
     known = {int(one): one.name for one in GGMLQuantizationType}
-    return known.get(kind, f"a type without a name (number {kind})")
+    return known.get(kind, msg("a type without a name (number {kind})", kind=kind))
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.errors import Kind, UnderhillError
 from engine.limits import VOCABULARY, most_of, shown
+from engine.translatable import msg
 
 
 class Metadata:
@@ -23,9 +24,9 @@ class Metadata:
         """A value by its whole key. None as default: it must be there."""
         value = self._values.get(key, default)
         if value is None:
-            raise self._broken(f"it lacks {key}")
+            raise self._broken(msg("it lacks {key}", key=key))
         if not isinstance(value, kind):
-            raise self._broken(f"{key} is {shown(value)}")
+            raise self._broken(msg("{key} is {shown}", key=key, shown=shown(value)))
         return value
 
     def has(self, key: str) -> bool:
@@ -42,9 +43,11 @@ class Metadata:
             different = set(value) - {0}
             value = different.pop() if len(different) == 1 else value
         if value is None:
-            raise self._broken(f"it lacks {self.architecture}.{key}")
+            raise self._broken(msg("it lacks {architecture}.{key}", architecture=self.architecture, key=key))
         if type(value) is not int or not 0 <= value <= most_of(key):
-            raise self._broken(f"{self.architecture}.{key} is {shown(value)}")
+            raise self._broken(
+                msg("{architecture}.{key} is {shown}", architecture=self.architecture, key=key, shown=shown(value))
+            )
         return value
 
     def integers(self, key: str, count: int) -> list[int]:
@@ -53,23 +56,39 @@ class Metadata:
         if type(value) is int:
             return [value] * count
         if not isinstance(value, list) or len(value) < count or any(type(n) is not int for n in value):
-            raise self._broken(f"{self.architecture}.{key} is no list of {count} numbers")
+            raise self._broken(
+                msg(
+                    "{architecture}.{key} is no list of {count} numbers",
+                    architecture=self.architecture,
+                    key=key,
+                    count=count,
+                )
+            )
         return value[:count]
 
     def flags(self, key: str, count: int) -> list[bool]:
         """A list of at least `count` flags, kept as such or as 0 and 1."""
         value = self._values.get(f"{self.architecture}.{key}")
         if not isinstance(value, list) or len(value) < count or any(n not in (0, 1) for n in value):
-            raise self._broken(f"{self.architecture}.{key} is no list of {count} flags")
+            raise self._broken(
+                msg(
+                    "{architecture}.{key} is no list of {count} flags",
+                    architecture=self.architecture,
+                    key=key,
+                    count=count,
+                )
+            )
         return [bool(n) for n in value[:count]]
 
     def number(self, key: str, default: float | None = None) -> float:
         """A finite number."""
         value = self._values.get(f"{self.architecture}.{key}", default)
         if value is None:
-            raise self._broken(f"it lacks {self.architecture}.{key}")
+            raise self._broken(msg("it lacks {architecture}.{key}", architecture=self.architecture, key=key))
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise self._broken(f"{self.architecture}.{key} is {shown(value)}")
+            raise self._broken(
+                msg("{architecture}.{key} is {shown}", architecture=self.architecture, key=key, shown=shown(value))
+            )
         return shortest(float(value))
 
     def flag(self, key: str, default: bool) -> bool:
@@ -89,19 +108,21 @@ class Metadata:
         """A list of texts by its whole key; empty where there is none."""
         value = self._values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
-            raise self._broken(f"{key} is no list of texts")
+            raise self._broken(msg("{key} is no list of texts", key=key))
         return value
 
     def numbers(self, key: str) -> list[float]:
         """A list of numbers by its whole key; empty where there is none."""
         value = self._values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(x, int | float) for x in value):
-            raise self._broken(f"{key} is no list of numbers")
+            raise self._broken(msg("{key} is no list of numbers", key=key))
         return value
 
     def _broken(self, what: str) -> UnderhillError:
         return UnderhillError(
-            Kind.BROKEN_FILE, f"The metadata of this GGUF file is not usable: {what}.", "Get the model in another file."
+            Kind.BROKEN_FILE,
+            msg("The metadata of this GGUF file is not usable: {what}.", what=what),
+            msg("Get the model in another file."),
         )
 
 

@@ -15,6 +15,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.sources.decoded import Rows
 from engine.hub.sources.extents import Extent
 from engine.hub.sources.gguf_header import GgufTensor, type_sizes
+from engine.translatable import msg
 
 PLAIN = {0: torch.float32, 1: torch.float16, 30: torch.bfloat16}  # ggml's numbers of what passes as it is
 NAMES = {0: "F32", 1: "F16", 30: "BF16"}
@@ -233,6 +234,6 @@ def decode(data: NDArray[np.uint8], tensor: GgufTensor) -> Tensor:
     except NotImplementedError as cause:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            f"{tensor.name} is stored as {kind.name}, which Underhill does not read.",
-            "Get the model in another quantization.",
+            msg("{name} is stored as {name2}, which Underhill does not read.", name=tensor.name, name2=kind.name),
+            msg("Get the model in another quantization."),
         ) from cause

@@ -38,6 +38,7 @@ from engine.hub.sources.gguf_rows import (
 from engine.hub.sources.gguf_tokenizer import tokenizer_files
 from engine.hub.sources.source import CodedRows, Form
 from engine.limits import EXPERTS, LAYERS
+from engine.translatable import msg
 
 _LAYER = re.compile(r"blk\.(\d{1,6})\.(.+)")
 _EXPERTS = re.compile(r"ffn_(gate|up|down|gate_up)_exps\.(weight|bias)")
@@ -79,11 +80,14 @@ class GgufSource:
         tensors = dict(first.tensors)
         for header in rest:
             if tensors.keys() & header.tensors.keys():
-                raise _broken(header.path, "it repeats tensors of another part")
+                raise _broken(header.path, msg("it repeats tensors of another part"))
             tensors |= header.tensors
         promised = first.metadata.get("split.tensors.count", len(tensors))
         if promised != len(tensors):
-            raise _broken(path, f"its parts hold {len(tensors)} tensors instead of {promised}")
+            raise _broken(
+                path,
+                msg("its parts hold {tensors} tensors instead of {promised}", tensors=len(tensors), promised=promised),
+            )
         architecture = known_architecture(metadata)
         _check_types(tensors)
         config = architecture.config(metadata, tensors)
@@ -200,7 +204,7 @@ class _Entries:
         """One entry per expert and matrix of a tensor [experts, out, in], or per bias of one [experts, out]."""
         count, shape = tensor.shape[0], tensor.shape[1:]
         if len(shape) != (2 if suffix == "weight" else 1) or count != self._count():
-            raise _broken(tensor.file, f"{tensor.name} has the shape {list(tensor.shape)}")
+            raise _broken(tensor.file, msg("{name} has the shape {shape}", name=tensor.name, shape=list(tensor.shape)))
         if which == "gate_up" and (suffix == "bias" or shape[0] % 2):
             raise _unknown(tensor)
         each = rows_of(shape)
@@ -219,7 +223,9 @@ class _Entries:
         heads, rank = self._config["num_attention_heads"], self._config["kv_lora_rank"]
         nope, v = self._config["qk_nope_head_dim"], self._config["v_head_dim"]
         if keys.shape != (heads, rank, nope) or values.shape != (heads, v, rank):
-            raise _broken(keys.file, f"{keys.name} and {values.name} do not fit the metadata")
+            raise _broken(
+                keys.file, msg("{name} and {name2} do not fit the metadata", name=keys.name, name2=values.name)
+            )
         rows = LatentRows(stored(keys), stored(values), heads, rank, nope, v)
         return _dense(f"{root}.self_attn.kv_b_proj.weight", (heads * (nope + v), rank), rows)
 
@@ -229,7 +235,7 @@ class _Entries:
         heads = (self._config["num_attention_heads"], self._config["num_key_value_heads"])
         for part, count in zip(parts, heads, strict=False):
             if not count or part.shape[0] % (2 * count):
-                raise _broken(part.file, f"the rows of {part.name} are no whole number of heads")
+                raise _broken(part.file, msg("the rows of {name} are no whole number of heads", name=part.name))
         rows = (*(stored(p, halves(p.shape[0], n)) for p, n in zip(parts, heads, strict=False)), stored(parts[2]))
         counts = tuple(part.shape[0] for part in parts)
         return _dense(name, (sum(counts), *parts[0].shape[1:]), JoinedRows(rows, counts))
@@ -246,14 +252,16 @@ class _Entries:
         if self._architecture.permuted and leaf in ("attn_q.weight", "attn_k.weight"):
             heads = self._config["num_attention_heads" if leaf == "attn_q.weight" else "num_key_value_heads"]
             if not heads or shape[0] % (2 * heads):
-                raise _broken(tensor.file, f"the rows of {tensor.name} are no whole number of heads")
+                raise _broken(tensor.file, msg("the rows of {name} are no whole number of heads", name=tensor.name))
             return shape, stored(tensor, halves(shape[0], heads))
         return shape, stored(tensor)
 
     def _beside(self, layer: int, leaf: str) -> GgufTensor:
         name = f"blk.{layer}.{leaf}"
         if name not in self._tensors:
-            raise UnderhillError(Kind.MISSING_FILE, f"The GGUF file lacks the tensor {name}.", "Download it again.")
+            raise UnderhillError(
+                Kind.MISSING_FILE, msg("The GGUF file lacks the tensor {name}.", name=name), msg("Download it again.")
+            )
         return self._tensors[name]
 
     def _count(self) -> int:
@@ -297,15 +305,23 @@ def known_architecture(metadata: Metadata) -> Architecture:
     if name not in ARCHITECTURES:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            f"This GGUF file holds a {name} model, which Underhill does not open from GGUF.",
-            f"Get the model in safetensors format, or one of these: {', '.join(sorted(ARCHITECTURES))}.",
+            msg("This GGUF file holds a {name} model, which Underhill does not open from GGUF.", name=name),
+            msg(
+                "Get the model in safetensors format, or one of these: {architectures}.",
+                architectures=", ".join(sorted(ARCHITECTURES)),
+            ),
         )
     layers, experts = metadata.integer("block_count", 0), metadata.integer("expert_count", 0)
     if layers > LAYERS or experts > EXPERTS:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            f"This {name} model claims to have {layers:,} layers of {experts:,} experts.",
-            "Get the model in another file.",
+            msg(
+                "This {name} model claims to have {layers} layers of {experts} experts.",
+                name=name,
+                layers=f"{layers:,}",
+                experts=f"{experts:,}",
+            ),
+            msg("Get the model in another file."),
         )
     return ARCHITECTURES[name]
 
@@ -321,8 +337,11 @@ def _check_rotation(tensor: GgufTensor) -> None:
     if bool((stored(tensor).read(0, rows_of(tensor.shape)).float() != 1).any()):
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            f"This GGUF file stretches its context by {tensor.name}, which Underhill does not read from GGUF.",
-            "Get the model in safetensors format.",
+            msg(
+                "This GGUF file stretches its context by {name}, which Underhill does not read from GGUF.",
+                name=tensor.name,
+            ),
+            msg("Get the model in safetensors format."),
         )
 
 
@@ -344,10 +363,16 @@ def _form(tensors: Mapping[str, GgufTensor]) -> Form:
 def _unknown(tensor: GgufTensor) -> UnderhillError:
     return UnderhillError(
         Kind.UNSUPPORTED_MODEL,
-        f"{tensor.file.name} holds the tensor {tensor.name}, whose part in the model Underhill does not know.",
-        "Get the model in safetensors format.",
+        msg(
+            "{name} holds the tensor {name2}, whose part in the model Underhill does not know.",
+            name=tensor.file.name,
+            name2=tensor.name,
+        ),
+        msg("Get the model in safetensors format."),
     )
 
 
 def _broken(path: Path, what: str) -> UnderhillError:
-    return UnderhillError(Kind.BROKEN_FILE, f"{path.name} is damaged: {what}.", "Download the file again.")
+    return UnderhillError(
+        Kind.BROKEN_FILE, msg("{name} is damaged: {what}.", name=path.name, what=what), msg("Download the file again.")
+    )

@@ -13,6 +13,7 @@ from tokenizers.models import BPE
 from engine.errors import Kind, UnderhillError
 from engine.hub.sources.gguf_metadata import Metadata
 from engine.hub.sources.gguf_splits import SPLITS
+from engine.translatable import msg
 
 BYTE_LEVEL, SENTENCES = "gpt2", "llama"  # tokenizer.ggml.model
 UNKNOWN, CONTROL, USER_DEFINED, BYTE = 2, 3, 4, 6  # tokenizer.ggml.token_type
@@ -58,10 +59,10 @@ def _tokenizer(m: Metadata, tokens: list[str]) -> Tokenizer:
     kind = m.general("tokenizer.ggml.model", str, "")
     types = m.numbers("tokenizer.ggml.token_type") or [1] * len(tokens)
     if not tokens or len(types) != len(tokens):
-        raise _broken("its vocabulary is not complete")
+        raise _broken(msg("its vocabulary is not complete"))
     if len(set(tokens)) != len(tokens):  # one of the two could be neither written nor read
         twice = next(token for token, count in Counter(tokens).items() if count > 1)
-        raise _broken(f"its vocabulary has {twice[:40]!r} more than once")
+        raise _broken(msg("its vocabulary has {twice} more than once", twice=repr(twice[:40])))
     if kind == BYTE_LEVEL:
         tokenizer = _byte_level(m, tokens)
     elif kind == SENTENCES:
@@ -69,8 +70,11 @@ def _tokenizer(m: Metadata, tokens: list[str]) -> Tokenizer:
     else:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            f"The vocabulary of this GGUF file is of the kind {kind!r}, which Underhill does not read from GGUF.",
-            "Get the model in safetensors format.",
+            msg(
+                "The vocabulary of this GGUF file is of the kind {kind}, which Underhill does not read from GGUF.",
+                kind=repr(kind),
+            ),
+            msg("Get the model in safetensors format."),
         )
     known = tokenizer.get_vocab()
     added = {CONTROL: tokenizer.add_special_tokens, USER_DEFINED: tokenizer.add_tokens}
@@ -92,17 +96,20 @@ def _byte_level(m: Metadata, tokens: list[str]) -> Tokenizer:
     if pre not in SPLITS:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            f"The tokenizer of this GGUF file splits text by the rules {pre!r}, which Underhill does not know."
+            msg(
+                "The tokenizer of this GGUF file splits text by the rules {pre}, which Underhill does not know.",
+                pre=repr(pre),
+            )
             if pre
-            else "This GGUF file is from before files said how their tokenizer splits text.",
-            "Get the model in safetensors format, or a newer GGUF file of it.",
+            else msg("This GGUF file is from before files said how their tokenizer splits text."),
+            msg("Get the model in safetensors format, or a newer GGUF file of it."),
         )
     split = SPLITS[pre]
     merges = []
     for merge in m.strings("tokenizer.ggml.merges"):
         left, gap, right = merge.partition(" ")
         if not left or not gap or not right:
-            raise _broken(f"the merge {merge!r} is not of two tokens")
+            raise _broken(msg("the merge {merge} is not of two tokens", merge=repr(merge)))
         merges.append((left, right))
     tokenizer = _bpe(tokens, merges, ignore_merges=split.whole)
     if split.composed:
@@ -119,7 +126,7 @@ def _sentences(m: Metadata, tokens: list[str], types: list[float]) -> Tokenizer:
     """SentencePiece's: spaces spelled out, any two pieces merged whose whole has the highest score."""
     scores = m.numbers("tokenizer.ggml.scores")
     if len(scores) != len(tokens):
-        raise _broken("its vocabulary has no scores")
+        raise _broken(msg("its vocabulary has no scores"))
     unknown = m.token("unknown")
     number = unknown if unknown is not None else next((i for i, t in enumerate(types) if t == UNKNOWN), None)
     tokenizer = _bpe(
@@ -150,7 +157,7 @@ def _merges(tokens: list[str], scores: list[float], types: list[float]) -> list[
             if sort not in (CONTROL, BYTE):
                 vocabulary[token] = score
         elif sort not in (CONTROL, BYTE, USER_DEFINED):
-            raise _broken(f"its vocabulary has a token of {len(token):,} characters")
+            raise _broken(msg("its vocabulary has a token of {token} characters", token=f"{len(token):,}"))
     found: list[tuple[float, int, int, str, str]] = []
     most = max(MANY, EACH * len(tokens))
     for number, (token, score) in enumerate(vocabulary.items()):
@@ -160,7 +167,7 @@ def _merges(tokens: list[str], scores: list[float], types: list[float]) -> list[
             if token[:cut] in vocabulary and token[cut:] in vocabulary
         )
         if len(found) > most:
-            raise _broken("its tokens are made of each other in too many ways")
+            raise _broken(msg("its tokens are made of each other in too many ways"))
     return [(left, right) for *_, left, right in sorted(found)]
 
 
@@ -168,10 +175,12 @@ def _bpe(tokens: list[str], merges: list[tuple[str, str]], **settings: Any) -> T
     try:
         return Tokenizer(BPE({token: number for number, token in enumerate(tokens)}, merges, **settings))
     except Exception as cause:  # the library raises its own kind for merges of tokens that are not there
-        raise _broken("its merges and its vocabulary do not fit together") from cause
+        raise _broken(msg("its merges and its vocabulary do not fit together")) from cause
 
 
 def _broken(what: str) -> UnderhillError:
     return UnderhillError(
-        Kind.BROKEN_FILE, f"The tokenizer of this GGUF file is not usable: {what}.", "Get the model in another file."
+        Kind.BROKEN_FILE,
+        msg("The tokenizer of this GGUF file is not usable: {what}.", what=what),
+        msg("Get the model in another file."),
     )

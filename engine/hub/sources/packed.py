@@ -17,6 +17,7 @@ from engine.hub.sources.extents import Extent
 from engine.hub.sources.packed_mlx import mlx_entries
 from engine.hub.sources.packings import PackedRows, Packing
 from engine.hub.sources.source import CodedRows, Form, TensorInfo, lacking
+from engine.translatable import msg
 
 _EXPERT = re.compile(r"(^|\.)experts\.\d+\.")
 
@@ -50,8 +51,8 @@ class PackedCheckpoint:
         if not stems:
             raise UnderhillError(
                 Kind.BROKEN_FILE,
-                f"config.json says that the weights are {packings[0].form.name}, and none of them is.",
-                "Download the model again.",
+                msg("config.json says that the weights are {name}, and none of them is.", name=packings[0].form.name),
+                msg("Download the model again."),
             )
         gone = {f"{stem}.{ending}" for stem, p in stems.items() for ending in (p.main, *p.companions)}
         unused = tuple(f".{ending}" for p in packings for ending in p.unused)

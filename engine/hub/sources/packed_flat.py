@@ -20,6 +20,7 @@ from engine.hub.sources.source import Form
 from engine.quantization.grouped import NF4_SCALE, GroupedCodes
 from engine.regular_file import parse_json
 from engine.store.coding import Coding
+from engine.translatable import msg
 
 _INWARD = re.compile(
     r"\.(o_proj|out_proj|down_proj|w2|dense|c_proj|fc2|output_linear)$"
@@ -33,7 +34,11 @@ def _oriented(m: PackedRows, weights: int) -> tuple[int, int]:
     key = next((rank for name, rank in _RANKS if name.search(m.stem)), "hidden_size")
     known = config.get(key)
     if type(known) is not int or known < 1 or weights % known:
-        raise m.broken(f"they are {weights} numbers, which is no multiple of the {key} of config.json")
+        raise m.broken(
+            msg(
+                "they are {weights} numbers, which is no multiple of the {key} of config.json", weights=weights, key=key
+            )
+        )
     return (known, weights // known) if _INWARD.search(m.stem) else (weights // known, known)
 
 
@@ -51,10 +56,10 @@ def bitsandbytes(settings: Mapping[str, Any]) -> Packing:
     Raises UnderhillError(UNSUPPORTED_MODEL) for 8 bits.
     """
     if settings.get("load_in_8bit") or not (settings.get("load_in_4bit") or settings.get("_load_in_4bit")):
-        raise unknown("bitsandbytes", "with 8 bits")
+        raise unknown("bitsandbytes", msg("with 8 bits"))
     kind = str(settings.get("bnb_4bit_quant_type") or "fp4").lower()
     if kind not in ("nf4", "fp4"):
-        raise unknown("bitsandbytes", f"as {kind!r}")
+        raise unknown("bitsandbytes", msg("as {kind}", kind=repr(kind)))
     nested, block = bool(settings.get("bnb_4bit_use_double_quant")), settings.get("bnb_4bit_blocksize") or _BLOCK
     state_name = _STATE + kind
 
@@ -68,14 +73,14 @@ def bitsandbytes(settings: Mapping[str, Any]) -> Packing:
         codes = m.get(_MAIN, (first, last)).flatten()
         nibbles = torch.stack((codes >> 4, codes & 15), -1).flatten()
         if _whole(m, state, "blocksize") != block:
-            raise m.broken(f"its blocks are not of {block} numbers")
+            raise m.broken(msg("its blocks are not of {block} numbers", block=block))
         return nibbles[start * inputs - first * 2 :][: (stop - start) * inputs], _factors(m, state)
 
     def decode(m: PackedRows, start: int, stop: int) -> Tensor:
         (nibbles, factors), (_, inputs) = read(m, start, stop), shape(m)
         values = m.get("weight.quant_map").float()
         if len(values) != 16:
-            raise m.broken("its code has not 16 values")
+            raise m.broken(msg("its code has not 16 values"))
         each = torch.arange(start * inputs, stop * inputs) // block
         return (values[nibbles.int()] * factors[each]).reshape(stop - start, inputs)
 
@@ -92,7 +97,7 @@ def bitsandbytes(settings: Mapping[str, Any]) -> Packing:
     companions = ("absmax", "quant_map", "nested_absmax", "nested_quant_map")
     endings = (*(f"{_MAIN}.{name}" for name in companions), state_name)
     bits = 4 + (8 + 32 / 256 if nested else 32) / block
-    form = Form(f"bitsandbytes {kind.upper()}", bits)
+    form = Form(msg("bitsandbytes {upper}", upper=kind.upper()), bits)
     return Packing(form, _MAIN, endings, decode, shape, "U8", coding=coding, codes=grouped)
 
 
@@ -100,9 +105,11 @@ def _state(m: PackedRows, name: str, shape: tuple[int, int]) -> Mapping[str, Any
     try:
         found = parse_json(m.get(name).numpy().tobytes())
     except ValueError as cause:
-        raise m.broken("its description is not readable") from cause
+        raise m.broken(msg("its description is not readable")) from cause
     if not isinstance(found, dict) or tuple(found.get("shape") or ()) != shape:
-        raise m.broken(f"its description does not say that it is {shape[0]} by {shape[1]}")
+        raise m.broken(
+            msg("its description does not say that it is {shape} by {shape2}", shape=shape[0], shape2=shape[1])
+        )
     return found
 
 
@@ -119,7 +126,7 @@ def _factors(m: PackedRows, state: Mapping[str, Any]) -> Tensor:
 def _whole(m: PackedRows, state: Mapping[str, Any], name: str) -> int:
     value = state.get(name)
     if type(value) is not int or value < 1:
-        raise m.broken(f"its description names no {name}")
+        raise m.broken(msg("its description names no {name}", name=name))
     return value
 
 
@@ -145,24 +152,24 @@ def hqq(settings: Mapping[str, Any]) -> Packing:
     usual = usual.get("weight_quant_params", usual) if isinstance(usual, Mapping) else {}
     bits, group = usual.get("nbits"), usual.get("group_size")
     if type(bits) is not int or bits not in (1, 2, 3, 4, 5, 6, 8):
-        raise unknown("HQQ", f"with {bits} bits")
+        raise unknown("HQQ", msg("with {bits} bits", bits=bits))
 
     def table(m: PackedRows) -> tuple[int, int, int]:
         """(rows and columns of the table, codes that a number of it holds)"""
         (held, columns), scales = m.dims("W_q"), m.dims("scale")
         if m.dims("zero") != scales or 1 not in scales:
-            raise m.broken("its zeros or scales have another shape")
+            raise m.broken(msg("its zeros or scales have another shape"))
         if m.dtype("W_q") == "I32":
             rows = scales[0] if scales[1] == 1 else _group(m, group)
             if -(-rows // _THREES) != held:
-                raise m.broken("its scales have another shape")
+                raise m.broken(msg("its scales have another shape"))
             return rows, columns, _THREES
         if m.dtype("W_q") != "U8":
-            raise unknown("HQQ", "with codes that are seen as floats")
+            raise unknown("HQQ", msg("with codes that are seen as floats"))
         pack = scales[0] // held if scales[1] == 1 else _group(m, group) // held
         rows = held * pack
         if pack not in (1, 2, 4, 8) or scales not in ((rows, 1), (1, columns)):
-            raise m.broken("its scales have another shape")
+            raise m.broken(msg("its scales have another shape"))
         return rows, columns, pack
 
     def shape(m: PackedRows) -> tuple[int, int]:
@@ -173,7 +180,7 @@ def hqq(settings: Mapping[str, Any]) -> Packing:
         """(codes, zeros, scales) of the rows of the table that hold outputs start..stop"""
         (_, columns, pack), (out, inputs) = table(m), shape(m)
         if m.has("shape") and tuple(m.get("shape").tolist()) != (out, inputs):
-            raise m.broken("it says that it has another shape")
+            raise m.broken(msg("it says that it has another shape"))
         first, last = start * inputs // columns, -(-stop * inputs // columns)
         held, which = m.get("W_q"), torch.arange(first, last)
         width = 3 if pack == _THREES else 8 // pack
@@ -217,5 +224,5 @@ def hqq(settings: Mapping[str, Any]) -> Packing:
 
 def _group(m: PackedRows, group: Any) -> int:
     if type(group) is not int or group < 1:
-        raise m.broken("config.json does not say how large its groups are")
+        raise m.broken(msg("config.json does not say how large its groups are"))
     return group

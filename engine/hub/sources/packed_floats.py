@@ -17,6 +17,7 @@ from engine.hub.sources.packings import PackedRows, Packing, float8, unknown
 from engine.hub.sources.source import Form
 from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
 from engine.store.coding import Coding
+from engine.translatable import msg
 
 NVFP4_GROUP, MXFP4_GROUP = 16, 32
 NVFP4, MXFP4 = "nvfp4-pack-quantized", "mxfp4-pack-quantized"
@@ -43,11 +44,11 @@ def modelopt(settings: Mapping[str, Any]) -> tuple[Packing, ...]:
     """
     algorithm = str(settings.get("quant_algo") or "NVFP4")
     if algorithm not in _MODELOPT:
-        raise unknown("ModelOpt", f"as {algorithm}")
+        raise unknown("ModelOpt", msg("as {algorithm}", algorithm=algorithm))
 
     def unit(m: PackedRows) -> float:
         if m.has("pre_quant_scale"):
-            raise unknown("ModelOpt", "with scales for what a layer is given")
+            raise unknown("ModelOpt", msg("with scales for what a layer is given"))
         return _one(m, "weight_scale_2")
 
     more = ("weight_scale_2", "input_scale")
@@ -70,7 +71,7 @@ def _packing(
     def shape(m: PackedRows) -> tuple[int, int]:
         out, packed = m.dims(main)
         if m.dims(scale) != (out, packed * 2 // group) or m.dtype(scale) != scale_type:
-            raise m.broken("its scales have another shape or type")
+            raise m.broken(msg("its scales have another shape or type"))
         return out, packed * 2
 
     def read(m: PackedRows, start: int, stop: int) -> tuple[Tensor, Tensor]:
@@ -100,5 +101,5 @@ def powers_of_two(exponents: Tensor) -> Tensor:
 def _one(m: PackedRows, ending: str) -> float:
     found = m.get(ending).float()
     if found.numel() != 1 or not bool(found.isfinite() & (found != 0)):
-        raise m.broken(f"{ending} is not one number")
+        raise m.broken(msg("{ending} is not one number", ending=ending))
     return float(found)

@@ -26,6 +26,7 @@ from engine.hub.sources.packings import PackedRows, Packing, run_coding
 from engine.hub.sources.source import Form, TensorInfo
 from engine.limits import EXPERTS
 from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
+from engine.translatable import msg
 
 BITS = (2, 3, 4, 5, 6, 8)
 MXFP4_GROUP = 32
@@ -74,7 +75,9 @@ class _Mlx:
         if not counts_experts(checkpoint.config):
             raise dense_model(self._family)
         if names is None or not reads_mlx(self._family):
-            raise _refused(f"stores {self._family} models in a way of its own, which Underhill does not read")
+            raise _refused(
+                msg("stores {family} models in a way of its own, which Underhill does not read", family=self._family)
+            )
         self._names: Names = names
         self._said: dict[tuple[str, int, int], Packing] = {}
 
@@ -102,7 +105,11 @@ class _Mlx:
         """One entry for each of the matrices that are stacked in a tensor."""
         count, root = self._checkpoint.entry(name).shape[0], self._renamed(layer)
         if count > EXPERTS:
-            raise UnderhillError(Kind.BROKEN_FILE, f"{name} holds {count} experts.", "Download the file again.")
+            raise UnderhillError(
+                Kind.BROKEN_FILE,
+                msg("{name} holds {count} experts.", name=name, count=count),
+                msg("Download the file again."),
+            )
         single = self._names.single[PARTS.index(part.removesuffix("_proj"))]
         for expert in range(count):
             kind, shape, rows = self._rows(name, expert)
@@ -118,7 +125,9 @@ class _Mlx:
         (rank, nope), (v, inputs) = keys[0][1], values[0][1]
         if rank != inputs or self._checkpoint.entry(prefix + _VALUES).shape[0] != heads:
             raise UnderhillError(
-                Kind.BROKEN_FILE, f"{prefix}{_KEYS} and {_VALUES} do not fit each other.", "Download the file again."
+                Kind.BROKEN_FILE,
+                msg("{prefix}{keys} and {values} do not fit each other.", prefix=prefix, keys=_KEYS, values=_VALUES),
+                msg("Download the file again."),
             )
         both = LatentRows(tuple((k[2], x[2]) for k, x in zip(keys, values, strict=True)), rank, nope, v)
         kind = keys[0][0] if keys[0][0] == values[0][0] else None
@@ -157,11 +166,17 @@ class _Mlx:
     def _how(settings: Mapping[str, Any]) -> tuple[str, int, int]:
         mode, bits, group = settings.get("mode") or "affine", settings.get("bits"), settings.get("group_size")
         if mode not in ("affine", "mxfp4"):
-            raise _refused(f"keeps its weights as {mode}, which Underhill does not read")
+            raise _refused(msg("keeps its weights as {mode}, which Underhill does not read", mode=mode))
         if mode == "mxfp4":
             return mode, 4, MXFP4_GROUP
         if bits not in BITS or type(group) is not int or group < 1:
-            raise _refused(f"keeps its weights in groups of {group} with {bits} bits, which Underhill does not read")
+            raise _refused(
+                msg(
+                    "keeps its weights in groups of {group} with {bits} bits, which Underhill does not read",
+                    group=group,
+                    bits=bits,
+                )
+            )
         return mode, bits, group
 
     def _renamed(self, name: str) -> str:
@@ -178,9 +193,9 @@ def _packing(mode: str, bits: int, group: int) -> Packing:
         out, words = m.dims("weight")
         inputs = words * 32 // bits
         if inputs % group or m.dims("scales") != (out, inputs // group):
-            raise m.broken("its scales have another shape")
+            raise m.broken(msg("its scales have another shape"))
         if mode == "affine" and m.dims("biases") != (out, inputs // group):
-            raise m.broken("its biases have another shape")
+            raise m.broken(msg("its biases have another shape"))
         return out, inputs
 
     def decode(m: PackedRows, start: int, stop: int) -> Tensor:
@@ -276,6 +291,6 @@ class LatentRows:
 def _refused(what: str) -> UnderhillError:
     return UnderhillError(
         Kind.UNSUPPORTED_MODEL,
-        f"This model was quantized by MLX, which {what}.",
-        "Get the model in its original precision, as GGUF, or quantized by GPTQ or AWQ.",
+        msg("This model was quantized by MLX, which {what}.", what=what),
+        msg("Get the model in its original precision, as GGUF, or quantized by GPTQ or AWQ."),
     )

@@ -8,6 +8,7 @@ from typing import Any
 from engine.hub.sources.packed_flat import bitsandbytes, hqq
 from engine.hub.sources.packed_floats import MXFP4, NVFP4, compressed_floats, deepseek_fp4, modelopt
 from engine.hub.sources.packings import Packing, awq, compressed, float8, gptq, unknown
+from engine.translatable import msg
 
 _FLOAT8 = ("float-quantized", "naive-quantized")
 
@@ -56,7 +57,7 @@ def _auto_round(settings: Mapping[str, Any]) -> tuple[Packing, ...]:
         return (awq({**settings, "version": "gemm"}),)
     if "gptq" in form:
         return (gptq({**settings, "checkpoint_format": "gptq"}),)
-    raise unknown("AutoRound", f"in the format {form!r}")
+    raise unknown("AutoRound", msg("in the format {form}", form=repr(form)))
 
 
 _WAYS: dict[str, Callable[[Mapping[str, Any]], tuple[Packing, ...]]] = {

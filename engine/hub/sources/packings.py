@@ -20,6 +20,7 @@ from engine.hub.sources.extents import Extent
 from engine.hub.sources.source import ACT_ORDER, Form
 from engine.quantization.grouped import GroupedCodes
 from engine.store.coding import Coding
+from engine.translatable import msg
 
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)  # which of eight outputs each nibble of an AWQ word holds, lowest nibble first
 ROWS = 1024  # outputs decoded at once: bounds the memory of what they are decoded through
@@ -84,7 +85,7 @@ class PackedRows:
         """The shape of one of them, which must be a matrix of this kind. Raises UnderhillError as Checkpoint.entry."""
         shape = self.checkpoint.entry(f"{self.stem}.{ending}").shape[len(self._lead) :]
         if len(shape) != 2:
-            raise self.broken(f"{ending} is no matrix")
+            raise self.broken(msg("{ending} is no matrix", ending=ending))
         return shape[0], shape[1]
 
     def dtype(self, ending: str) -> str:
@@ -98,7 +99,9 @@ class PackedRows:
     def broken(self, what: str) -> UnderhillError:
         """BROKEN_FILE for this matrix."""
         return UnderhillError(
-            Kind.BROKEN_FILE, f"The packed weights of {self.stem} are damaged: {what}.", "Download the model again."
+            Kind.BROKEN_FILE,
+            msg("The packed weights of {stem} are damaged: {what}.", stem=self.stem, what=what),
+            msg("Download the model again."),
         )
 
     def groups(self, count: int, inputs: int, listed: str) -> Tensor:
@@ -106,10 +109,10 @@ class PackedRows:
         if self.has(listed):
             found = self.get(listed).long()
             if found.shape != (inputs,) or int(found.min()) < 0 or int(found.max()) >= count:
-                raise self.broken(f"{listed} names groups that there are not")
+                raise self.broken(msg("{listed} names groups that there are not", listed=listed))
             return found
         if not count or inputs % count:
-            raise self.broken("its groups do not divide its inputs")
+            raise self.broken(msg("its groups do not divide its inputs"))
         return torch.arange(inputs) // (inputs // count)
 
 
@@ -171,7 +174,7 @@ def gptq(settings: Mapping[str, Any]) -> Packing:
     usual = known_bits(settings.get("bits"), "GPTQ", (2, 4, 8))
     form = str(settings.get("checkpoint_format") or "gptq")
     if form not in ("gptq", "gptq_v2"):
-        raise unknown("GPTQ", f"in the format {form!r}")
+        raise unknown("GPTQ", msg("in the format {form}", form=repr(form)))
     less = 0 if form == "gptq_v2" else 1
     reordered = bool(settings.get("desc_act")) and not settings.get("static_groups")
     differ = bool(settings.get("dynamic") or settings.get("extra_config"))
@@ -181,13 +184,13 @@ def gptq(settings: Mapping[str, Any]) -> Packing:
             return usual
         (groups, packed), (rows, out) = m.dims("qzeros"), m.dims("scales")
         if rows != groups or not out or packed * 32 % out:
-            raise m.broken("its zeros or scales have another shape")
+            raise m.broken(msg("its zeros or scales have another shape"))
         return known_bits(packed * 32 // out, "GPTQ", (2, 4, 8))
 
     def shape(m: PackedRows) -> tuple[int, int]:
         (words, out), (groups, packed), pack = m.dims("qweight"), m.dims("qzeros"), 32 // bits_of(m)
         if m.dims("scales") != (groups, out) or packed * pack != out:
-            raise m.broken("its zeros or scales have another shape")
+            raise m.broken(msg("its zeros or scales have another shape"))
         m.groups(groups, words * pack, "") if not m.has("g_idx") else None
         return out, words * pack
 
@@ -206,7 +209,7 @@ def gptq(settings: Mapping[str, Any]) -> Packing:
         held, inputs = coding(m), shape(m)[1]
         group = m.groups(m.dims("qzeros")[0], inputs, "g_idx")
         if held is None or not torch.equal(group, torch.arange(inputs) // (inputs // len(m.get("scales")))):
-            raise m.broken("config.json says that inputs are in order, and g_idx that they are not")
+            raise m.broken(msg("config.json says that inputs are in order, and g_idx that they are not"))
         codes = unpacked(m.get("qweight")[:, start:stop], 4, 0).T
         zeros = ((unpacked(m.get("qzeros"), 4, 1)[:, start:stop] + less) & 15).T
         return _grouped(held, codes, zeros, m.get("scales")[:, start:stop].T)
@@ -223,12 +226,12 @@ def awq(settings: Mapping[str, Any]) -> Packing:
     bits = known_bits(settings.get("bits", settings.get("w_bit")), "AWQ", (4,))
     version = str(settings.get("version", "gemm")).lower()
     if version != "gemm":
-        raise unknown("AWQ", f"for {version!r} kernels")
+        raise unknown("AWQ", msg("for {version} kernels", version=repr(version)))
 
     def shape(m: PackedRows) -> tuple[int, int]:
         (inputs, words), (groups, packed) = m.dims("qweight"), m.dims("qzeros")
         if m.dims("scales") != (groups, words * 8) or packed != words:
-            raise m.broken("its zeros or scales have another shape")
+            raise m.broken(msg("its zeros or scales have another shape"))
         m.groups(groups, inputs, "")
         return words * 8, inputs
 
@@ -273,24 +276,24 @@ def compressed(settings: Mapping[str, Any]) -> Packing:
     form, groups = settings.get("format"), settings.get("config_groups")
     schemes = [g.get("weights") or {} for g in groups.values()] if isinstance(groups, dict) else []
     if form != "pack-quantized" or not schemes or any(s != schemes[0] for s in schemes):
-        raise unknown("compressed-tensors", f"in the format {form!r}")
+        raise unknown("compressed-tensors", msg("in the format {form}", form=repr(form)))
     if schemes[0].get("type", "int") != "int":
-        raise unknown("compressed-tensors", f"as {schemes[0].get('type')!r}")
+        raise unknown("compressed-tensors", msg("as {schemes}", schemes=repr(schemes[0].get("type"))))
     bits = known_bits(schemes[0].get("num_bits"), "compressed-tensors", (4, 8))
     pack = 32 // bits
 
     def shape(m: PackedRows) -> tuple[int, int]:
         (out, words), (rows, count) = m.dims("weight_packed"), m.dims("weight_scale")
         if rows != out:
-            raise m.broken("its scales have another shape")
+            raise m.broken(msg("its scales have another shape"))
         if m.has("weight_zero_point") and m.dims("weight_zero_point") != (-(-out // pack), count):
-            raise m.broken("its zeros have another shape")
+            raise m.broken(msg("its zeros have another shape"))
         m.groups(count, words * pack, "") if not m.has("weight_g_idx") else None
         return out, words * pack
 
     def decode(m: PackedRows, start: int, stop: int) -> Tensor:
         if m.has("weight_shape") and tuple(m.get("weight_shape").tolist()) != shape(m):
-            raise m.broken("it says that it has another shape")
+            raise m.broken(msg("it says that it has another shape"))
         codes = unpacked(m.get("weight_packed", (start, stop)), bits, 1)
         scales = m.get("weight_scale")[start:stop].float()
         group = m.groups(scales.shape[1], codes.shape[1], "weight_g_idx")
@@ -308,7 +311,7 @@ def compressed(settings: Mapping[str, Any]) -> Packing:
         held = coding(m)
         assert held is not None
         if m.has("weight_shape") and tuple(m.get("weight_shape").tolist()) != shape(m):
-            raise m.broken("it says that it has another shape")
+            raise m.broken(msg("it says that it has another shape"))
         codes = unpacked(m.get("weight_packed", (start, stop)), 4, 1)
         zeros = unpacked(m.get("weight_zero_point"), 4, 0)[start:stop] if m.has("weight_zero_point") else None
         return _grouped(held, codes, zeros, m.get("weight_scale")[start:stop])
@@ -325,7 +328,7 @@ def float8(settings: Mapping[str, Any]) -> Packing:
     """weight [out, in] in E4M3 beside one scale, one for each output [out, 1], or one for each block."""
     block = settings.get("weight_block_size") or [128, 128]
     if not isinstance(block, list) or len(block) != 2 or any(type(n) is not int or n < 1 for n in block):
-        raise unknown("FP8", f"in blocks of {block}")
+        raise unknown("FP8", msg("in blocks of {block}", block=block))
     names = ("weight_scale_inv", "weight_scale", "scale")
 
     def scale(m: PackedRows) -> str:
@@ -335,7 +338,7 @@ def float8(settings: Mapping[str, Any]) -> Packing:
         out, inputs = m.dims("weight")
         held = m.checkpoint.entry(f"{m.stem}.{scale(m)}").shape
         if held not in ((), (1,), (1, 1), (out,), (out, 1), (-(-out // block[0]), -(-inputs // block[1]))):
-            raise m.broken(f"its scales have the shape {list(held)}")
+            raise m.broken(msg("its scales have the shape {held}", held=list(held)))
         return out, inputs
 
     def decode(m: PackedRows, start: int, stop: int) -> Tensor:
@@ -366,7 +369,7 @@ def integer_form(name: str, bits: int, settings: Mapping[str, Any], reordered: b
 def known_bits(value: Any, name: str, known: tuple[int, ...]) -> int:
     """That many bits. Raises UnderhillError(UNSUPPORTED_MODEL) where they are none of `known`."""
     if value not in known:
-        raise unknown(name, f"with {value} bits")
+        raise unknown(name, msg("with {value} bits", value=value))
     return int(value)
 
 
@@ -374,6 +377,8 @@ def unknown(name: str, how: str) -> UnderhillError:
     """UNSUPPORTED_MODEL for a packing that is known by name and not read as it is here."""
     return UnderhillError(
         Kind.UNSUPPORTED_MODEL,
-        f"This model is already quantized ({name} {how}), in a way that Underhill does not read.",
-        "Get the model in its original precision.",
+        msg(
+            "This model is already quantized ({name} {how}), in a way that Underhill does not read.", name=name, how=how
+        ),
+        msg("Get the model in its original precision."),
     )

@@ -14,6 +14,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.sources.extents import Extent
 from engine.quantization.grouped import GroupedCodes
 from engine.store.coding import Coding
+from engine.translatable import NO_TEXT, Translatable, msg
 
 ACT_ORDER = ", act-order"  # ends the name of a form whose inputs are in groups of their own
 _COARSE = 5.25  # bits per expert weight; MXFP4, GPTQ, AWQ and GGUF up to Q4_K_M have fewer
@@ -112,7 +113,9 @@ class Source(Protocol):
 
 def lacking(name: str) -> UnderhillError:
     """MISSING_FILE for a tensor that is not there."""
-    return UnderhillError(Kind.MISSING_FILE, f"The checkpoint lacks the tensor {name}.", "Download the model again.")
+    return UnderhillError(
+        Kind.MISSING_FILE, msg("The checkpoint lacks the tensor {name}.", name=name), msg("Download the model again.")
+    )
 
 
 def suited(bits: float) -> int:
@@ -120,26 +123,28 @@ def suited(bits: float) -> int:
     return 4 if 0 < bits < _COARSE else 8
 
 
-def again(form: str, bits: float, top: int, kept: bool) -> str:
+def again(form: str, bits: float, top: int, kept: bool) -> Translatable:
     """A sentence where a source of about 4 bits was stored with 4 that are not its own, so that it lost twice; else ''.
 
     top: bits stored. kept: whether any expert has the codes of its source.
     """
     if kept or top != suited(bits) or suited(bits) != 4:
-        return ""
+        return NO_TEXT
     if form.endswith(ACT_ORDER):
-        return (
+        return msg(
             "Its codes could not be kept, since act-order puts each of its inputs into a group of its own: they were "
             "quantized a second time, and the errors told are what that cost."
         )
-    return "Its codes were not kept but quantized a second time; the errors told are what that cost."
+    return msg("Its codes were not kept but quantized a second time; the errors told are what that cost.")
 
 
-def bound(form: str, bits: float) -> str:
+def bound(form: str, bits: float) -> Translatable:
     """A sentence on what a coarse source means for every tier of the store; '' where it means nothing."""
     if not 0 < bits < 16:
-        return ""
-    return (
-        f"Its source was already quantized ({form}, about {bits:.3g} bits per weight), which limits the quality of "
-        "every precision: errors are measured against that source, not against the original model."
+        return NO_TEXT
+    return msg(
+        "Its source was already quantized ({form}, about {bits} bits per weight), which limits the quality of "
+        "every precision: errors are measured against that source, not against the original model.",
+        form=form,
+        bits=f"{bits:.3g}",
     )

@@ -16,8 +16,9 @@ from engine.models.compat.experts import attach
 from engine.models.compat.load import NamedWeights, load_weights
 from engine.models.compat.mamba import same_steps
 from engine.models.compat.state import CompatState
+from engine.translatable import msg
 
-NOTE = "This family runs through the compatibility backend, which is slower than Underhill's own decoder."
+NOTE = msg("This family runs through the compatibility backend, which is slower than Underhill's own decoder.")
 
 # Families whose modules forget the state when several tokens follow it (seen in transformers 5.23): fed one by one.
 ONE_BY_ONE = {"jamba"}

@@ -14,6 +14,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.mapping import KeyMap, projections, sort_keys
 from engine.hub.skeleton import Skeleton
 from engine.models.weights import Weights, fetch
+from engine.translatable import msg
 
 
 class NamedWeights(Weights, Protocol):
@@ -67,8 +68,13 @@ def _assign(model: Any, name: str, tensor: Tensor, strict: re.Pattern[str] | Non
     if tensor.shape != wanted.shape:
         raise UnderhillError(
             Kind.BROKEN_FILE,
-            f"The tensor for {name} is {tuple(tensor.shape)} large, and the config asks for {tuple(wanted.shape)}.",
-            "Download the model again: its config.json and its weights do not belong together.",
+            msg(
+                "The tensor for {name} is {shape} large, and the config asks for {shape2}.",
+                name=name,
+                shape=tuple(tensor.shape),
+                shape2=tuple(wanted.shape),
+            ),
+            msg("Download the model again: its config.json and its weights do not belong together."),
         )
     dtype = torch.float32 if strict is not None and strict.search(name) else wanted.dtype
     value = tensor.to(dtype).contiguous()
@@ -99,9 +105,11 @@ def _complain(skeleton: Skeleton, absent: set[str]) -> None:
     owned = {f"{found.name}.{name}" for found in skeleton.experts for name in projections(found.module)}
     lacking = sorted(name for name in absent - owned if state[name].is_meta or not bool(state[name].any()))
     if lacking:
-        more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
+        names = ", ".join(lacking[:3])
+        if len(lacking) > 3:
+            names = msg("{names} and {len} more", names=names, len=len(lacking) - 3)
         raise UnderhillError(
             Kind.MISSING_FILE,
-            f"The model's files lack {', '.join(lacking[:3])}{more}.",
-            "A file is missing or from another model; download the model again.",
+            msg("The model's files lack {names}.", names=names),
+            msg("A file is missing or from another model; download the model again."),
         )

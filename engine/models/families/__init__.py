@@ -10,6 +10,7 @@ from engine import limits
 from engine.importing import ALONE
 from engine.models.config import Config, dense, unsupported
 from engine.models.spec import DecoderSpec, RouterSpec
+from engine.translatable import msg
 
 FAMILIES: dict[str, str] = {
     "afmoe": "afmoe",
@@ -74,13 +75,15 @@ def read_spec(config: Mapping[str, Any]) -> DecoderSpec:
     family = str(config.get("model_type") or "")
     if family not in FAMILIES:
         raise unsupported(
-            f"Underhill has no decoder of its own for {family!r} models."
+            msg("Underhill has no decoder of its own for {family} models.", family=repr(family))
             if family
-            else "The model's config.json does not say which family it belongs to (model_type)."
+            else msg("The model's config.json does not say which family it belongs to (model_type).")
         )
     limits.check_config(config)
     if (layers := Config(config).layers) > limits.LAYERS:
-        raise unsupported(f"This {family} model claims to have {layers:,} layers.")
+        raise unsupported(
+            msg("This {family} model claims to have {layers} layers.", family=family, layers=f"{layers:,}")
+        )
     with ALONE:
         room = import_module(f"{__name__}.{FAMILIES[family]}")
     spec: DecoderSpec = room.spec(dict(config))
@@ -99,12 +102,27 @@ def _check_choices(spec: DecoderSpec, config: Config) -> None:
     for moe in spec.moe_layers.values():
         k, experts, groups = moe.router.top_k, moe.router.experts, moe.router.groups
         if not 0 < k <= experts or not 0 < moe.router.top_groups <= groups or experts % groups:
-            raise unsupported(f"This {config.family} model asks for {k} of {experts} experts in {groups} groups.")
+            raise unsupported(
+                msg(
+                    "This {family} model asks for {k} of {experts} experts in {groups} groups.",
+                    family=config.family,
+                    k=k,
+                    experts=experts,
+                    groups=groups,
+                )
+            )
         router = moe.router  # beyond its groups a router chooses among experts that all score the same
         if groups > 1 and (router.top_groups * (experts // groups) < k or _unrated(router)):
             raise unsupported(
-                f"This {config.family} model asks for {k} experts out of {router.top_groups} of {groups} groups of "
-                f"{experts // groups}: there are not enough."
+                msg(
+                    "This {family} model asks for {k} experts out of {top_groups} of {groups} groups of "
+                    "{experts}: there are not enough.",
+                    family=config.family,
+                    k=k,
+                    top_groups=router.top_groups,
+                    groups=groups,
+                    experts=experts // groups,
+                )
             )
         if min(moe.experts.hidden, moe.experts.intermediate) < 1:
-            raise unsupported(f"This {config.family} model claims to have experts without weights.")
+            raise unsupported(msg("This {family} model claims to have experts without weights.", family=config.family))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.models.config import Config, positive, yarn_mscale
 from engine.models.families.parts import dense_mlp, plain_moe
 from engine.models.spec import IndexerSpec, MlaSpec, MoeSpec, RouterSpec, SharedExpertSpec
+from engine.translatable import msg
 
 
 def latent_attention(c: Config, prefix: str, interleaved: bool, indexer: IndexerSpec | None = None) -> MlaSpec:
@@ -15,7 +16,12 @@ def latent_attention(c: Config, prefix: str, interleaved: bool, indexer: Indexer
     all_dim = settings.get("mscale_all_dim")
     if c.rope_kind(settings) != "default" and all_dim:
         # YaRN sharpens the softmax: queries and keys both carry the factor, the nope part included
-        scale *= yarn_mscale(*(positive(f"rope {key}", settings.get(key)) for key in ("factor", "mscale_all_dim"))) ** 2
+        scale *= (
+            yarn_mscale(
+                *(positive(msg("rope {key}", key=key), settings.get(key)) for key in ("factor", "mscale_all_dim"))
+            )
+            ** 2
+        )
     bias = c.flag("attention_bias", False)
     return MlaSpec(
         prefix,

@@ -8,6 +8,7 @@ from engine.models.config import Config, unsupported
 from engine.models.families.deepseek_parts import latent_attention, moe_with_shared
 from engine.models.families.parts import causal_lm, dense_mlp, llama_layer
 from engine.models.spec import DecoderSpec, MlpSpec, RouterSpec
+from engine.translatable import msg
 
 
 def spec(config: dict[str, Any]) -> DecoderSpec:
@@ -31,7 +32,13 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
 def _router(c: Config, prefix: str) -> RouterSpec:
     method = c.raw.get("topk_method") or "greedy"
     if method not in ("greedy", "group_limited_greedy"):
-        raise unsupported(f"This {c.family} model chooses experts by {method!r}, which Underhill does not know.")
+        raise unsupported(
+            msg(
+                "This {family} model chooses experts by {method}, which Underhill does not know.",
+                family=c.family,
+                method=repr(method),
+            )
+        )
     grouped = method == "group_limited_greedy"
     return RouterSpec(
         f"{prefix}.gate",

@@ -22,6 +22,7 @@ from engine.models.spec import (
     SharedExpertSpec,
     StreamsSpec,
 )
+from engine.translatable import msg
 
 WINDOW, SPARSE, HEAVY = "sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"
 BY_TOKEN, MOE = "hash_moe", "moe"
@@ -90,7 +91,13 @@ def _kinds(c: Config, count: int) -> list[str]:
         return [SPARSE if i > 1 and i % 2 else HEAVY for i in range(count)]
     unknown = set(ratios) - RATIOS.keys()
     if unknown:
-        raise unsupported(f"This {c.family} model compresses by {sorted(unknown)}, which Underhill does not know.")
+        raise unsupported(
+            msg(
+                "This {family} model compresses by {unknown}, which Underhill does not know.",
+                family=c.family,
+                unknown=sorted(unknown),
+            )
+        )
     return [RATIOS[ratio] for ratio in ratios]
 
 
@@ -111,7 +118,14 @@ def _rope(c: Config, head_dim: int, kind: str) -> RopeSpec:
         own.setdefault("attention_factor", 1.0)
     found = Config({**c.raw, "rope_scaling": own}).rope(head_dim, interleaved=True)
     if not 0 < found.dim <= head_dim:
-        raise unsupported(f"This {c.family} model turns {found.dim} of {head_dim} dimensions.")
+        raise unsupported(
+            msg(
+                "This {family} model turns {dim} of {head_dim} dimensions.",
+                family=c.family,
+                dim=found.dim,
+                head_dim=head_dim,
+            )
+        )
     return found
 
 

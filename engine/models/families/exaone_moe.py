@@ -8,6 +8,7 @@ from engine.models.config import Config, unsupported
 from engine.models.families.deepseek_parts import moe_with_shared, sigmoid_router
 from engine.models.families.parts import causal_lm, dense_mlp, llama_layer
 from engine.models.spec import AttentionSpec, DecoderSpec, MlpSpec
+from engine.translatable import msg
 
 SLIDING, FULL = "sliding_attention", "full_attention"
 DENSE, SPARSE = "dense", "sparse"
@@ -48,7 +49,13 @@ def _pattern(c: Config, count: int, window: int | None) -> list[str]:
         return [FULL] * count
     if isinstance(pattern, str):
         if set(pattern) - {"L", "G"}:
-            raise unsupported(f"This {c.family} model has the pattern of windows {pattern!r}, which is not known.")
+            raise unsupported(
+                msg(
+                    "This {family} model has the pattern of windows {pattern}, which is not known.",
+                    family=c.family,
+                    pattern=repr(pattern),
+                )
+            )
         return [SLIDING if pattern[i % len(pattern)] == "L" and i < count - 1 else FULL for i in range(count)]
     every = c.integer("sliding_window_pattern", 4, low=1)
     return [SLIDING if (i + 1) % every else FULL for i in range(count)]

@@ -16,6 +16,7 @@ from engine.models.spec import (
     RouterSpec,
     SharedExpertSpec,
 )
+from engine.translatable import msg
 
 MAMBA, ATTENTION = ("mamba", "linear_attention"), ("attention", "full_attention")  # as the hub has it, and as saved
 
@@ -77,5 +78,5 @@ def _number(limit: object) -> float:
     """A time step; transformers spells infinity as a group of its own."""
     spelled = limit.get("__float__") if isinstance(limit, dict) else limit
     if not isinstance(spelled, int | float | str):
-        raise unsupported("This granitemoehybrid model bounds its time steps in a way that is not known.")
+        raise unsupported(msg("This granitemoehybrid model bounds its time steps in a way that is not known."))
     return float(spelled)

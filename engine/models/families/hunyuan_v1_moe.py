@@ -7,6 +7,7 @@ from typing import Any
 from engine.models.config import Config, positive, unsupported
 from engine.models.families.parts import causal_lm, dense_mlp, llama_layer, plain_moe
 from engine.models.spec import AttentionSpec, DecoderSpec, RopeSpec, RouterSpec, SharedExpertSpec
+from engine.translatable import msg
 
 MOST_ALPHA = 1e9  # the published one has 1000
 
@@ -40,8 +41,12 @@ def _rope(c: Config, head_dim: int) -> RopeSpec:
     if c.rope_kind(settings) != "dynamic" or not alpha:
         return c.rope(head_dim)
     theta = positive("rope_theta", settings.get("rope_theta") or c.number("rope_theta", 10000.0))
-    if (alpha := positive("rope alpha", alpha)) > MOST_ALPHA:
-        raise unsupported(f"This {c.family} model stretches its context by an alpha of {alpha:g}.")
+    if (alpha := positive(msg("rope alpha"), alpha)) > MOST_ALPHA:
+        raise unsupported(
+            msg(
+                "This {family} model stretches its context by an alpha of {alpha}.", family=c.family, alpha=f"{alpha:g}"
+            )
+        )
     return RopeSpec(head_dim, theta * alpha ** (head_dim / max(1, head_dim - 2)))
 
 

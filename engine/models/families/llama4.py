@@ -16,6 +16,7 @@ from engine.models.spec import (
     SharedExpertSpec,
     TemperatureSpec,
 )
+from engine.translatable import msg
 
 CHUNKED, FULL = "chunked_attention", "full_attention"
 
@@ -44,7 +45,7 @@ def _turning(c: Config, count: int) -> list[bool]:
     given = c.integers("no_rope_layers")
     every = c.integer("no_rope_layer_interval", 4, low=1)
     if given and len(given) < count:
-        raise unsupported(f"This {c.family} model does not say of every layer whether it rotates.")
+        raise unsupported(msg("This {family} model does not say of every layer whether it rotates.", family=c.family))
     return [bool(n) for n in given[:count]] if given else [(i + 1) % every != 0 for i in range(count)]
 
 
@@ -71,6 +72,12 @@ def _attention(c: Config, prefix: str, turns: bool, kind: str, eps: float) -> At
 def _moe(c: Config, prefix: str) -> MoeSpec:
     router = RouterSpec(f"{prefix}.router", *c.experts(), "sigmoid")
     if router.top_k != 1:
-        raise unsupported(f"This {c.family} model chooses {router.top_k} experts for a token, and not one.")
+        raise unsupported(
+            msg(
+                "This {family} model chooses {top_k} experts for a token, and not one.",
+                family=c.family,
+                top_k=router.top_k,
+            )
+        )
     shared = SharedExpertSpec(dense_mlp(c, f"{prefix}.shared_expert"))
     return replace(plain_moe(c, router, c.integer("intermediate_size"), shared), weigh_input=True)

@@ -19,6 +19,7 @@ from engine.models.spec import (
     RouterSpec,
     SharedExpertSpec,
 )
+from engine.translatable import msg
 
 FULL, CHOSEN = "full_attention", "minimax_m3_sparse"
 DENSE, SPARSE = "dense", "sparse"
@@ -79,7 +80,13 @@ def _attention(c: Config, prefix: str, eps: float, *, chooses: bool) -> Attentio
             c.integer("index_local_blocks", 1), rope, eps, NORM,
         )  # fmt: skip
         if blocks.heads != kv_heads or blocks.head_dim < rope.dim or blocks.local > blocks.top_k:
-            raise unsupported(f"The indexer of this {c.family} model does not fit its {kv_heads} key heads.")
+            raise unsupported(
+                msg(
+                    "The indexer of this {family} model does not fit its {kv_heads} key heads.",
+                    family=c.family,
+                    kv_heads=kv_heads,
+                )
+            )
     return AttentionSpec(
         prefix, heads, kv_heads, head_dim, head_dim**-0.5, rope, qk_norm="head", qk_norm_kind=NORM, qk_norm_eps=eps,
         blocks=blocks,

@@ -22,6 +22,7 @@ from engine.models.spec import (
     MoeSpec,
     SharedExpertSpec,
 )
+from engine.translatable import msg
 
 LETTERS = {"M": "linear_attention", "E": "moe", "*": "full_attention", "-": "mlp"}
 OLDER = {"mamba": "linear_attention", "attention": "full_attention"}
@@ -54,7 +55,9 @@ def blocks(raw: dict[str, Any]) -> Sequence[str]:
     found = [OLDER.get(str(kind), str(kind)) for kind in listed]
     unknown = set(found) - set(LETTERS.values())
     if unknown or not found:
-        raise unsupported(f"This nemotron_h model has blocks that Underhill does not know: {sorted(unknown)}.")
+        raise unsupported(
+            msg("This nemotron_h model has blocks that Underhill does not know: {unknown}.", unknown=sorted(unknown))
+        )
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from engine.models.config import Config, unsupported
 from engine.models.families.parts import causal_lm, llama_layer, plain_moe
 from engine.models.spec import AttentionSpec, DecoderSpec, RouterSpec
+from engine.translatable import msg
 
 
 def spec(config: dict[str, Any]) -> DecoderSpec:
@@ -22,7 +23,9 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
     window = c.integer("sliding_window") if c.has("sliding_window") else None
     experts, top_k = c.experts()
     if top_k != 2:
-        raise unsupported(f"This phimoe model asks for {top_k} experts per token; its router can only choose 2.")
+        raise unsupported(
+            msg("This phimoe model asks for {top_k} experts per token; its router can only choose 2.", top_k=top_k)
+        )
     layers = []
     for i in range(c.integer("num_hidden_layers")):
         prefix = f"model.layers.{i}"

@@ -6,6 +6,7 @@ from engine.models.config import Config, unsupported
 from engine.models.families.deepseek_parts import latent_attention, moe_with_shared, sigmoid_router
 from engine.models.families.parts import causal_lm, dense_mlp, llama_layer
 from engine.models.spec import DecoderSpec, IndexerSpec, MlpSpec
+from engine.translatable import msg
 
 DENSE, SPARSE = "dense", "sparse"
 
@@ -18,7 +19,7 @@ def sparse_attention_lm(
     c.expect("moe_layer_freq", 1)
     bias = c.flag("mlp_bias", False)
     if shared[:1] == [True]:
-        raise unsupported(f"The first layer of this {c.family} model has no indexer of its own.")
+        raise unsupported(msg("The first layer of this {family} model has no indexer of its own.", family=c.family))
     kinds = c.layer_types(
         count, (DENSE, SPARSE), [DENSE if i < dense else SPARSE for i in range(count)], "mlp_layer_types"
     )
@@ -37,7 +38,7 @@ def sparse_attention_lm(
 def _indexer(c: Config, prefix: str, interleaved: bool, shared: bool) -> IndexerSpec:
     head_dim, rope_dim = c.integer("index_head_dim", 128, low=1), c.integer("qk_rope_head_dim", low=1)
     if rope_dim > head_dim:
-        raise unsupported(f"The indexer of this {c.family} model turns more dimensions than it has.")
+        raise unsupported(msg("The indexer of this {family} model turns more dimensions than it has.", family=c.family))
     return IndexerSpec(
         prefix,
         c.integer("index_n_heads", low=1),

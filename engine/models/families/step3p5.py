@@ -18,6 +18,7 @@ from engine.models.spec import (
     RouterSpec,
     SharedExpertSpec,
 )
+from engine.translatable import msg
 
 SLIDING, FULL = "sliding_attention", "full_attention"
 DENSE, SPARSE = "dense", "sparse"
@@ -72,7 +73,14 @@ def _attention(c: Config, prefix: str, index: int, kind: str, eps: float) -> Att
     if kind == SLIDING:
         heads = c.integer("num_sliding_attention_heads", other.integer("num_attention_heads", heads), low=1)
     if heads % kv_heads:
-        raise unsupported(f"This {c.family} model has {heads} heads in some layers, for {kv_heads} key heads.")
+        raise unsupported(
+            msg(
+                "This {family} model has {heads} heads in some layers, for {kv_heads} key heads.",
+                family=c.family,
+                heads=heads,
+                kv_heads=kv_heads,
+            )
+        )
     return AttentionSpec(
         prefix, heads, kv_heads, head_dim, c.number("query_pre_attn_scalar", head_dim) ** -0.5,
         _rope(c, head_dim, index, kind), window=c.integer("sliding_window") if kind == SLIDING else None,

@@ -19,6 +19,7 @@ from engine.models.op_graph.feed_forward import build_feed_forward, build_per_la
 from engine.models.op_graph.mixers import build_mixer
 from engine.models.spec import DecoderSpec
 from engine.models.state import SequenceState
+from engine.translatable import msg
 
 __all__ = ["GraphExecutor", "UnsupportedOp", "build_graph"]
 
@@ -43,7 +44,7 @@ def build_graph(
 
 def _build_layer(to: GraphBuilder, layer: Layer, at: int, inputs: Tensor | None) -> None:
     if layer.mixer is None or layer.feed_forward is None or layer.shortcut is not None:
-        raise UnsupportedOp("layers without both of their halves, or with a shortcut, have no native ops")
+        raise UnsupportedOp(msg("layers without both of their halves, or with a shortcut, have no native ops"))
     mixed = build_mixer(to, layer.mixer, to.norm(layer.before_mixer, to.x, "h"), at)
     to.add(op_graph.add(to.x, to.norm(layer.after_mixer, mixed, "h"), layer.multiplier))
     y = build_feed_forward(to, layer.feed_forward, to.norm(layer.before_mlp, to.x, "h"))

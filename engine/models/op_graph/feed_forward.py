@@ -12,6 +12,7 @@ from engine.models.op_graph.builder import GraphBuilder, UnsupportedOp
 from engine.models.per_layer import PerLayerGate
 from engine.models.router import Router
 from engine.models.spec import ActivationSpec
+from engine.translatable import msg
 
 
 def build_feed_forward(to: GraphBuilder, module: FeedForward, h: Tensor) -> Tensor:
@@ -25,7 +26,7 @@ def build_feed_forward(to: GraphBuilder, module: FeedForward, h: Tensor) -> Tens
         y = to.norm(module.after_moe, _moe(to, module.moe, to.norm(module.before_moe, to.x, "apart")), "y")
         to.add(op_graph.add(y, dense))
         return y
-    raise UnsupportedOp(f"{type(module).__name__} has no native ops")
+    raise UnsupportedOp(msg("{name} has no native ops", name=type(module).__name__))
 
 
 def build_per_layer(to: GraphBuilder, gate: PerLayerGate, inputs: Tensor) -> None:
@@ -42,7 +43,7 @@ def _activated(spec: ActivationSpec, gate: Tensor, up: Tensor, out: Tensor) -> o
 
 def _mlp(to: GraphBuilder, mlp: DenseMlp, h: Tensor, name: str) -> Tensor:
     if not mlp.gated:
-        raise UnsupportedOp("an MLP without a gate has no native ops")
+        raise UnsupportedOp(msg("an MLP without a gate has no native ops"))
     both = to.linear(mlp.gate_up, h, "gate_up")
     half = both.numel() // 2
     active = to.floats("active", half)
@@ -54,7 +55,7 @@ def _moe(to: GraphBuilder, moe: MoeBlock, h: Tensor) -> Tensor:
     """The answer of the experts and the shared expert for h, which stays as it is until then."""
     assert moe.router is not None
     if moe.weigh_input or moe.passes or moe.latent is not None:
-        raise UnsupportedOp("experts whose input is weighed, narrowed or passed on have no native ops")
+        raise UnsupportedOp(msg("experts whose input is weighed, narrowed or passed on have no native ops"))
     weights, ids = _route(to, moe.router, h)
     y = to.floats("y", to.hidden)
     k = moe.router.spec.top_k

@@ -14,6 +14,7 @@ from engine.models.mixer import Mixer
 from engine.models.mla import Mla
 from engine.models.op_graph.builder import GraphBuilder, UnsupportedOp
 from engine.models.shortconv import ShortConv
+from engine.translatable import msg
 
 
 def build_mixer(to: GraphBuilder, mixer: Mixer, x: Tensor, layer: int) -> Tensor:
@@ -26,16 +27,16 @@ def build_mixer(to: GraphBuilder, mixer: Mixer, x: Tensor, layer: int) -> Tensor
         return build_deltanet(to, mixer, x, STATES * layer)
     if isinstance(mixer, ShortConv):
         return build_shortconv(to, mixer, x, STATES * layer)
-    raise UnsupportedOp(f"{type(mixer).__name__} has no native ops")
+    raise UnsupportedOp(msg("{name} has no native ops", name=type(mixer).__name__))
 
 
 def build_attention(to: GraphBuilder, attention: Attention, x: Tensor, state: int) -> Tensor:
     """Grouped-query attention. state: of its keys; that of its values follows."""
     spec = attention.spec
     if spec.blocks is not None:
-        raise UnsupportedOp("attention among chosen blocks has no native ops")
+        raise UnsupportedOp(msg("attention among chosen blocks has no native ops"))
     if spec.temperature is not None or spec.chunk is not None or spec.value_dim is not None:
-        raise UnsupportedOp("attention by chunks, with a temperature or narrower values has no native ops")
+        raise UnsupportedOp(msg("attention by chunks, with a temperature or narrower values has no native ops"))
     projected = to.linear(attention.qkv, x, "projected")
     queries, both, width = spec.heads * spec.head_dim, (spec.heads + spec.kv_heads) * spec.head_dim, spec.head_dim
     wide = spec.kv_heads * width
@@ -66,7 +67,7 @@ def build_mla(to: GraphBuilder, mla: Mla, x: Tensor, state: int) -> Tensor:
     """Multi-head latent attention, absorbed: queries go into latent space, and what they find there comes out of it."""
     spec, norm = mla.spec, mla.kv_norm
     if spec.rope is None or spec.temperature is not None or spec.indexer is not None:
-        raise UnsupportedOp("latent attention with an indexer, a temperature or no rotation has no native ops")
+        raise UnsupportedOp(msg("latent attention with an indexer, a temperature or no rotation has no native ops"))
     shape = mixer_ops.Latent(spec.heads, spec.nope_dim, spec.rope_dim, spec.kv_rank)
     down = x if mla.q_down is None else to.linear(mla.q_down, x, "q_down")
     queries = to.linear(mla.q_up, to.norm(mla.q_norm, down, "q_normed"), "queries")

@@ -16,8 +16,7 @@ import torch
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.engine_words import told
-from app.engine_words.fields import HOLDERS, NAMES, SENTENCES, spoken
+from app.i18n.engine_texts import localized, told
 from app.settings.editor import SettingEditor
 from engine import api, settings
 from engine.errors import UnderhillError, as_error
@@ -50,7 +49,8 @@ from engine.store.layout import ExpertSpec
 from engine.store.lock import FileLock
 from engine.store.reader import Store
 from engine.tracing import trace
-from tests.app.engine_words.leftover import english, is_chinese
+from engine.translatable import joined, msg, translated
+from tests.app.i18n.leftover import english, is_chinese
 from tests.engine.hardware.laptops import MODELS, laptops, with_card
 
 pytestmark = pytest.mark.usefixtures("chinese")
@@ -75,7 +75,10 @@ def raising(error: Exception) -> Callable[[Path], object]:
 
 
 def locked_twice(folder: Path) -> None:
-    with FileLock(folder / "lock", "The import of the built-in model"), FileLock(folder / "lock", "A download of a/b"):
+    with (
+        FileLock(folder / "lock", msg("The import of the built-in model")),
+        FileLock(folder / "lock", msg("This download")),
+    ):
         pass
 
 
@@ -142,7 +145,7 @@ ERRORS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "expert": (raising(problems.altered(3, 17, "low")), ("3", "17")),
     "cut expert": (raising(problems.shortened(3, 17)), ("3", "17")),
     "disk": (raising(problems.refused(3, 17, OSError(5, "Input/output error"))), ("3", "17")),
-    "busy": (locked_twice, ("a/b",)),
+    "busy": (locked_twice, ()),
     "not finite": (not_finite, ("1", "2")),
 }  # fmt: skip
 
@@ -216,15 +219,18 @@ def test_why_an_answer_is_fast_or_slow_is_told() -> None:
 
 def test_a_computer_is_told() -> None:
     for _, machine in laptops():
-        shown = describe(Processor("Some CPU 7", 8, 16, 4), with_card(machine, 8), None, "Since this computer was "
-                         "measured, the disk is another one. It has to be measured again.")  # fmt: skip
-        new = spoken(shown)
+        shown = describe(Processor("Some CPU 7", 8, 16, 4), with_card(machine, 8), None,
+                         msg("It has to be measured again."))  # fmt: skip
+        new = localized(shown)
         assert all(is_chinese(text) and not english(text, "Some CPU 7") for text in (*new.sentences, new.why)), new
 
 
 def test_a_list_in_a_sentence_is_told_item_by_item() -> None:
-    text = "Experts are computed at this part of the memory's pace: 97 % at 2 bits, 121 % at 4 bits, 110 % at 8 bits."
-    assert not english(told(text))
+    shares = joined(
+        ", ", (msg("{share} % at {tier} bits", share=97, tier=2), msg("{share} % at {tier} bits", share=9, tier=4))
+    )
+    assert "、" in told(shares)
+    assert not english(told(msg("Experts are computed at this part of the memory's pace: {shares}.", shares=shares)))
 
 
 def test_settings_are_told() -> None:
@@ -236,55 +242,35 @@ def test_settings_are_told() -> None:
 
 def test_what_is_shipped_in_the_catalogue_is_told() -> None:
     models = tuple(api.HubModel(m.repo, m.name, "", 1, 1, "", m.about) for m in catalogue.load())
-    assert [m.repo for m in spoken(models) if not is_chinese(m.about)] == []
-    offered = spoken(of_catalogue(Pills()))
+    assert [m.repo for m in localized(models) if not is_chinese(m.about)] == []
+    offered = localized(of_catalogue(Pills()))
     assert [m.repo for m in offered if m.lost and (not is_chinese(m.lost) or "makers" in m.lost)] == []
 
 
 def test_an_event_comes_with_its_sentences_translated_and_all_else_as_it_was() -> None:
-    failed = api.Failed("w1", api.Kind.DISK_FULL, "The disk is full.", "Free some space and try again.", "Errno 28")
-    new = spoken(failed)
+    failed = api.Failed(
+        "w1", api.Kind.DISK_FULL, msg("The disk is full."), msg("Free some space and try again."), "Errno 28"
+    )
+    new = localized(failed)
     assert (new.sentence, new.action) == ("磁盘已满。", "请腾出一些空间后重试。")
     assert dataclasses.replace(new, sentence=failed.sentence, action=failed.action) == failed
     listed = api.Done(
-        "w2", (api.HubModel("a/b", "Made for laptops", "x", 1, 1, "", "Very small: runs anywhere, for simple tasks."),)
+        "w2",
+        (
+            api.HubModel(
+                "a/b", "Made for laptops", "x", 1, 1, "", translated("Very small: runs anywhere, for simple tasks.")
+            ),
+        ),
     )
-    (model,) = spoken(listed).result
+    (model,) = localized(listed).result
     assert (model.title, model.about) == ("Made for laptops", "非常小：到处都能运行，适合简单任务。")
     kept = api.Done("w3", {"sentence": "The disk is full."})
-    assert spoken(kept) is kept
+    assert localized(kept) is kept
 
 
 def test_statistics_of_an_answer_are_kept_as_they_came() -> None:
-    stats = api.Stats("x", (1,), "stop", 1, 0, 0, 1.0, 1.0, 0, 0, 0, {}, 1, why="Reading the prompt.")
-    assert spoken(api.Done("w", stats)).result is stats
-
-
-def test_every_field_that_is_named_is_there() -> None:
-    for table in (SENTENCES, NAMES, HOLDERS):
-        for kind, names in table.items():
-            assert set(names) <= {f.name for f in dataclasses.fields(kind)}, kind
-
-
-# Names, addresses and marks, which are the same in every language; technical causes; what people wrote. A new field of
-# the engine's has to stand here or in SENTENCES.
-NO_WORDS = {
-    "answers", "app", "architecture", "arguments", "backend", "cause", "commit", "content", "endpoint", "family",
-    "files", "finish", "folder", "form", "format", "gguf", "gguf_name", "ggufs", "here", "id", "ident", "kind",
-    "licence", "lowered_dense", "model_type", "name", "original", "page", "path", "plain_thinking", "precision",
-    "quantization", "quantized", "repo", "revision", "role",
-    "source", "state", "text", "thinking", "title", "unit", "updated",
-}  # fmt: skip
-
-
-def test_every_sentence_of_an_event_is_translated() -> None:
-    kinds = {k for k in vars(api).values() if isinstance(k, type) and dataclasses.is_dataclass(k)}
-    kept_with_the_chat = {api.Stats}
-    for kind in kinds - kept_with_the_chat:
-        if issubclass(kind, api.Command) or (kind is not api.Telemetry and issubclass(api.Telemetry, kind)):
-            continue
-        texts = {f.name for f in dataclasses.fields(kind) if "str" in str(f.type)}
-        assert texts <= NO_WORDS.union(SENTENCES.get(kind, ()), NAMES.get(kind, ())), kind
+    stats = api.Stats("x", (1,), "stop", 1, 0, 0, 1.0, 1.0, 0, 0, 0, {}, 1, why=msg("Reading the prompt."))
+    assert localized(api.Done("w", stats)).result is stats
 
 
 def test_who_reads_ahead_and_what_may_not_be_chosen_are_told_in_chinese(qtbot: QtBot) -> None:
