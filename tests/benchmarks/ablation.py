@@ -1,19 +1,26 @@
-"""What each part of the engine adds to the speed of a model bigger than memory.
+"""What does each part of the engine add to the speed of a model bigger than memory?
 
-    python -m tests.benchmarks.ablation --shape olmoe|qwen3|mixtral --limit 0.5|0.25 --stream uniform|zipf|text [--json]
+    python -m tests.benchmarks.ablation --shape olmoe|qwen3|mixtral --limit 0.5|0.25 --stream uniform|zipf|text
+        [--dials exact,balanced,fast] [--off prefetch=off] [--json]
 
-Every row is the row above and one thing more, switched by the engine's own settings; only that the first row waits for
-all that it lacks before it computes is the benchmark's doing. Rows run one after the other, each in a control group
-with the limit, in turns with the first row, which stays open: `ratio` is against that one, and `peer` is its speed in
-those turns. T1 and T2 are found for the model before all rows. `first`: tokens per second of the first tokens, when
-nothing is in memory yet; in the row of the warm start, what a session before it left behind has been read by then, in
-`read_before` seconds.
+Every engine is a process in a control group with the limit, and has turns on the same tokens while the others stand
+still, so that the disk, which is another one from one quarter of an hour to the next, is the same for all.
+
+Rows, unless told otherwise: each is the row above and one thing more, switched by the engine's own settings; only that
+the first waits for all that it lacks before it computes is the benchmark's doing. `ratio` is against the first row,
+which stays open, and `peer` its speed in those turns. T1 and T2 are found before all rows. `first`: tokens per second
+of the first tokens, when nothing is in memory yet; in the row of the warm start, what a session before it left behind
+has been read by then, in `read_before` seconds.
+--dials: an engine each; `times_exact` is the median over rounds. Takes that much memory once for each.
+--off: one engine, its live settings changed between two turns, which come in pairs, with and without first by turns.
+ours: tokens per second as --set and the defaults say; peer: with --off on top; ratio: the median of the pairs' ratios;
+of_time: all tokens of one by all of the other; least: what `ratio` must not be below where it is reading ahead.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,15 +28,17 @@ from typing import Any
 from engine import settings
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
-from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
+from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly, setting
 from tests.benchmarks.offload import calibrated, chosen, counted, fitting, limit_of
 from tests.benchmarks.ours_client import OursAlone, Turn
-from tests.benchmarks.prepare import Model, prepare_model, say
+from tests.benchmarks.prepare import prepare_model, say
 from tests.benchmarks.roofs import Roofs, floors
 from tests.random_models.shapes import large
 from tests.random_models.tokens import stream
 
 FIRST = 16  # tokens
+LEAST = 0.98  # of the speed without reading ahead
+OVERLAP = "overlap"  # no setting: see OursAlone
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,6 @@ class Step:
     with_: dict[str, Any]
 
 
-OVERLAP = "overlap"  # no setting: see OursAlone
 STEPS = (
     Step("what is there is computed meanwhile", {OVERLAP: False}, {}),
     Step("several reads at once", {"readers": 1}, {}),
@@ -70,99 +78,166 @@ def settings_of(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name != OVERLAP}
 
 
-@contextmanager
-def opened(
-    args: argparse.Namespace, model: Model, name: str, values: dict[str, Any]
-) -> Iterator[tuple[OursAlone, Group]]:
-    """Our engine under the limit with these settings, cold."""
-    limit = limit_of(args, model)
-    with limited(name, limit) as group:
-        drop_caches()
-        set_here, overlap = {**chosen(args, limit), **settings_of(values)}, values.get(OVERLAP, True)
-        with OursAlone(model.store, model.shape, set_here, group, overlap=overlap) as ours:
-            yield ours, group
+class Bench:
+    """The model, its limit and its tokens; disk, memory and other programs are looked at between turns."""
+
+    def __init__(self, args: argparse.Namespace, turns: int, stack: ExitStack) -> None:
+        self.args = args
+        self.model = prepare_model(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
+        self.limit = limit_of(args, self.model)
+        tokens = stream(args.stream, self.model.shape.vocabulary, fitting(args.warm + turns * args.segment))
+        self.warm, self.rest = tokens[: args.warm], tokens[args.warm :]
+        self.segments = [self.rest[at : at + args.segment] for at in range(0, len(self.rest), args.segment)]
+        self.roofs, self.quiet = Roofs(self.model.store, args.tier, args.threads), Quiet(args.patience)
+        stack.callback(self.roofs.close)
+
+    @contextmanager
+    def opened(self, name: str, values: dict[str, Any]) -> Iterator[tuple[OursAlone, Group]]:
+        """Our engine under the limit with these settings, cold."""
+        say(f"Opening {name}")
+        with limited(name, self.limit) as group:
+            drop_caches()
+            given, overlap = {**chosen(self.args, self.limit), **settings_of(values)}, values.get(OVERLAP, True)
+            with OursAlone(self.model.store, self.model.shape, given, group, overlap=overlap) as ours:
+                yield ours, group
+
+    def look(self) -> None:
+        """Wait for other programs' rest, and measure disk and memory."""
+        self.quiet.wait()
+        self.roofs.measure()
+
+    def about(self) -> dict[str, Any]:
+        """What all tables end with."""
+        others = [round(share, 2) for share in self.quiet.others]
+        return {"roof": self.roofs.report(), "conditions": conditions(self.args, isa=self.roofs.isa, others=others)}
 
 
-def thresholds(args: argparse.Namespace, model: Model, dial: str) -> dict[str, float]:
-    """T1 and T2 of the dial for this model, as settings; none where they are given by hand."""
-    with opened(args, model, "thresholds", {"dial": dial, "remember_routing": False}) as (ours, _):
-        cut = calibrated(args, ours, model.shape, dial)
-    return {} if cut is None else {"t1": cut[0], "t2": cut[1]}
-
-
-def measure(args: argparse.Namespace) -> dict[str, Any]:
+def steps(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     """All rows."""
-    model = prepare_model(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
-    tokens = stream(args.stream, model.shape.vocabulary, fitting(args.warm + args.repeats * args.segment))
-    warm, rest = tokens[: args.warm], tokens[args.warm :]
-    segments = [rest[at : at + args.segment] for at in range(0, len(rest), args.segment)]
+    bench = Bench(args, args.repeats, stack)
     (base_name, base_values), *others = rows()
-    dials = {values["dial"] for _, values in others}
-    cuts = {dial: {} if dial == "exact" else thresholds(args, model, dial) for dial in dials}
-    quiet, table = Quiet(args.patience), []
-    with orderly(), ExitStack() as stack:
-        roofs = Roofs(model.store, args.tier, args.threads)
-        stack.callback(roofs.close)
-        base, _ = stack.enter_context(opened(args, model, "base", base_values))
-        cold = base.turn(warm)
-        for name, values in others:
-            say(name)
-            values |= cuts[values["dial"]]
-            if warm_start := values.get("remember_routing", True):
-                with opened(args, model, "row", values) as (before, _):
-                    before.turn(rest[: len(warm)])
-            with opened(args, model, "row", values) as (ours, group):
-                read_before = ours.warm() if warm_start else None
-                first = ours.turn(warm)
-                base.clear()
-                mine, theirs = [], []
-                for segment in segments:
-                    quiet.wait()
-                    roofs.measure()
-                    theirs.append(base.turn(segment))
-                    mine.append(ours.turn(segment))
-                table.append({"read_before": read_before, **_row(name, values, first, mine, theirs, roofs, group)})
-    base_row = {"name": base_name, "settings": base_values, "first": _speed(cold, FIRST), "ours": table[0]["peer"]}
+    cuts: dict[str, dict[str, float]] = {"exact": {}}
+    for dial in {values["dial"] for _, values in others} - set(cuts):
+        with bench.opened("thresholds", {"dial": dial, "remember_routing": False}) as (ours, _):
+            cut = calibrated(args, ours, bench.model.shape, dial)
+        cuts[dial] = {} if cut is None else {"t1": cut[0], "t2": cut[1]}
+    base, _ = stack.enter_context(bench.opened("base", base_values))
+    cold, table = base.turn(bench.warm), []
+    for name, values in others:
+        say(name)
+        values |= cuts[values["dial"]]
+        if warm_start := values.get("remember_routing", True):
+            with bench.opened("row", values) as (before, _):
+                before.turn(bench.rest[: len(bench.warm)])
+        with bench.opened("row", values) as (ours, group):
+            read_before = ours.warm() if warm_start else None
+            first = ours.turn(bench.warm)
+            base.clear()
+            mine, theirs = [], []
+            for segment in bench.segments:
+                bench.look()
+                theirs.append(base.turn(segment))
+                mine.append(ours.turn(segment))
+            a, b = _speeds(mine, theirs)
+            table.append({
+                "name": name, "settings": values, "read_before": read_before, "first": _first_speed(first),
+                "ours": a, "peer": b, "ratio": round(a / b, 3), **floors(mine, bench.roofs.taken[-len(mine) :]),
+                **counted(mine), "kills": group.kills(),
+            })  # fmt: skip
+    base_row = {"name": base_name, "settings": base_values, "first": _first_speed(cold), "ours": table[0]["peer"]}
+    last = {name: table[-1][name] for name in ("ours", "peer", "ratio", "floor")}
+    return {**last, "rows": [base_row, *table], **bench.about()}
+
+
+def dials(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
+    """Every dial in turns."""
+    bench = Bench(args, args.repeats, stack)
+    engines: dict[str, OursAlone] = {}
+    turns: dict[str, list[Turn]] = {}
+    thresholds: dict[str, tuple[float, float] | None] = {}
+    for name in args.dials.split(","):
+        engines[name], _ = stack.enter_context(bench.opened(name, {"dial": name}))
+        thresholds[name], turns[name] = calibrated(args, engines[name], bench.model.shape, name), []
+        engines[name].turn(bench.warm)
+    for number, segment in enumerate(bench.segments):
+        bench.look()
+        for name in list(engines)[:: -1 if number % 2 else 1]:
+            turns[name].append(engines[name].turn(segment))
+    found: dict[str, Any] = {}
+    for name, own in turns.items():
+        ratios = [e.per_token / t.per_token for e, t in zip(turns.get("exact", ()), own)]
+        found[name] = {
+            "ours": _speeds(own)[0],
+            "times_exact": round(median(ratios), 3) if ratios else None,
+            **floors(own, bench.roofs.taken),
+            **counted(own),
+            "milliseconds": [round(1e3 * t.per_token, 2) for t in own],
+            "thresholds": thresholds[name],
+        }
+    return {**found, **bench.about()}
+
+
+def pairs(
+    ours: OursAlone, tokens: list[int], on: dict[str, Any], off: dict[str, Any], count: int, calm: Callable[[], None]
+) -> tuple[list[Turn], list[Turn]]:
+    """Turns with the settings `on` and as many with `off`, who begins by turns. calm: called before every pair."""
+    segment = len(tokens) // (2 * count)
+    found: tuple[list[Turn], list[Turn]] = ([], [])
+    at = 0
+    for pair in range(count):
+        calm()
+        for which in (0, 1) if pair % 2 else (1, 0):
+            ours.update(off if which else on)
+            found[which].append(ours.turn(tokens[at : at + segment]))
+            at += segment
+    return found
+
+
+def live(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
+    """One engine with and without live settings."""
+    bench = Bench(args, 2 * args.repeats, stack)
+    with_ = settings.validated(chosen(args, bench.limit), settings.ENGINE)
+    changed = settings.validated({**with_, **dict(args.off)}, settings.ENGINE)
+    off = {name: value for name, value in changed.items() if value != with_[name]}
+    ours, group = stack.enter_context(bench.opened("ours", {}))
+    calibrated(args, ours, bench.model.shape, args.dial)
+    ours.turn(bench.warm)
+    mine, without = pairs(ours, bench.rest, {name: with_[name] for name in off}, off, args.repeats, bench.look)
+    a, b = ([t.per_token for t in turns] for turns in (mine, without))
+    ratios = sorted(round(y / x, 3) for x, y in zip(a, b, strict=True))
+    speed, other = _speeds(mine, without)
     return {
-        "ours": table[-1]["ours"],
-        "peer": table[-1]["peer"],
-        "ratio": table[-1]["ratio"],
-        "floor": table[-1]["floor"],
-        "roof": roofs.report(),
-        "rows": [base_row, *table],
-        "conditions": conditions(args, isa=roofs.isa, others=[round(x, 2) for x in quiet.others]),
-    }
+        "ours": speed, "peer": other, "ratio": median(ratios), "least": LEAST, "of_time": round(sum(b) / sum(a), 3),
+        "ratios": ratios, **floors(mine, [bench.roofs.medians()] * len(mine)), "with": counted(mine),
+        "without": counted(without), "kills": group.kills(), "off": off, **bench.about(),
+    }  # fmt: skip
 
 
-def _row(
-    name: str, values: dict[str, Any], first: Turn, mine: list[Turn], theirs: list[Turn], roofs: Roofs, group: Group
-) -> dict[str, Any]:
-    a, b = median([t.per_token for t in mine]), median([t.per_token for t in theirs])
-    return {
-        "name": name,
-        "settings": values,
-        "first": _speed(first, FIRST),
-        "ours": round(1 / a, 3),
-        "peer": round(1 / b, 3),
-        "ratio": round(b / a, 3),
-        **floors(mine, roofs.taken[-len(mine) :]),
-        **counted(mine),
-        "kills": group.kills(),
-    }
+def _speeds(*sides: list[Turn]) -> list[float]:
+    """Tokens a second of each, by the median turn."""
+    return [round(1 / median([turn.per_token for turn in turns]), 3) for turns in sides]
 
 
-def _speed(turn: Turn, count: int) -> float:
-    return round(len(turn.seconds[:count]) / sum(turn.seconds[:count]), 3)
+def _first_speed(turn: Turn) -> float:
+    return round(len(turn.seconds[:FIRST]) / sum(turn.seconds[:FIRST]), 3)
 
 
 def main() -> None:
     """Print the table."""
     parser = limit_options(__doc__)
-    parser.add_argument("--repeats", type=int, default=5, help="turns of each row")
-    parser.add_argument("--segment", type=int, default=16, help="tokens in one turn")
-    parser.add_argument("--warm", type=int, default=64, help="tokens of each row before its first turn")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--dials", help="compare these, separated by commas")
+    way.add_argument("--off", type=setting, action="append", metavar="NAME=VALUE", help="compare without, live")
+    parser.add_argument("--repeats", type=int, help="turns of each; 5, with --off 10")
+    parser.add_argument("--segment", type=int, help="tokens in one turn; 16, with --dials 10")
+    parser.add_argument("--warm", type=int, help="tokens before the first turn; 64, with --dials 32, with --off 48")
     args = parser.parse_args()
-    emit(measure(args), args.json)
+    run, usual = (dials, (5, 10, 32)) if args.dials else (live, (10, 16, 48)) if args.off else (steps, (5, 16, 64))
+    for name, value in zip(("repeats", "segment", "warm"), usual):
+        if getattr(args, name) is None:
+            setattr(args, name, value)
+    with orderly(), ExitStack() as stack:
+        emit(run(args, stack), args.json)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import pytest
 from engine import settings
 from engine.store.reader import Store
 from engine.store.verify import verify
-from tests.benchmarks.ablation import OVERLAP, STEPS, rows, settings_of
+from tests.benchmarks.ablation import OVERLAP, STEPS, pairs, rows, settings_of
 from tests.benchmarks.common import limit_options
 from tests.benchmarks.naive import Naive, narrowest
 from tests.benchmarks.offload import CONTEXT, calibrated, chosen, counted, fitting
@@ -26,7 +26,6 @@ from tests.benchmarks.peer.environment import PEER, peer_python
 from tests.benchmarks.pipe import ROOT, Child
 from tests.benchmarks.prepare import CONVERT, Model, prepare_model, prepare_pair
 from tests.benchmarks.roofs import Rates, floors
-from tests.benchmarks.switched import pairs
 from tests.random_models.checkpoint import write_checkpoint
 from tests.random_models.quantized import write_store
 from tests.random_models.rolled import import_rolled
