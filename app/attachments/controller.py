@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class AttachmentController(QObject):
-    """Serves one composer, which writes in the open chat of a conversation."""
+    """Controller of a composer's attachments: files chosen, dropped or pasted, read on a thread of their own."""
 
     def __init__(
         self, composer: Composer, banners: Banners, inbox: MainThreadQueue, conversation: Conversation
@@ -51,7 +51,7 @@ class AttachmentController(QObject):
 
     @Slot()
     def choose(self) -> None:
-        """Ask for files."""
+        """Open the file dialog and attach what is chosen."""
         names, _ = QFileDialog.getOpenFileNames(self._composer, tr("Attach text, code or PDF files"), self._folder)
         if names:
             self._folder = str(Path(names[0]).parent)
@@ -66,14 +66,14 @@ class AttachmentController(QObject):
 
     @Slot(str)
     def take_text(self, text: str) -> None:
-        """A long text that was pasted."""
+        """Attach a long text that was pasted."""
         names = {a.name for a in self._composer.attachments}
         name = next(n for i in range(1, len(names) + 2) if (n := tr("Pasted text {number}", number=i)) not in names)
         self._taken([Attachment(name, text)])
 
     @Slot(int)
     def remove(self, number: int) -> None:
-        """Take an attachment off."""
+        """Remove an attachment."""
         now = self._composer.attachments
         self._composer.set_attachments(now[:number] + now[number + 1 :])
 
@@ -101,12 +101,12 @@ class AttachmentController(QObject):
 
     @Slot()
     def forget(self) -> None:
-        """What was not attached matters no longer."""
+        """Withdraw the banner about files that were not attached."""
         self._banners.withdraw(self._told)
         self._told = ""
 
     def _say(self, refused: list[api.UnderhillError]) -> None:
-        """What was not attached this time, in one banner; that of the time before is over."""
+        """Show in one banner what was not attached this time, instead of the time before."""
         self.forget()
         if not refused:
             return
@@ -127,7 +127,7 @@ def _too_late(name: str) -> api.UnderhillError:
 
 
 class AttachmentReader(QObject):
-    """Any number of windows at once, beside the chat."""
+    """Opens dialogs to read what is attached, to the draft or to a message; any number at once."""
 
     def __init__(self, window: MainWindow, theme: Theme, conversation: Conversation, known: Models) -> None:
         super().__init__(window)
@@ -138,18 +138,18 @@ class AttachmentReader(QObject):
 
     @Slot(int)
     def show_drafted(self, number: int) -> None:
-        """What is attached to the message that is being written, this one first."""
+        """Open what is attached to the message that is being written, at this one."""
         self.open(self._window.composer.attachments, number)
 
     @Slot(object)
     def show_sent(self, message_id: int) -> None:
-        """What is attached to a message."""
+        """Open what is attached to a message."""
         message = next((m for m in self._conversation.messages if m.id == message_id), None)
         if message is not None and message.attachments:
             self.open(message.attachments, 0)
 
     def open(self, files: Sequence[Attachment], number: int) -> AttachmentDialog:
-        """A window for these files, at one of them."""
+        """Open a dialog for these files, at one of them."""
         reader = AttachmentDialog(self._theme, files, self._window)
         self._readers.append(reader)
         reader.shown.connect(partial(self._count, reader))

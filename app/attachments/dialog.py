@@ -1,4 +1,4 @@
-"""A window to read in what a model reads of attached files."""
+"""Dialog that shows what a model reads of attached files."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from pathlib import PurePath
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QComboBox, QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QPlainTextEdit, QWidget
 
 from app.i18n.translate import plural, tr
 from app.storage.records import Attachment
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
+from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.find_bar import FindBar
 from app.widgets.text import size
 
@@ -21,7 +22,7 @@ _PROSE = (".txt", ".md", ".pdf", "")
 
 
 class AttachmentDialog(QDialog):
-    """shown: this file is, whose tokens `tell` wants to know."""
+    """Shows attached files one at a time, with a search. shown: the file whose tokens `show_tokens` wants to know."""
 
     shown = Signal(object)
 
@@ -35,15 +36,9 @@ class AttachmentDialog(QDialog):
         self.names.setMinimumContentsLength(18)  # however long their names are
         self.names.addItems([file.name for file in files])
         self.names.setVisible(len(files) > 1)
-        self.facts = QLabel(self)
-        self.facts.setObjectName("muted")
-        self.facts.setWordWrap(True)
-        find = QPushButton(tr("Find"), self)
-        find.setToolTip(tr("Find in this text") + "  (Ctrl+F)")
-        find.clicked.connect(self.search)
-        self.copy = QPushButton(tr("Copy"), self)
-        self.copy.setAccessibleName(tr("Copy the text"))
-        self.copy.clicked.connect(self._copy)
+        self.facts = make_label("", self, "muted", wrap=True)
+        find = make_button(tr("Find"), self, self.search, tip=tr("Find in this text") + "  (Ctrl+F)")
+        self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy the text"))
         for button in (self.copy, find):
             button.setAutoDefault(False)
         self.bar = FindBar(theme, self, tr("Find in this text"))
@@ -58,18 +53,8 @@ class AttachmentDialog(QDialog):
         )
         self.text.setTabChangesFocus(True)
         QShortcut(QKeySequence("Ctrl+F"), self).activated.connect(self.search)
-        top = QHBoxLayout()
-        top.setSpacing(10)
-        top.addWidget(self.names)
-        top.addWidget(self.facts, 1)
-        top.addWidget(find)
-        top.addWidget(self.copy)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 16)
-        column.setSpacing(10)
-        column.addLayout(top)
-        column.addWidget(self.bar)
-        column.addWidget(self.text, 1)
+        top = hbox(self.names, (self.facts, 1), find, self.copy, spacing=10)
+        vbox(top, self.bar, (self.text, 1), parent=self, margins=(16, 14, 16, 16), spacing=10)
         room = self.screen().availableGeometry()
         self.resize(min(fonts.pixels(700), room.width() - 40), min(fonts.pixels(540), room.height() - 80))
         self.names.currentIndexChanged.connect(self.show_file)
@@ -77,12 +62,12 @@ class AttachmentDialog(QDialog):
 
     @property
     def file(self) -> Attachment:
-        """The one that is shown."""
+        """File that is shown."""
         return self._files[max(0, self.names.currentIndex())]
 
     @Slot(int)
     def show_file(self, number: int) -> None:
-        """Show this one of them."""
+        """Show the file of this number."""
         self.names.setCurrentIndex(number)
         self.setWindowTitle(self.file.name)
         self.text.setAccessibleName(tr("Text of {name}", name=self.file.name))
@@ -93,7 +78,7 @@ class AttachmentDialog(QDialog):
         self.shown.emit(self.file)
 
     def show_tokens(self, tokens: int | None) -> None:
-        """How many tokens the model takes for it; None: not known."""
+        """Show how many tokens the model takes for the file; None: not known."""
         facts = [size(len(self.file.text.encode()))]
         if tokens is not None:
             facts.append(plural("1 token", "{count:,} tokens", tokens, count=tokens))
@@ -103,13 +88,13 @@ class AttachmentDialog(QDialog):
 
     @Slot()
     def search(self) -> None:
-        """Show the strip in which one types what to find."""
+        """Show the find bar."""
         self.bar.show()
         self.bar.edit.setFocus()
         self.bar.edit.selectAll()
 
     def reject(self) -> None:
-        """Esc closes the strip first."""
+        """Close the find bar first, then the dialog."""
         if self.bar.isHidden():
             super().reject()
         else:
@@ -117,7 +102,7 @@ class AttachmentDialog(QDialog):
             self.text.setFocus()
 
     def _write(self) -> None:
-        """Prose in the face for prose, all else, whose columns matter, in that for code."""
+        """Set the typeface: for prose, or for code, whose columns matter."""
         prose = PurePath(self.file.name).suffix.lower() in _PROSE
         self.text.setFont(fonts.text() if prose else fonts.code())
 

@@ -1,4 +1,4 @@
-"""The text of a PDF, page by page. Runs in a process of its own: what the library makes of hostile files has no end."""
+"""Extracts the text of a PDF. Runs in a sandboxed process, since hostile files can keep the library busy for ever."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LOCKED, DAMAGED = "locked", "damaged"  # instead of pages
 
 
 def pages(path: str) -> Iterator[list[str]]:
-    """['page', its text] for each; or [LOCKED] or [DAMAGED, why], and nothing after."""
+    """Yield ['page', its text] for each page; or [LOCKED] or [DAMAGED, why], and nothing after."""
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 

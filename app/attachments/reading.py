@@ -1,4 +1,4 @@
-"""The text of a file, as a model can read it: plain text, code, and the text of a PDF."""
+"""Reads the text of a file as a model can read it: plain text, code, PDF."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PDF_MEMORY = 800_000_000  # bytes that reading one may take; large scans take a 
 
 
 def read(path: Path) -> Attachment:
-    """Read a file. Raises UnderhillError, which says what it is that cannot be read and why."""
+    """Read a file as an attachment. Raises UnderhillError, which says what cannot be read and why."""
     try:
         with regular_file.open_regular(path, LONGEST_PDF) as file:
             start = file.read(512)
@@ -66,7 +66,7 @@ def is_picture(data: bytes) -> bool:
 
 
 def decoded(data: bytes, name: str) -> str:
-    """Bytes as text: UTF-8, UTF-16 with its mark, or Windows' Latin letters. Raises UnderhillError for what is none."""
+    """Decode bytes: UTF-8, UTF-16 with its mark, or cp1252. Raises UnderhillError for what is no text."""
     if is_picture(data):
         raise _picture(name)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -82,7 +82,7 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def _pdf(path: Path) -> str:
-    """Raises UnderhillError."""
+    """Extract the text of a PDF. Raises UnderhillError."""
     texts: list[str] = []
     long = 0
     end = time.monotonic() + PDF_SECONDS

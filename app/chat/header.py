@@ -1,10 +1,10 @@
-"""How much the model thinks before it answers: a switch where it has two positions, a menu where it has more."""
+"""Header above the chat: the model and its state, progress, how much it thinks, and the switches of the window."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QMenu, QProgressBar, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QProgressBar, QPushButton, QToolButton, QWidget
 
 from app.backend import models
 from app.backend.models import Models
@@ -12,6 +12,7 @@ from app.i18n.translate import plural, sentences, tr, tr_noop
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
+from app.widgets.builders import hbox, make_button
 from app.widgets.elided import ElidedButton, ElidedLabel
 from app.widgets.icon_button import IconButton
 from app.widgets.text import percent, plain_entry, plain_tip, size, time_left
@@ -31,7 +32,7 @@ NAMES = {
 
 
 class ThinkingButton(IconButton):
-    """wanted: a level, as in api.Generate.thinking."""
+    """Chooses how much the model thinks: a switch for two levels, a menu for more. wanted: a level."""
 
     wanted = Signal(str)
 
@@ -51,7 +52,7 @@ class ThinkingButton(IconButton):
         return len(self._levels) == 2 and self._levels[0] == "off"
 
     def offer(self, levels: tuple[str, ...], on: str) -> None:
-        """What the model can be asked for, and the level that plain thinking means. No levels: nothing to ask."""
+        """Set the levels that the model can be asked for, and what plain thinking means. None: nothing to choose."""
         if (levels, on) != (self._levels, self._on):
             self._levels, self._on = levels, on
             self.choices.clear()
@@ -67,7 +68,7 @@ class ThinkingButton(IconButton):
         self._show()
 
     def set_level(self, level: str) -> None:
-        """What the person wants, whichever model answers."""
+        """Set the level that the person wants, whichever model answers."""
         self.level = level
         self._show()
 
@@ -96,7 +97,7 @@ class ThinkingButton(IconButton):
 
 
 class Header(QFrame):
-    """chosen: a model's name. import_wanted: a folder is to be imported."""
+    """Model menu, state, progress and buttons. chosen: a model's name. import_wanted: a folder is to be imported."""
 
     chosen = Signal(str)
     import_wanted = Signal()
@@ -129,17 +130,13 @@ class Header(QFrame):
         self.state = ElidedLabel(self)
         self.state.setObjectName("muted")
         self._answering = False
-        self.cancel = QPushButton(tr("Cancel"), self)
-        self.cancel.setObjectName("quiet")
-        self.cancel.clicked.connect(self._cancel)
+        self.cancel = make_button(tr("Cancel"), self, self._cancel, "quiet")
         self.downloads = QPushButton(self)
         self.downloads.setObjectName("downloads")
         sizes.set_font(self.downloads, 0.84, self.downloads.font().Weight.DemiBold)
         self.downloads.clicked.connect(self.downloads_wanted)
         self.downloads.hide()
-        self.offline = QPushButton(tr("Offline"), self)
-        self.offline.setObjectName("offline")
-        self.offline.clicked.connect(self.offline_wanted)
+        self.offline = make_button(tr("Offline"), self, self.offline_wanted, "offline")
         self.offline.hide()
         self.thinking = ThinkingButton(theme, self)
         self.thinking.wanted.connect(self.thinking_wanted)
@@ -160,19 +157,10 @@ class Header(QFrame):
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(tr("Progress"))
-        row = QHBoxLayout()
-        row.setContentsMargins(10, 7, 10, 5)
-        row.setSpacing(4)
-        row.addWidget(self.sidebar)
-        row.addWidget(self.model)
-        row.addWidget(self.state, 1)
-        row.addWidget(self.cancel)
-        row.addWidget(self.downloads)
-        row.addWidget(self.offline)
-        row.addWidget(self.thinking)
-        row.addWidget(self.live)
-        row.addWidget(self.settings)
-        row.addWidget(self.more)
+        row = hbox(
+            self.sidebar, self.model, (self.state, 1), self.cancel, self.downloads, self.offline, self.thinking,
+            self.live, self.settings, self.more, margins=(10, 7, 10, 5), spacing=4,
+        )  # fmt: skip
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(0)
@@ -185,7 +173,7 @@ class Header(QFrame):
 
     @Slot()
     def refresh(self) -> None:
-        """Say what the model is doing."""
+        """Show the model's state."""
         m = self._models
         title = m.card.title if m.card is not None else tr("Choose a model")
         if m.state == models.LOADING:
@@ -216,13 +204,13 @@ class Header(QFrame):
         self.state.setToolTip(plain_tip(self.state.text()))
 
     def show_answering(self, answering: bool) -> None:
-        """Whether an answer is on its way, in whichever chat."""
+        """Show whether an answer is being written, in whichever chat."""
         if answering is not self._answering:
             self._answering = answering
             self.refresh()
 
     def show_offline(self, offline: bool, by_environment: bool) -> None:
-        """Whether Underhill stays away from the network, and what says so."""
+        """Show whether Underhill stays off the network, and what says so."""
         self.offline.setVisible(offline)
         self.offline.setToolTip(tr(
             "The variable HF_HUB_OFFLINE is set: nothing of Underhill uses the network. Click to see the setting."
@@ -232,7 +220,7 @@ class Header(QFrame):
         self.offline.setAccessibleName(tr("Offline: open the setting"))
 
     def show_downloads(self, count: int, share: float) -> None:
-        """How many models are on their way, and how much of them is here."""
+        """Show how many models are being downloaded, and what share of them is here."""
         self.downloads.setVisible(count > 0)
         so_far = percent(int(100 * share) / 100)
         self.downloads.setText(f"↓ {so_far}")
@@ -241,7 +229,7 @@ class Header(QFrame):
 
     @Slot()
     def fill_menu(self) -> None:
-        """The models there are, and ways to get more."""
+        """Fill the menu with the models there are, and ways to get more."""
         self.menu.clear()
         current = self._models.card
         for card in self._models.cards:
@@ -276,5 +264,5 @@ def _short(model: str) -> str:
 
 
 def _left(seconds: float | None) -> str:
-    """Time, for people; nothing of a few seconds."""
+    """Time left for people; nothing of a few seconds."""
     return "" if seconds is None or seconds < 10 else f"  ·  {time_left(seconds)}"

@@ -1,4 +1,4 @@
-"""A button whose words wrap: as high as they need at the width that there is."""
+"""Page of an empty chat: the model, what it is for, and example questions to click."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from PySide6.QtWidgets import (
 
 from app.i18n.translate import sentences, tr, tr_noop
 from app.theme import sizes
+from app.widgets.builders import make_label
 
 _BESIDE, _ABOVE = 16, 12  # pixels around the words
 _WRAP = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
 
 
 class Example(QPushButton):
-    """Its text is shown as it is: a & in it is no shortcut."""
+    """Button whose text wraps. Shown as it is: a & in it is no shortcut."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,14 +43,14 @@ class Example(QPushButton):
         return self._words(width - 2 * _BESIDE).height() + 2 * _ABOVE
 
     def sizeHint(self) -> QSize:
-        """In two lines, if it is long."""
+        """Size for two lines, if the text is long."""
         wide = self.fontMetrics().horizontalAdvance(self.text())
         least = 24 * self.fontMetrics().averageCharWidth()
         width = (wide if wide < least else max(least, round(0.6 * wide))) + 2 * _BESIDE + 2
         return QSize(width, self.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
-        """The longest word has to fit."""
+        """Size that the longest word fits into."""
         wide = max((self.fontMetrics().horizontalAdvance(word) for word in self.text().split()), default=0)
         least = min(wide, 12 * self.fontMetrics().averageCharWidth())  # Chinese is one long word, which wraps anywhere
         return QSize(least + 2 * _BESIDE, self.fontMetrics().lineSpacing() + 2 * _ABOVE)
@@ -82,7 +83,7 @@ _HIGH = 24  # lines of text, from which on there is room for the mark
 
 
 class Welcome(QScrollArea):
-    """asked: one of the examples was clicked."""
+    """Shown in place of the conversation. asked: one of the examples was clicked."""
 
     asked = Signal(str)
 
@@ -95,12 +96,9 @@ class Welcome(QScrollArea):
         self._mark = mark = QLabel(page)
         sizes.show_logo(mark, 64)
         mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._title = QLabel(page)
-        sizes.set_font(self._title, 1.75, self._title.font().Weight.DemiBold)
-        self._note = QLabel(page)
-        self._note.setObjectName("muted")
-        self._plan = QLabel(page)
-        self._plan.setObjectName("muted")
+        self._title = make_label("", page, heading=1.75)
+        self._note = make_label("", page, "muted")
+        self._plan = make_label("", page, "muted")
         self._examples = [Example(page) for _ in SMALL]
         grid = QGridLayout()
         grid.setSpacing(10)
@@ -136,7 +134,7 @@ class Welcome(QScrollArea):
         sizes.follow(self, Welcome._fit)
 
     def show_model(self, model: str, note: str, plan: tuple[str, ...], small: bool) -> None:
-        """model: its title, empty while none is open. note: what it is for. plan: how it runs here."""
+        """Describe the model. model: its title, empty for none. note: what it is for. plan: how it runs here."""
         self._title.setText(tr("What would you like to talk about?") if model else tr("Welcome to Underhill"))
         self._note.setText(note)
         self._note.setVisible(bool(note))
@@ -153,7 +151,7 @@ class Welcome(QScrollArea):
         super().resizeEvent(event)
 
     def _fit(self) -> None:
-        """Where there is little height, what can be clicked comes before what only looks nice."""
+        """Hide the logo where there is little height, so that the examples stay in sight."""
         self._mark.setVisible(self.height() >= _HIGH * self.fontMetrics().lineSpacing())
 
     @Slot()

@@ -1,4 +1,4 @@
-"""The field for the message: files and long texts that are pasted or dropped become attachments."""
+"""Composer: the field for the message, its attachments, the messages that wait, and the button to send or stop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QTextOption
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QWidget
 
 from app.composer.context_meter import ContextMeter
 from app.i18n.translate import tr
@@ -15,6 +15,7 @@ from app.storage.records import Attachment, QueuedMessage
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
+from app.widgets.builders import hbox, make_label, vbox
 from app.widgets.chips import Chip, Chips
 from app.widgets.icon_button import IconButton
 
@@ -22,7 +23,7 @@ LONG_PASTE = 6000  # characters; a longer text that is pasted becomes an attachm
 
 
 class DraftEdit(QPlainTextEdit):
-    """files: list[Path]. long_text: what was pasted."""
+    """Text field of the message. files: list[Path] dropped or pasted. long_text: pasted, too long for the field."""
 
     files = Signal(object)
     long_text = Signal(str)
@@ -41,12 +42,12 @@ class DraftEdit(QPlainTextEdit):
 
 
 def local_files(source: QMimeData) -> list[Path]:
-    """The files among what is dropped or pasted."""
+    """Local files among what is dropped or pasted."""
     return [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
 
 
 class EditStrip(QFrame):
-    """ended: the message is to stay as it was. Hidden until one is edited."""
+    """Line above the field while an earlier message is edited; hidden otherwise. ended: the edit is cancelled."""
 
     ended = Signal()
 
@@ -55,22 +56,16 @@ class EditStrip(QFrame):
         self.setObjectName("chip")
         self._theme = theme
         self._icon = QLabel(self)
-        self._words = QLabel(self)
-        self._words.setWordWrap(True)
+        self._words = make_label("", self, wrap=True)
         cross = IconButton(theme, "close", tr("Leave the message as it was"), self, "Esc", size=14)
         cross.clicked.connect(self.ended)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 4, 4, 4)
-        row.setSpacing(8)
-        row.addWidget(self._icon)
-        row.addWidget(self._words, 1)
-        row.addWidget(cross)
+        hbox(self._icon, (self._words, 1), cross, parent=self, margins=(10, 4, 4, 4), spacing=8)
         self._tint()
         theme.changed.connect(self._tint)
         self.hide()
 
     def show_for(self, question: bool) -> None:
-        """Say what becomes of what is edited."""
+        """Say what becomes of the edited question or answer."""
         self._words.setText(
             tr("You are editing an earlier message. Sending it starts a new version from there.")
             if question
@@ -84,18 +79,14 @@ class EditStrip(QFrame):
 
 
 class DropHint(QWidget):
-    """Lies over its parent; the mouse goes through it."""
+    """Overlay on its parent while files are dragged over it; transparent to the mouse."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        label = QLabel(tr("Drop the files here to attach them"), self)
-        label.setObjectName("drop")
-        sizes.set_font(label, 1.15, label.font().Weight.DemiBold)
+        label = make_label(tr("Drop the files here to attach them"), self, "drop", heading=1.15)
         label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 20, 20, 20)
-        column.addWidget(label)
+        vbox(label, parent=self, margins=20)
         self.hide()
 
     def cover(self) -> None:
@@ -113,7 +104,10 @@ _HELD = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ControlModifier | 
 
 
 class Composer(QFrame):
-    """sent: the text to send and its attachments. stopped: the answer is to end. draft: both, after a rest."""
+    """Field that grows with the text, keeps what is not sent and sends with Enter.
+
+    sent, draft: text and attachments; draft comes after a rest. stopped: the answer is to end.
+    """
 
     sent = Signal(str, object)
     stopped = Signal()
@@ -158,22 +152,10 @@ class Composer(QFrame):
         self.attach = IconButton(theme, "attach", tr("Attach files"), self, "Ctrl+O")
         self.style_button = IconButton(theme, "style", tr("System prompt and sampling of this chat"), self, "Ctrl+P")
         self.meter = ContextMeter(self)
-        row = QHBoxLayout()
-        row.setSpacing(4)
-        row.addWidget(self.attach)
-        row.addWidget(self.style_button)
-        row.addStretch(1)
-        row.addWidget(self.meter)
-        row.addSpacing(6)
-        row.addWidget(self.button)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(10, 8, 8, 8)
-        self.column.setSpacing(4)
-        self.column.addWidget(self.strip)
-        self.column.addWidget(self.waiting)
-        self.column.addWidget(self.attached)
-        self.column.addWidget(self.edit)
-        self.column.addLayout(row)
+        row = hbox(self.attach, self.style_button, ..., self.meter, 6, self.button, spacing=4)
+        self.column = vbox(
+            self.strip, self.waiting, self.attached, self.edit, row, parent=self, margins=(10, 8, 8, 8), spacing=4
+        )
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(_DRAFT_AFTER)
@@ -182,7 +164,7 @@ class Composer(QFrame):
         self._enable()
 
     def text(self) -> str:
-        """What is typed."""
+        """Text in the field."""
         return self.edit.toPlainText()
 
     def set_text(self, text: str) -> None:
@@ -191,13 +173,13 @@ class Composer(QFrame):
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
     def restore(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
-        """What was not sent, before what has been typed and attached since."""
+        """Put back what was not sent, before what has been typed and attached since."""
         self.set_text("\n\n".join(t for t in (text, self.text()) if t))
         self.set_attachments((*attachments, *self.attachments))
         self.save_draft()
 
     def set_attachments(self, attachments: Sequence[Attachment]) -> None:
-        """What goes with the message."""
+        """Replace the attachments."""
         self.attachments = tuple(attachments)
         self.show_token_counts([None] * len(self.attachments))
         self._changed()
@@ -221,7 +203,7 @@ class Composer(QFrame):
         self._enable()
 
     def set_ready(self, ready: bool, placeholder: str) -> None:
-        """Is there a model that can answer? placeholder: what the empty composer says."""
+        """Set whether a model can answer. placeholder: what the empty field says."""
         self._ready = ready
         self._placeholder = placeholder
         self._show_placeholder()
@@ -237,7 +219,7 @@ class Composer(QFrame):
 
     @Slot()
     def save_draft(self) -> None:
-        """Tell the draft now."""
+        """Emit the draft now."""
         self._rest.stop()
         self.draft.emit(self.text(), self.attachments)
 
@@ -279,7 +261,7 @@ class Composer(QFrame):
 
     @Slot(int)
     def _take_back(self, number: int) -> None:
-        """A message that waits comes back to be changed."""
+        """Put a queued message back into the field to be changed."""
         queued = self.queue[number]
         self._take_out(number)
         self.restore(queued.text, queued.attachments)

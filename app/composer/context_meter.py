@@ -1,10 +1,11 @@
-"""How much of what the model can see at a time is taken: a short line and a bar, with a warning from 80 % on."""
+"""Meter of the context window: how many tokens are taken, with a warning from 80 % on."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QProgressBar, QWidget
 
 from app.i18n.translate import tr
+from app.widgets.builders import hbox, make_label
 from app.widgets.text import percent
 
 WARN = 0.8  # of the context
@@ -12,26 +13,21 @@ _TIMES = 9.5  # from which on so many times say more than so many per cent
 
 
 class ContextMeter(QWidget):
-    """Hidden until something is known."""
+    """A short text and a bar; hidden until something is known."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.label = QLabel(self)
-        self.label.setObjectName("muted")
+        self.label = make_label("", self, "muted")
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(64)
         self.bar.setRange(0, 1000)
         self.bar.setAccessibleName(tr("Context that is taken"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self.label)
-        row.addWidget(self.bar)
+        hbox(self.label, self.bar, parent=self, margins=0, spacing=8)
         self.hide()
 
     def show_usage(self, chat: int, draft: int, context: int) -> None:
-        """Tokens of the chat so far and of what is being written, of so many that the model sees at a time."""
+        """Show the tokens of the chat and of the draft, of so many that the model sees at a time."""
         used = chat + draft
         share = used / context
         level = "full" if used > context else "warning" if share >= WARN else "fine"

@@ -1,4 +1,4 @@
-"""What is typed while the keyboard is elsewhere in the window goes into the message."""
+"""Forwards what is typed elsewhere in the window to the message field."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def types_text(event: QKeyEvent) -> bool:
 
 
 class KeyForwarder(QObject):
-    """Takes the keys of a window that none of its widgets had a use for."""
+    """Event filter for keys of the window that no other widget used."""
 
     def __init__(self, window: QWidget, edit: QPlainTextEdit, conversation: QWidget) -> None:
         """conversation: where Alt with Up and Down chooses messages."""

@@ -1,4 +1,4 @@
-"""What this is, in which versions, and under which licences its parts are."""
+"""Dialog with versions, folders and the licences of all parts."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
-    QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.i18n.translate import tr, tr_noop
 from app.theme import fonts, sizes
+from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.layouts import fit
 
 DEPENDENCIES = (
@@ -58,7 +56,7 @@ _LONGEST = 44  # characters of a folder's path; a longer one is shortened, since
 
 
 class AboutDialog(QDialog):
-    """folder: where chats and settings are. computing: a sentence about kernels and model, empty while none is open."""
+    """Versions and licences. folder: of chats and settings. computing: kernels and model; empty while none is open."""
 
     def __init__(self, folder: Path, computing: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,17 +64,12 @@ class AboutDialog(QDialog):
         number = version()
         mark = QLabel(self)
         sizes.show_logo(mark, 56)
-        name = QLabel(f"Underhill {number}".rstrip(), self)
-        sizes.set_font(name, 1.5, name.font().Weight.DemiBold)
-        words = QLabel(tr("Chat offline with Mixture-of-Experts models bigger than your computer's memory."), self)
-        words.setWordWrap(True)
-        head = QVBoxLayout()
-        head.addWidget(name)
-        head.addWidget(words)
-        top = QHBoxLayout()
-        top.setSpacing(16)
-        top.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
-        top.addLayout(head, 1)
+        name = make_label(f"Underhill {number}".rstrip(), self, heading=1.5)
+        words = make_label(
+            tr("Chat offline with Mixture-of-Experts models bigger than your computer's memory."), self, wrap=True
+        )
+        head = vbox(name, words)
+        top = hbox((mark, 0, Qt.AlignmentFlag.AlignTop), (head, 1), spacing=16)
         self.details = "\n".join(
             line for line in (
                 f"Underhill {number or tr('from source')}, Python {platform.python_version()}",
@@ -107,12 +100,9 @@ class AboutDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
         buttons.rejected.connect(self.reject)
-        copy = QPushButton(tr("Copy details"), self)
-        copy.clicked.connect(self._copy)
+        copy = make_button(tr("Copy details"), self, self._copy)
         buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 18)
-        column.setSpacing(14)
+        column = vbox(parent=self, margins=(24, 20, 24, 18), spacing=14)
         column.addStrut(fonts.pixels(472))
         column.addLayout(top)
         column.addWidget(facts)
@@ -126,7 +116,7 @@ class AboutDialog(QDialog):
 
 
 def version() -> str:
-    """Of Underhill; empty where it is run from its source without having been installed."""
+    """Version of Underhill; empty where it is run from its source without having been installed."""
     try:
         return metadata.version("underhill")
     except metadata.PackageNotFoundError:
@@ -134,7 +124,7 @@ def version() -> str:
 
 
 def _packages() -> list[tuple[str, str, str]]:
-    """(name, version, licence) of what Underhill is made with, where it is installed."""
+    """(name, version, licence) of each dependency that is installed."""
     found = []
     for name in DEPENDENCIES:
         try:
@@ -146,7 +136,7 @@ def _packages() -> list[tuple[str, str, str]]:
 
 
 def _licence(about: metadata.PackageMetadata) -> str:
-    """As the package declares it: an expression, else its classifier, else the first line of its licence field."""
+    """Licence as the package declares it: an expression, else its classifier, else its licence field's first line."""
     if "License-Expression" in about:
         return about["License-Expression"]
     classified = [c.rsplit(" :: ", 1)[-1] for c in about.get_all("Classifier") or () if c.startswith("License ::")]

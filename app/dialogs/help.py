@@ -1,4 +1,4 @@
-"""Pages to read: what is sent over the network, and all keys."""
+"""Dialogs to read: the page about privacy, and the keyboard shortcuts."""
 
 from __future__ import annotations
 
@@ -19,28 +19,27 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
-    QLabel,
     QScrollArea,
     QTextBrowser,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.i18n.translate import tr
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
+from app.widgets.builders import make_label, vbox
 from app.widgets.shortcuts import SHORTCUTS
 from engine import resources
 
 
 def privacy_text() -> str:
-    """The page as Markdown, in the language of the window."""
+    """Page about privacy as Markdown, in the language of the window; docs/privacy.md says the same."""
     name = tr("privacy.md", about="name of the file with the page about privacy")
     return resources.path("texts", name).read_text(encoding="utf-8")
 
 
 class PrivacyDialog(QDialog):
-    """One page to read; nothing on it can be clicked."""
+    """Shows every use of the network; nothing on it can be clicked."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,10 +52,7 @@ class PrivacyDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 10, 18, 16)
-        column.addWidget(self.page, 1)
-        column.addWidget(buttons)
+        vbox((self.page, 1), buttons, parent=self, margins=(10, 10, 18, 16))
         room = self.screen().availableGeometry()
         self.resize(min(round(52 * fonts.points() * 1.4), room.width() - 40), min(680, room.height() - 60))
         self._fill()
@@ -89,7 +85,7 @@ class PrivacyDialog(QDialog):
         self.page.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _set_code(self) -> None:
-        """Names of commands in the typeface that the window uses for code."""
+        """Set names of commands in the typeface for code."""
         change = QTextCharFormat()
         change.setFontFamilies(fonts.code().families())
         change.setFontPointSize(fonts.code().pointSizeF())
@@ -109,7 +105,7 @@ def _share(percent: int) -> QTextLength:
 
 
 class ShortcutSheet(QDialog):
-    """One row a key, in groups."""
+    """Table of all keyboard shortcuts, in groups."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -123,17 +119,14 @@ class ShortcutSheet(QDialog):
         grid.setColumnStretch(0, 1)
         row = 0
         for group, members in groupby(SHORTCUTS, lambda shortcut: shortcut.group):
-            head = QLabel(tr(group), page)
-            sizes.set_font(head, 1.15, head.font().Weight.DemiBold)
+            head = make_label(tr(group), page, heading=1.15)
             head.setContentsMargins(0, 10, 0, 2)
             grid.addWidget(head, row, 0, 1, 2)
             row += 1
             for shortcut in members:
                 keys = QKeySequence(shortcut.keys).toString(QKeySequence.SequenceFormat.NativeText)
-                words = QLabel(tr(shortcut.words), page)
-                words.setWordWrap(True)
-                cap = QLabel(keys, page)
-                cap.setObjectName("key")
+                words = make_label(tr(shortcut.words), page, wrap=True)
+                cap = make_label(keys, page, "key")
                 sizes.follow(cap, lambda written: written.setFont(fonts.code()))
                 cap.setAccessibleName(f"{tr(shortcut.words)}: {keys}")
                 grid.addWidget(words, row, 0)
@@ -145,9 +138,7 @@ class ShortcutSheet(QDialog):
         area.setWidgetResizable(True)
         area.setWidget(page)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(area)
+        vbox(area, parent=self, margins=0)
         room = self.screen().availableGeometry()
         width = min(round(44 * fonts.points()), room.width() - 40)
         height = grid.totalHeightForWidth(width - 16)

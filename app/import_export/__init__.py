@@ -1,1 +1,1 @@
-"""Chats out of Underhill and into it: files to keep, to read, and from other programs; backups."""
+"""Export of chats, import of chats, and backups of the chat database."""

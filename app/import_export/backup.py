@@ -1,4 +1,4 @@
-"""A copy of the whole chat database, and the way back."""
+"""Backup of the chat database, and restoring one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def back_up(store: ChatStore, path: Path) -> None:
 
 
 def restore(store: ChatStore, path: Path, keep: Path) -> Path:
-    """Put a backup in the place of all chats. What was there is kept in the folder `keep`: returns as which file.
+    """Replace all chats by a backup. Returns the file in the folder `keep` that what was there is kept as.
 
     Raises UnderhillError where the file is no backup or damaged (nothing is changed then), OSError, sqlite3.Error.
     """
@@ -66,7 +66,7 @@ def _stage(path: Path, staged: Path) -> None:
 
 
 def _is_whole(db: sqlite3.Connection) -> bool:
-    """Has it all that chats are kept in, and does every message lead back to a first one?"""
+    """Check that all tables are there, and that every message leads back to a first one."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
         migrate(new)
         shapes = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
@@ -82,7 +82,7 @@ def _is_whole(db: sqlite3.Connection) -> bool:
 
 
 def check(path: Path) -> None:
-    """Raises UnderhillError where `path` is not a chat database that this version can read."""
+    """Raise UnderhillError where `path` is not a chat database that this version can read."""
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
             (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()

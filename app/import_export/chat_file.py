@@ -1,4 +1,4 @@
-"""What a file of chats held, in a form that the database takes; and how odd values in such files are taken."""
+"""Parser of chat files: our own JSON and ChatGPT's export. Runs in a sandboxed process and yields chats one by one."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ class ImportedChat:
 
 
 def clean_text(text: object) -> str:
-    """A text as a database can keep it: halves of characters become question marks. Raises TypeError."""
+    """Text that a database can keep: lone surrogates become question marks. Raises TypeError."""
     if not isinstance(text, str):
         raise TypeError("not a text")
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def one_line(text: object) -> str:
-    """A name or title, on one one_line; '' for none."""
+    """A name or title on one line; '' for none."""
     return " ".join(clean_text(text if isinstance(text, str) else "" if text is None else str(text)).split())
 
 
 def checked_stats(stats: object) -> dict[str, Any]:
-    """What an answer took, without what the window could not show."""
+    """Statistics of an answer, without values that the window could not show."""
     if not isinstance(stats, dict):
         return {}
     return {name: value for name, value in stats.items() if name not in _FIGURES or _FIGURES[name](value)}
@@ -71,7 +71,7 @@ def _amounts(value: object) -> bool:
 
 
 def timestamp(at: object) -> float:
-    """Seconds since 1970 as a file says them; 0 for what is no time, or one that is yet to come."""
+    """Seconds since 1970 as a file says them; 0 for what is no time, or one in the future."""
     if isinstance(at, bool) or not isinstance(at, int | float):
         return 0.0
     return float(at) if 0 < at < time.time() + _DAY else 0.0
@@ -98,7 +98,7 @@ _CITATION = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue206]")  # marks 
 
 
 def read_chatgpt(c: dict[str, Any], picture: str) -> dict[str, Any]:
-    """The fields of ImportedChat. Tools and hidden instructions are left out; `picture` stands for a picture.
+    """Parse a conversation of ChatGPT's export, without tools and hidden instructions. picture: stands for one.
 
     Raises what odd data ends in.
     """
@@ -131,7 +131,7 @@ def read_chatgpt(c: dict[str, Any], picture: str) -> dict[str, Any]:
 
 
 def _tree(nodes: dict[str, dict[str, Any]]) -> tuple[dict[str, str | None], dict[str, list[str]]]:
-    """By node: its parent, as it says itself or as another says it; and its children, in the order that it says."""
+    """Parents and children by node. A parent is as the node says, or as another says; children keep their order."""
     named = {i: [k for k in node.get("children") or () if k in nodes] for i, node in nodes.items()}
     stated = {k: i for i, children in named.items() for k in children}
     parents = {i: above if (above := node.get("parent")) in nodes else stated.get(i) for i, node in nodes.items()}
@@ -144,7 +144,7 @@ def _tree(nodes: dict[str, dict[str, Any]]) -> tuple[dict[str, str | None], dict
 
 
 def _said(message: dict[str, Any] | None, picture: str) -> tuple[str, str]:
-    """Role and text; no text for what is not part of the talk."""
+    """Role and text of a message; no text for what is not part of the talk."""
     role = ((message or {}).get("author") or {}).get("role")
     if message is None or role not in ("user", "assistant") or (message.get("recipient") or "all") != "all":
         return "", ""
@@ -156,7 +156,7 @@ def _said(message: dict[str, Any] | None, picture: str) -> tuple[str, str]:
 
 
 def _part(part: object, picture: str) -> str:
-    """A text, what was heard in a recording, or what stands for a picture."""
+    """Text of a part: typed, transcribed from a recording, or what stands for a picture."""
     if isinstance(part, str):
         return clean_text(part)
     kind = part.get("content_type") if isinstance(part, dict) else ""
@@ -218,7 +218,7 @@ def chats(path: str, picture: str) -> Iterator[list[Any]]:
 
 
 def _parts(path: Path) -> Iterator[tuple[str, Any]]:
-    """Of the file, or of the files that count in an archive."""
+    """Parts of the file, or of the files that count in an archive."""
     with regular_file.open_regular(path, LARGEST) as file:
         if not zipfile.is_zipfile(file):
             file.seek(0)
@@ -244,7 +244,7 @@ def _text(file: IO[bytes], max_bytes: int) -> Iterator[IO[str]]:
 
 
 class _Bounded(io.RawIOBase):
-    """A file that ends in an error when it gives more than it said it would."""
+    """File that raises an error when it gives more than it said it would."""
 
     def __init__(self, file: IO[bytes], max_bytes: int) -> None:
         self._file, self._left = file, max_bytes

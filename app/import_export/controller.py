@@ -1,4 +1,4 @@
-"""The part of the window that takes chats out and in: export, import, backup and restore."""
+"""Controller of export, import, backup and restore of chats."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DATABASE = tr_noop("Backup of chats (*.db);;All files (*)")
 
 @dataclass(frozen=True)
 class TransferResult:
-    """How it went. level: 'info' or 'error'. folder: that a file was written to. added: chats that were imported."""
+    """Result of a transfer. level: 'info' or 'error'. folder: that a file was written to. added: chats imported."""
 
     level: str
     sentence: str
@@ -46,7 +46,7 @@ class TransferResult:
 
 
 class TransferController(QObject):
-    """Asks for files; the work is done by the database thread, and a banner says how it went."""
+    """Asks for files, has the database thread do the work, and shows a banner with the result."""
 
     def __init__(self, window: MainWindow, database: DatabaseThread, conversation: Conversation, folder: Path) -> None:
         """folder: where the chats are; what a restore replaces is kept there."""
@@ -56,7 +56,7 @@ class TransferController(QObject):
         window.sidebar.exported.connect(self.export)
 
     def fill_menu(self, menu: QMenu) -> None:
-        """Entries of the menu beside 'New chat'."""
+        """Add the entries to the menu beside 'New chat'."""
         menu.addAction(tr("Import chats…"), self.import_chats)
         menu.addAction(tr("Export all chats…"), self.export_all)
         menu.addSeparator()
@@ -65,7 +65,7 @@ class TransferController(QObject):
 
     @Slot(object, str)
     def export(self, chat: Chat, kind: str) -> None:
-        """One chat: 'md' (the open branch) or 'json' (all branches)."""
+        """Export a chat: 'md' (the open branch) or 'json' (all branches)."""
         path = self._ask(tr("Export chat"), export_chats.file_name(chat, kind), f"*.{kind}")
 
         def work(store: ChatStore) -> TransferResult:
@@ -81,7 +81,7 @@ class TransferController(QObject):
 
     @Slot()
     def export_all(self) -> None:
-        """All chats into one JSON file."""
+        """Export all chats into one JSON file."""
         path = self._ask(tr("Export all chats"), f"underhill-chats-{time.strftime('%Y-%m-%d')}.json", "*.json")
 
         def work(store: ChatStore) -> TransferResult:
@@ -98,7 +98,7 @@ class TransferController(QObject):
 
     @Slot()
     def import_chats(self) -> None:
-        """Chats from a file, beside those there are."""
+        """Import chats from a file, beside those there are."""
         name, _ = QFileDialog.getOpenFileName(self._window, tr("Import chats"), str(_downloads()), tr(_CHATS))
         path = Path(name)
 
@@ -116,7 +116,7 @@ class TransferController(QObject):
 
     @Slot()
     def back_up(self) -> None:
-        """The whole database into a file."""
+        """Back up the whole database into a file."""
         path = self._ask(tr("Back up all chats"), f"underhill-backup-{time.strftime('%Y-%m-%d')}.db", "*.db")
 
         def work(store: ChatStore) -> TransferResult:
@@ -129,7 +129,7 @@ class TransferController(QObject):
 
     @Slot()
     def restore(self) -> None:
-        """A backup in the place of all chats."""
+        """Replace all chats by a backup."""
         if self._conversation.working:
             self._tell(
                 TransferResult("warning", tr("An answer is being written."), tr("Stop it, then restore the backup."))
@@ -157,7 +157,7 @@ class TransferController(QObject):
         self, path: Path | None, work: Callable[[ChatStore], TransferResult], then: Callable[[], object] | None = None,
         again: Callable[[], object] | None = None,
     ) -> None:  # fmt: skip
-        """then: once it is done. again: asks for another file, where this one is of no use."""
+        """Run `work` on the database thread. then: after success. again: asks for another file after a failure."""
         if path is None:
             return
 
@@ -187,13 +187,13 @@ def _written(sentence: str, path: Path) -> TransferResult:
 
 
 def _downloads() -> Path:
-    """Where a browser puts what it fetches, such as the export of another program."""
+    """Folder of a browser's downloads, or the home folder."""
     found = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation)
     return Path(found) if found and Path(found).is_dir() else Path.home()
 
 
 def _apart(store: ChatStore, path: Path) -> None:
-    """Raises UnderhillError where `path` is one of the files that the chats themselves are in."""
+    """Raise UnderhillError where `path` is one of the files that the chats themselves are in."""
     if store.file is not None and path.resolve().as_posix().startswith(store.file.resolve().as_posix()):
         raise problem(
             api.Kind.BAD_REQUEST, tr("{file} is where Underhill keeps your chats.", file=path.name),
@@ -202,7 +202,7 @@ def _apart(store: ChatStore, path: Path) -> None:
 
 
 def _guarded(work: Callable[[ChatStore], TransferResult], store: ChatStore, path: Path) -> TransferResult:
-    """Do it; what goes wrong becomes a sentence."""
+    """Run it; an error becomes a sentence."""
     try:
         return work(store)
     except api.UnderhillError as e:

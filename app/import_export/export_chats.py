@@ -27,13 +27,13 @@ _DEVICE = re.compile(
 
 
 def as_json(chats: list[tuple[Chat, str, list[StoredMessage]]]) -> str:
-    """Chats with the names of their folders and all branches."""
+    """JSON of chats with the names of their folders and all branches."""
     return json.dumps({"format": FORMAT, "version": VERSION, "chats": [_entry(*c) for c in chats]}, ensure_ascii=False,
                       indent=1)  # fmt: skip
 
 
 def gathered(store: ChatStore, only: int | None = None) -> list[tuple[Chat, str, list[StoredMessage]]]:
-    """All chats, or one, as `as_json` takes them."""
+    """Read all chats, or one, as `as_json` takes them."""
     names = {f.id: f.name for f in folders.listed(store)}
     return [
         (c, names.get(c.folder_id or 0, ""), store.tree(c.id)) for c in store.chats() if only is None or c.id == only
@@ -55,7 +55,7 @@ def write(path: Path, text: str) -> None:
 
 
 def file_name(chat: Chat, kind: str) -> str:
-    """A name for the file that every system takes."""
+    """File name from a chat's title that every system takes."""
     plain = re.sub(r'[\\/:*?"<>|\x00-\x1f]+', " ", chat.title).strip(" .")
     name = " ".join(plain.split())[:60].strip(" .") or tr("Chat")
     return f"_{name}.{kind}" if _DEVICE.match(name) else f"{name}.{kind}"
@@ -81,7 +81,7 @@ _SIGNS = re.compile(r"([\\`*_\[\]<>|~$])")
 
 
 def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
-    """One branch of a chat: who said what and when, with thoughts and attached files to be unfolded."""
+    """Markdown of one branch: who said what and when, with collapsible thoughts and attached files."""
     parts = [f"# {_plain(chat.title or tr('New chat'))}"]
     if chat.style is not None and chat.style.system:
         parts.append(f"**{tr('System prompt')}**")
@@ -99,24 +99,24 @@ def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
 
 
 def _plain(text: str) -> str:
-    """A line of text that Markdown shows as it is."""
+    """Escape a line of text so that Markdown shows it as it is."""
     return _SIGNS.sub(r"\\\1", " ".join(text.split()))
 
 
 def _folded(head: str, inside: str) -> str:
-    """What is unfolded by a click; where a reader knows no such thing, it stands there with its head."""
+    """Collapsible section; a reader that knows none shows it with its head."""
     return f"<details>\n<summary>{html.escape(' '.join(head.split()), quote=False)}</summary>\n\n{inside}\n\n</details>"
 
 
 def _fenced(attachment: Attachment) -> str:
-    """A file, coloured by its ending."""
+    """Fenced code block of a file, coloured by its ending."""
     kind = PurePath(attachment.name).suffix.lstrip(".").lower()
     code = kind if re.fullmatch(r"[a-z0-9+]{1,12}", kind) and kind != "pdf" else ""
     return fence(attachment.text.rstrip(), code)
 
 
 def _lowered(text: str) -> str:
-    """Its headings stand below that of the message; what is in a fence stays, and one left open is closed."""
+    """Lower headings below that of the message; code stays, and a fence left open is closed."""
     lines, fence = [], ""
     for line in text.split("\n"):
         ticks = _FENCE.match(line)

@@ -1,4 +1,4 @@
-"""Chats from files: our own JSON, and the export of ChatGPT (conversations.json, or the archive it came in)."""
+"""Imports chats from files: our own JSON, and ChatGPT's export (conversations.json, or the archive it came in)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IN_MEMORY = 8 << 20  # bytes of chats that are not put on the disk until they ar
 
 
 class ImportedChats:
-    """The chats of a file, which are on the disk meanwhile. Close it, or use it as a context.
+    """Chats of a file, spooled to the disk. Close it, or use it as a context.
 
     unread: how many more chats the file holds, which are not as they should be.
     """
@@ -45,12 +45,12 @@ class ImportedChats:
             yield ImportedChat(**json.loads(row))
 
     def put(self, chat: dict[str, Any]) -> None:
-        """One more. Raises OSError."""
+        """Append a chat. Raises OSError."""
         self._spool.write(json.dumps(chat).encode() + b"\n")
         self._count += 1
 
     def close(self) -> None:
-        """Forget them."""
+        """Delete the spool."""
         self._spool.close()
 
     def __enter__(self) -> ImportedChats:
@@ -61,7 +61,7 @@ class ImportedChats:
 
 
 def read(path: Path) -> ImportedChats:
-    """The chats of a file. Raises UnderhillError, or OSError."""
+    """Read the chats of a file in a sandboxed process. Raises UnderhillError, or OSError."""
     regular_file.open_regular(path).close()  # says now what the other process could only say of itself
     reader = SandboxedFunction("app.import_export.chat_file:chats", MEMORY)
     contents = ImportedChats()
@@ -97,7 +97,7 @@ def read(path: Path) -> ImportedChats:
 
 
 def add(store: ChatStore, contents: ImportedChats) -> tuple[Chat, ...]:
-    """Write the chats, all of them or none. Returns them as they are in the store."""
+    """Write the chats to the store, all of them or none. Returns them as they are there."""
     added: list[Chat] = []
     made: dict[str, int] = {}
     with store.transaction():

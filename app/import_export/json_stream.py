@@ -1,4 +1,4 @@
-"""JSON piece by piece from a stream: what is in memory at a time is one element, however long the file is."""
+"""Streaming JSON parser: holds one element in memory at a time, however long the file is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 
 
 class ElementTooLong(ValueError):
-    """One element is longer than is taken."""
+    """An element is longer than the limit."""
 
 
 def parts(source: IO[str]) -> Iterator[tuple[str, Any]]:
@@ -55,7 +55,7 @@ def _elements(text: _Window, name: str) -> Generator[tuple[str, Any]]:
 
 
 def _next(text: _Window, end: str) -> None:
-    """Up to the next one, or to the end."""
+    """Skip to the next element, or to the end."""
     if not text.sees(end):
         text.take(",")
         if text.sees(end):
@@ -63,7 +63,7 @@ def _next(text: _Window, end: str) -> None:
 
 
 class _Window:
-    """The part of a text that is in memory. Every call first passes by white space."""
+    """Part of a text that is in memory. Every call first skips white space."""
 
     def __init__(self, source: IO[str]) -> None:
         self._source, self._text, self._at, self._ended = source, "", 0, False
@@ -84,7 +84,7 @@ class _Window:
         return self.more() and self._text[self._at] == sign
 
     def take(self, sign: str) -> None:
-        """Pass by this sign."""
+        """Skip this sign."""
         if not self.sees(sign):
             raise ValueError(f"no {sign}")
         self._at += 1

@@ -1,1 +1,1 @@
-"""The page of models: those that are here, those one could get, those on their way."""
+"""The library page: installed models, models to download, models of other apps, downloads."""

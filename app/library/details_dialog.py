@@ -1,17 +1,17 @@
-"""All that is known of a model before it is fetched, and at which precision to get it."""
+"""Dialog with what is known of a model on the hub, and the precisions to download it in."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QScrollArea, QWidget
 
 from app.i18n.translate import plural, tr, tr_noop
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry
 from app.platform.open_externally import open_link
-from app.theme import sizes
+from app.widgets.builders import make_button, make_label, vbox
 from app.widgets.text import size
 from engine import api
 
@@ -27,7 +27,7 @@ _AS_IT_COMES = tr_noop("4 bits – just as they come")
 
 
 class ModelDetailsDialog(QDialog):
-    """wanted: an api.HubModel, and bits to store. original_wanted: a repository to be described instead."""
+    """Details of a model. wanted: an api.HubModel and bits to store. original_wanted: a repository to describe."""
 
     wanted = Signal(object, int)
     original_wanted = Signal(str)
@@ -36,19 +36,13 @@ class ModelDetailsDialog(QDialog):
         super().__init__(parent)
         model = details.model
         self.setWindowTitle(model.title)
-        head = QLabel(model.title, self)
-        sizes.set_font(head, 1.4, head.font().Weight.DemiBold)
-        head.setWordWrap(True)
+        head = make_label(model.title, self, heading=1.4, wrap=True)
         page = QWidget(self)
         page.setObjectName("page")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(24, 18, 24, 12)
-        column.setSpacing(10)
-        column.addWidget(head)
+        column = vbox(head, parent=page, margins=(24, 18, 24, 12), spacing=10)
         for line in (model.repo, model.about, model.lost, model_text.hub_facts(model), _inside(details)):
             if line:
-                label = QLabel(line, page)
-                label.setWordWrap(True)
+                label = make_label(line, page, wrap=True)
                 label.setObjectName("" if line in (model.about, model.lost) else "muted")
                 column.addWidget(label)
         fits = dict(details.fits)
@@ -72,8 +66,7 @@ class ModelDetailsDialog(QDialog):
             )
             column.addWidget(self.original)
         download = tr("{size} to fetch", size=size(model.download_bytes))
-        files = QLabel(model_text.joined(plural("1 file", "%n files", len(details.files)), download), page)
-        files.setObjectName("muted")
+        files = make_label(model_text.joined(plural("1 file", "%n files", len(details.files)), download), page, "muted")
         files.setToolTip("\n".join(f"{name}  {size(nbytes)}" for name, nbytes in details.files[:40]))
         column.addWidget(files)
         column.addStretch(1)
@@ -82,25 +75,15 @@ class ModelDetailsDialog(QDialog):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(page)
         buttons = QDialogButtonBox(self)
-        web = QPushButton(tr("Open its page"), self)
-        web.clicked.connect(partial(self._open, details.page))
-        self.said = QLabel(self)
-        self.said.setObjectName("muted")
-        self.said.setWordWrap(True)
-        self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        web = make_button(tr("Open its page"), self, partial(self._open, details.page))
+        self.said = make_label("", self, "muted", wrap=True, selectable=True)
         self.said.hide()
         buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
         close = QPushButton(tr("Close"), self)
         buttons.addButton(close, QDialogButtonBox.ButtonRole.RejectRole)
         buttons.rejected.connect(self.reject)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 14)
-        outer.addWidget(area)
-        foot = QVBoxLayout()
-        foot.setContentsMargins(24, 0, 24, 0)
-        foot.addWidget(self.said)
-        foot.addWidget(buttons)
-        outer.addLayout(foot)
+        foot = vbox(self.said, buttons, margins=(24, 0, 24, 0))
+        vbox(area, foot, parent=self, margins=(0, 0, 0, 14))
         room = self.screen().availableGeometry()
         self.resize(min(640, room.width() - 40), min(max(420, page.sizeHint().height() + 90), room.height() - 80))
 

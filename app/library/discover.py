@@ -1,17 +1,18 @@
-"""Models one could get: the catalogue, and what a search on the hub finds."""
+"""Section of models to download: the catalogue, and search results of the hub."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app.i18n.translate import plural, sentences, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
 from app.library.view_model import LibraryViewModel
 from app.onboarding.recommendations import READING_SPEED, speed
+from app.widgets.builders import hbox, make_button, make_label
 from app.widgets.search_field import SearchField
 from engine import api
 
@@ -20,7 +21,7 @@ _ORDER = {"fits": 0, "slow": 1, None: 2, "too_big": 3}
 
 
 class DiscoverModels(LibrarySection):
-    """opened: a model that is here already, by name. setting_wanted: a setting that is in a search's way, by name.
+    """Catalogue and search. opened: an installed model's name. setting_wanted: a setting in a search's way.
 
     Nothing is sent before a person has typed something.
     """
@@ -34,23 +35,15 @@ class DiscoverModels(LibrarySection):
         self.search = SearchField(tr("Search the hub, for instance “qwen3”"), self)
         self.search.setAccessibleName(tr("Search the hub for models"))
         self.fitting = QCheckBox(tr("Only what fits"), self)
-        bar = QHBoxLayout()
-        bar.setSpacing(14)
-        bar.addWidget(self.search, 1)
-        bar.addWidget(self.fitting)
+        bar = hbox((self.search, 1), self.fitting, spacing=14)
         self.head.addLayout(bar)
-        self._about = QLabel(self)
-        self._about.setObjectName("muted")
-        self._about.setWordWrap(True)
+        self._about = make_label("", self, "muted", wrap=True)
         self.head.addWidget(self._about)
-        self._more = QPushButton(tr("Show more"), self)
-        self._more.clicked.connect(view_model.load_more)
+        self._more = make_button(tr("Show more"), self, view_model.load_more)
         self.foot.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
-        self.again = QPushButton(tr("Try again"), self)
-        self.again.clicked.connect(self._look_again)
+        self.again = make_button(tr("Try again"), self, self._look_again)
         self.foot.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
-        self.to_setting = QPushButton(tr("Open the settings"), self)
-        self.to_setting.clicked.connect(self._open_setting)
+        self.to_setting = make_button(tr("Open the settings"), self, self._open_setting)
         self.foot.addWidget(self.to_setting, 0, Qt.AlignmentFlag.AlignLeft)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -73,7 +66,7 @@ class DiscoverModels(LibrarySection):
 
     @Slot()
     def _entered(self) -> None:
-        """What failed is looked for again, also by the same words."""
+        """Search; after a failure also for the same words."""
         if self._view_model.search_problem is not None:
             self._look_again()
         else:
@@ -103,7 +96,7 @@ class DiscoverModels(LibrarySection):
 
     @Slot()
     def refresh(self) -> None:
-        """As things are now."""
+        """Show the current state."""
         s = self._view_model
         if s.words:
             shown, nothing = list(s.results), self._nothing_found()
@@ -167,7 +160,7 @@ class DiscoverModels(LibrarySection):
 
 
 def _rank(model: api.HubModel) -> tuple[int, float, int]:
-    """What suits first: the largest of those that answer as fast as one reads, as the tour advises; then the quickest.
+    """Sort key: first what fits, the largest of those that answer as fast as one reads; then the quickest.
 
     Of what does not suit, the smallest first.
     """
@@ -178,4 +171,4 @@ def _rank(model: api.HubModel) -> tuple[int, float, int]:
 
 
 def _nothing() -> None:
-    """A button that is grey does this."""
+    """Action of a disabled button."""

@@ -1,4 +1,4 @@
-"""Models on their way here."""
+"""Section of downloads and their progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MUCH = 100_000_000  # bytes
 
 
 class DownloadList(LibrarySection):
-    """opened: a model that has arrived, by name. setting_wanted: a setting that is in a download's way, by name."""
+    """Downloads. opened: a finished model's name. setting_wanted: a setting that is in a download's way, by name."""
 
     opened = Signal(str)
     setting_wanted = Signal(str)
@@ -33,7 +33,7 @@ class DownloadList(LibrarySection):
 
     @Slot(object)
     def _changed(self, transfer: api.Transfer | None) -> None:
-        """Of one that is shown already only the words and the bar change, five times a second."""
+        """Update an entry; of one that is shown only text and bar change, five times a second."""
         if transfer is None or transfer.id not in self._by_id:
             self._by_id = {
                 t.id: LibraryEntry(t.name or t.repo, "", progress=True) for t in self._view_model.transfers.values()
@@ -73,7 +73,7 @@ class DownloadList(LibrarySection):
         entry.set_actions(actions)
 
     def _cancel(self, transfer: str) -> None:
-        """What took long to arrive is not thrown away by a slip of the mouse."""
+        """Cancel a download; one that took long is confirmed first."""
         t = self._view_model.transfers[transfer]
         if t.state == api.FINISHED or t.done < _MUCH:
             self._view_model.cancel(transfer)
@@ -86,7 +86,7 @@ class DownloadList(LibrarySection):
 
 
 def tell_progress(entry: LibraryEntry, t: api.Transfer) -> None:
-    """How far a transfer is, in words and on the bar."""
+    """Show the progress of a transfer, as text and on the bar."""
     if t.state == api.FINISHED:
         entry.facts.setText(model_text.joined(tr(model_text.STATES[t.state]), t.repo))
         return

@@ -21,13 +21,13 @@ from PySide6.QtWidgets import (
 
 from app.i18n.translate import tr
 from app.library.model_text import PILLS, unbroken
-from app.theme import sizes
+from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.layouts import empty
 
 
 @dataclass(frozen=True)
 class Action:
-    """A button. menu: it goes into the menu behind 'More' instead. enabled: False shows it grey."""
+    """Button of an entry. menu: it goes into the menu behind 'More' instead. enabled: False shows it grey."""
 
     words: str
     do: Callable[[], object]
@@ -37,7 +37,7 @@ class Action:
 
 
 class LibraryEntry(QFrame):
-    """title and facts in a line each; sentence: why the pill, or what is wrong."""
+    """One model, download or folder. facts: a line below the title. sentence: why the pill, or what is wrong."""
 
     def __init__(
         self, title: str, facts: str, *, pill: str = "", sentence: str = "", note: str = "",
@@ -47,49 +47,32 @@ class LibraryEntry(QFrame):
         super().__init__(parent)
         self.setObjectName("entry")
         self.title = title
-        head = QLabel(title, self)
-        sizes.set_font(head, 1.08, head.font().Weight.DemiBold)
-        head.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        head.setWordWrap(True)
-        top = QHBoxLayout()
-        top.setSpacing(10)
-        top.addWidget(head, 1)
+        head = make_label(title, self, heading=1.08, selectable=True, wrap=True)
+        top = hbox((head, 1), spacing=10)
         if pill:
             word = tr(PILLS[pill])
-            mark = QLabel(word, self)
-            mark.setObjectName("pill")
+            mark = make_label(word, self, "pill")
             mark.setProperty("level", pill)
             mark.setToolTip(sentence)
             mark.setAccessibleName(tr("{pill}: {reason}", pill=word, reason=sentence))
             top.addWidget(mark, 0, Qt.AlignmentFlag.AlignVCenter)
         self.facts = _muted(unbroken(facts), self)
         self.sentence = _muted(sentence, self)
-        self.note = QLabel(note, self)
-        self.note.setWordWrap(True)
+        self.note = make_label(note, self, wrap=True)
         self.note.setVisible(bool(note))
-        left = QVBoxLayout()
-        left.setSpacing(4)
-        left.addLayout(top)
-        left.addWidget(self.note)
-        left.addWidget(self.facts)
-        left.addWidget(self.sentence)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(tr("Progress of {title}", title=title))
         self.bar.setVisible(progress)
-        left.addWidget(self.bar)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 12, 14, 12)
-        row.setSpacing(12)
-        row.addLayout(left, 1)
+        left = vbox(top, self.note, self.facts, self.sentence, self.bar, spacing=4)
         self.buttons: dict[str, QPushButton] = {}
         self._buttons_row = QHBoxLayout()
         self._buttons_row.setSpacing(8)
-        row.addLayout(self._buttons_row)
+        hbox((left, 1), self._buttons_row, parent=self, margins=(16, 12, 14, 12), spacing=12)
         self.set_actions(actions)
 
     def set_actions(self, actions: Sequence[Action]) -> None:
-        """Other buttons from now on, unless they are the same."""
+        """Replace the buttons, unless they are the same."""
         if [d.words for d in actions] == list(self.buttons) and not any(d.menu for d in actions):
             return
         held = any(button.hasFocus() for button in self.buttons.values())
@@ -114,20 +97,20 @@ class LibraryEntry(QFrame):
             self.take_focus()
 
     def take_focus(self) -> None:
-        """To the first button that can be pressed."""
+        """Focus the first button that can be pressed."""
         first = next((button for button in self.buttons.values() if button.isEnabled()), None)
         if first is not None:
             first.setFocus()
 
     def complain(self, problem: str) -> None:
-        """What is wrong with it; '' for nothing."""
+        """Show what is wrong with it; '' for nothing."""
         self.sentence.setText(problem)
         self.sentence.setVisible(bool(problem))
         self.sentence.setProperty("level", "warning")
         self.sentence.style().polish(self.sentence)
 
     def set_progress(self, done: int, total: int) -> None:
-        """total 0: it is not known how much there is."""
+        """Set the bar. total 0: it is not known how much there is."""
         self.bar.setRange(0, 1000 if total else 0)
         if total:
             self.bar.setValue(min(1000, 1000 * done // total))
@@ -141,15 +124,13 @@ class LibraryEntry(QFrame):
 
 
 def _muted(words: str, parent: QWidget) -> QLabel:
-    label = QLabel(words, parent)
-    label.setObjectName("muted")
-    label.setWordWrap(True)
+    label = make_label(words, parent, "muted", wrap=True)
     label.setVisible(bool(words))
     return label
 
 
 def _calls(do: Callable[[], object]) -> Callable[[], None]:
-    """Without what `clicked` would hand over."""
+    """Slot that drops the argument of `clicked`."""
 
     def call() -> None:
         do()
@@ -161,7 +142,7 @@ WIDEST = 860  # pixels; longer lines are hard to read
 
 
 class LibrarySection(QScrollArea):
-    """What is above the entries goes into `head`, what is below them into `foot`."""
+    """Scrolling page of entries. `head` is the layout above them, `foot` the one below."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -173,9 +154,7 @@ class LibrarySection(QScrollArea):
         self.head, self._column, self.foot = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
         inner = QWidget(page)
         inner.setMaximumWidth(WIDEST)
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(24, 14, 24, 24)
-        column.setSpacing(10)
+        column = vbox(parent=inner, margins=(24, 14, 24, 24), spacing=10)
         for part in (self.head, self._column, self.foot):
             part.setSpacing(10)
             column.addLayout(part)
@@ -186,9 +165,7 @@ class LibrarySection(QScrollArea):
         outer.addWidget(inner, 1000)
         outer.addStretch(1)
         self.setWidget(page)
-        self._nothing = QLabel(page)
-        self._nothing.setObjectName("muted")
-        self._nothing.setWordWrap(True)
+        self._nothing = make_label("", page, "muted", wrap=True)
         self.foot.addWidget(self._nothing)
         self.entries: list[LibraryEntry] = []
 
@@ -210,19 +187,17 @@ class LibrarySection(QScrollArea):
 
 
 def import_buttons(parent: QWidget, folder: SignalInstance, file: SignalInstance) -> QHBoxLayout:
-    """A row of the two ways to bring a model in from this computer."""
+    """Row of the two buttons to import a model from this computer."""
     row = QHBoxLayout()
     for text, signal in ((tr("Import a folder…"), folder), (tr("Import a GGUF file…"), file)):
-        button = QPushButton(text, parent)
-        button.clicked.connect(signal.emit)
+        button = make_button(text, parent, signal.emit)
         row.addWidget(button)
     row.addStretch(1)
     return row
 
 
 def heading(words: str, parent: QWidget) -> QLabel:
-    """Of a part of a section."""
-    label = QLabel(words, parent)
-    sizes.set_font(label, 1.2, label.font().Weight.DemiBold)
+    """Heading of a part of a section."""
+    label = make_label(words, parent, heading=1.2)
     label.setContentsMargins(0, 14, 0, 0)
     return label

@@ -1,43 +1,38 @@
-"""Models that other apps keep on this computer."""
+"""Section of models that other apps keep on this computer."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.i18n.translate import plural, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
 from app.library.view_model import LibraryViewModel
+from app.widgets.builders import hbox, make_button, make_label
 from engine import api
 
 
 class ExternalModels(LibrarySection):
-    """wanted: api.FoundModel that is to be imported."""
+    """Models of other apps. wanted: api.FoundModel that is to be imported."""
 
     wanted = Signal(object)
 
     def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(tr("Models of other apps"), parent)
         self._view_model = view_model
-        self._look = QPushButton(tr("Look"), self)
-        self._look.clicked.connect(view_model.find)
-        self._state = QLabel(self)
-        self._state.setObjectName("muted")
-        self._state.setWordWrap(True)
-        bar = QHBoxLayout()
-        bar.setSpacing(14)
-        bar.addWidget(self._state, 1)
-        bar.addWidget(self._look)
+        self._look = make_button(tr("Look"), self, view_model.find)
+        self._state = make_label("", self, "muted", wrap=True)
+        bar = hbox((self._state, 1), self._look, spacing=14)
         self.head.addLayout(bar)
         view_model.found_changed.connect(self.refresh)
         self.refresh()
 
     @Slot()
     def refresh(self) -> None:
-        """As things are now."""
+        """Show the current state."""
         s = self._view_model
         self._look.setEnabled(s.finding is None)
         self._look.setText(tr("Look") if s.found is None else tr("Look again"))

@@ -1,4 +1,4 @@
-"""Asks what an imported model is to be called and how finely it is to be kept."""
+"""Dialog for importing a model: its name, its precision and how much smaller to make it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout,
 from app.i18n.engine_texts import told
 from app.i18n.translate import tr, tr_noop
 from app.library.smaller_dialog import TOLERANCES
-from app.theme import sizes
+from app.widgets.builders import make_label
 from app.widgets.layouts import fit, form_column
 from engine import api
 
@@ -26,27 +26,23 @@ _TOPS = (
 
 
 class ImportDialog(QDialog):
-    """name(), top() and tolerance() after it was accepted."""
+    """Read name(), top() and tolerance() after it was accepted."""
 
     def __init__(self, path: str, parent: QWidget | None = None, name: str = "", taken: Collection[str] = ()) -> None:
         """path: of a folder or a file. name: to be offered; '' takes the path's. taken: names of other models."""
         super().__init__(parent)
         self.setWindowTitle(tr("Import a model"))
-        head = QLabel(tr("Import a model"), self)
-        sizes.set_font(head, 1.3, head.font().Weight.DemiBold)
+        head = make_label(tr("Import a model"), self, heading=1.3)
         text = QLabel(
             tr("Makes a converted copy; the original stays. It can take a while. You can keep chatting."), self,
         )  # fmt: skip
         text.setObjectName("muted")
         text.setWordWrap(True)
-        place = QLabel(path, self)
-        place.setWordWrap(True)
+        place = make_label(path, self, wrap=True)
         self._taken = {other.casefold() for other in taken}
         self._name = QLineEdit(self._free(name or Path(path).name.removesuffix(".gguf")), self)
         self._name.setAccessibleName(tr("Name"))
-        self._note = QLabel(self)
-        self._note.setObjectName("restart")
-        self._note.setWordWrap(True)
+        self._note = make_label("", self, "restart", wrap=True)
         self._note.hide()
         self._top = QComboBox(self)
         self._top.setAccessibleName(tr("Precision"))
@@ -80,12 +76,12 @@ class ImportDialog(QDialog):
         fit(self)
 
     def name(self) -> str:
-        """What the library will call it."""
+        """Name for the library."""
         return self._name.text().strip()
 
     @Slot()
     def _check(self) -> None:
-        """Say now what would be refused once the dialog has gone."""
+        """Show what would be refused after the dialog has gone."""
         wrong = ""
         try:
             api.checked_name(self.name())
@@ -110,11 +106,11 @@ class ImportDialog(QDialog):
 
     @Slot()
     def _bits_chosen(self) -> None:
-        """Experts that are kept as they are have no fewer bits to choose from."""
+        """Disable the choice of fewer bits where experts are kept as they are."""
         self._tolerance.setEnabled(self.top() != _WHOLE)
 
     def tolerance(self) -> float:
-        """By how much the loss may rise so that experts take fewer bits; 0: they keep all."""
+        """Loss that may be added so that experts take fewer bits; 0: they keep all."""
         return float(self._tolerance.currentData()) if self._tolerance.isEnabled() else 0.0
 
     def top(self) -> int:

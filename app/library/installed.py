@@ -1,4 +1,4 @@
-"""The models that are here, the folders they live in, and the trash."""
+"""Section of installed models, the folders they live in, and the trash."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import date
 from functools import partial
 
 from PySide6.QtCore import QDir, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QVBoxLayout, QWidget
 
 from app.backend import models
 from app.backend.models import Models
@@ -16,6 +16,7 @@ from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection, heading, import_buttons
 from app.library.view_model import LibraryViewModel
 from app.platform.open_externally import show_folder
+from app.widgets.builders import make_button
 from app.widgets.dialogs import confirm
 from app.widgets.layouts import empty, focus_kept
 from app.widgets.text import size
@@ -25,7 +26,7 @@ _NONE, _LITTLE = 2_000_000_000, 10_000_000_000  # bytes free on a disk
 
 
 class InstalledModels(LibrarySection):
-    """opened: a model's name. import_folder, import_file: a person wants to bring something in from this computer.
+    """Installed models. opened: a model's name. import_folder, import_file: something is to be imported.
     smaller: of an api.ModelCard, they want its experts to have fewer bits.
     """
 
@@ -54,7 +55,7 @@ class InstalledModels(LibrarySection):
 
     @Slot()
     def refresh(self) -> None:
-        """As the library is now; entries are made anew only where they would look otherwise."""
+        """Show the library as it is; entries are made anew only where they would look otherwise."""
         card = self._models.card
         busy = [job.model for job in self._view_model.jobs.values()]
         looks = (
@@ -106,7 +107,7 @@ class InstalledModels(LibrarySection):
         return made
 
     def _bits(self, card: api.ModelCard, *, busy: bool) -> list[Action]:
-        """What can be done about the bits of its experts."""
+        """Actions on the bits of its experts."""
         if card.expert_bits:
             there = any(model.name == card.name for model in self._view_model.deleted)
             restore = partial(self._view_model.restore_original, card)
@@ -150,15 +151,13 @@ class InstalledModels(LibrarySection):
         self._places.addWidget(heading(tr("Where they live"), self))
         for folder in self._view_model.folders:
             self._places.addWidget(self._folder(folder))
-        add = QPushButton(tr("Add a folder…"), self)
-        add.clicked.connect(self._add_folder)
+        add = make_button(tr("Add a folder…"), self, self._add_folder)
         self._places.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
         if self._view_model.deleted:
             self._places.addWidget(heading(tr("Deleted"), self))
             for model in self._view_model.deleted:
                 self._places.addWidget(self._deleted(model))
-            clear = QPushButton(tr("Empty the trash"), self)
-            clear.clicked.connect(self._empty_trash)
+            clear = make_button(tr("Empty the trash"), self, self._empty_trash)
             self._places.addWidget(clear, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _folder(self, folder: api.ModelFolder) -> LibraryEntry:

@@ -1,4 +1,4 @@
-"""Models, transfers and folders in the words of the library page."""
+"""Texts of the library page about models, transfers and folders."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATES = {
 
 
 def count(number: int) -> str:
-    """Of parameters: '30.5B', '21M'."""
+    """Number of parameters: '30.5B', '21M'."""
     if number >= 1_000_000_000:
         return f"{number / 1e9:.1f}B".replace(".0B", "B")
     return f"{number / 1e6:.0f}M"
@@ -42,7 +42,7 @@ def parameters(total: int, active: int) -> str:
 
 
 def card_facts(card: api.ModelCard) -> str:
-    """A model of the library in a line."""
+    """Facts of an installed model in a line."""
     tiers = tr("experts at {bits} bits", bits=max(card.tiers)) if card.tiers else ""
     if card.expert_bits:
         rest = (
@@ -61,12 +61,12 @@ def shares(bits: Sequence[tuple[int, int]]) -> str:
 
 
 def change(kl: float) -> str:
-    """What fewer bits cost."""
+    """Loss of quality by fewer bits."""
     return tr("KL {kl} from full precision", kl=f"{kl:.4f}")
 
 
 def hub_facts(model: api.HubModel) -> str:
-    """A model of the hub in a line."""
+    """Facts of a model on the hub in a line."""
     download = _fetched(model)
     here = tr("takes {size}", size=size(model.fit.disk)) if model.fit is not None else ""
     licence = tr("licence {licence}", licence=model.licence) if model.licence else ""
@@ -75,7 +75,7 @@ def hub_facts(model: api.HubModel) -> str:
 
 
 def _fetched(model: api.HubModel) -> str:
-    """How much is fetched, and of a model in four bits, how much that of the original would be."""
+    """Size of the download, and of a model in four bits, that of the original."""
     if not model.download_bytes:
         return ""
     if not model.original_bytes:
@@ -87,7 +87,7 @@ def _fetched(model: api.HubModel) -> str:
 
 
 def found_facts(model: api.FoundModel) -> str:
-    """A model of another app in a line."""
+    """Facts of a model of another app in a line."""
     kind = joined(model.format, model.quantization, between=" ")
     return joined(tr("kept by {app}", app=model.app), size(model.nbytes), kind)
 
@@ -103,10 +103,10 @@ def progress(done: int, total: int, unit: str, rate: float, left: float | None) 
 
 
 def joined(*parts: str, between: str = BETWEEN) -> str:
-    """Those that are not empty."""
+    """Join the parts that are not empty."""
     return between.join(part for part in parts if part)
 
 
 def unbroken(line: str) -> str:
-    """What `joined` made, so that a line is broken between its parts and not within a short one."""
+    """Have a line made by `joined` break between its parts, not within a short one."""
     return _STAYS.join(part if len(part) > _SHORT else part.replace(" ", "\u00a0") for part in line.split(BETWEEN))

@@ -1,4 +1,4 @@
-"""The library page: four sections, and the way back to the chat."""
+"""Library page: four sections behind tabs, and the way back to the chat."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,14 +20,14 @@ from app.library.entries import WIDEST, LibrarySection
 from app.library.external import ExternalModels
 from app.library.installed import InstalledModels
 from app.library.view_model import LibraryViewModel
-from app.theme import sizes
 from app.widgets import keyboard
+from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.layouts import FlowLayout
 from engine import api
 
 
 class LibraryPage(QWidget):
-    """closed: back to the chat. opened: a model's name."""
+    """The page. closed: back to the chat. opened: a model's name."""
 
     closed = Signal()
     opened = Signal(str)
@@ -43,15 +39,9 @@ class LibraryPage(QWidget):
         self.discover = DiscoverModels(view_model, self)
         self.elsewhere = ExternalModels(view_model, self)
         self.downloads = DownloadList(view_model, self)
-        title = QLabel(tr("Models"), self)
-        sizes.set_font(title, 1.5, title.font().Weight.DemiBold)
-        back = QPushButton(tr("Back to the chat"), self)
-        back.setObjectName("quiet")
-        back.clicked.connect(self.closed.emit)
-        top = QHBoxLayout()
-        top.setContentsMargins(24, 14, 24, 4)
-        top.addWidget(title, 1)
-        top.addWidget(back)
+        title = make_label(tr("Models"), self, heading=1.5)
+        back = make_button(tr("Back to the chat"), self, self.closed.emit, "quiet")
+        top = hbox((title, 1), back, margins=(24, 14, 24, 4))
         bar = FlowLayout()
         bar.setContentsMargins(24, 0, 24, 4)
         self.pages = QStackedWidget(self)
@@ -72,27 +62,14 @@ class LibraryPage(QWidget):
             self.pages.addWidget(section)
             section.verticalScrollBar().rangeChanged.connect(self._align)
             bar.addWidget(tab)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
         head = QWidget(self)
         head.setMaximumWidth(WIDEST)
-        above = QVBoxLayout(head)
-        above.setContentsMargins(0, 0, 0, 0)
-        above.setSpacing(0)
-        above.addLayout(top)
-        above.addLayout(bar)
-        middle = QHBoxLayout()
-        middle.addStretch(1)
-        middle.addWidget(head, 1000)
-        middle.addStretch(1)
+        vbox(top, bar, parent=head, margins=0, spacing=0)
         self._beside_bar = QWidget(self)
-        middle.addWidget(self._beside_bar)
-        column.addLayout(middle)
-        column.addWidget(self.pages, 1)
+        middle = hbox(..., (head, 1000), ..., self._beside_bar)
         self._room = QWidget(self)
         self._room.setFixedHeight(0)
-        column.addWidget(self._room)
+        vbox(middle, (self.pages, 1), self._room, parent=self, margins=0, spacing=0)
         self._tabs.idClicked.connect(self.show_section)
         self.yours.opened.connect(self.opened)
         self.discover.opened.connect(self.opened)
@@ -107,24 +84,24 @@ class LibraryPage(QWidget):
 
     @Slot(int)
     def show_section(self, number: int) -> None:
-        """0: your models, 1: get models, 2: of other apps, 3: downloads."""
+        """Show a section: 0 installed, 1 to download, 2 of other apps, 3 downloads."""
         self._tabs.button(number).setChecked(True)
         self.pages.setCurrentIndex(number)
         self._align()
 
     @Slot(int)
     def leave_room(self, pixels: int) -> None:
-        """At the bottom, for a message that would stand on entries otherwise."""
+        """Leave room at the bottom for a toast that would cover entries otherwise."""
         self._room.setFixedHeight(pixels)
 
     def begin(self) -> None:
-        """The page comes up: what it shows is asked for anew."""
+        """Refresh everything as the page comes up."""
         self._view_model.refresh()
         self._tabs.button(self.pages.currentIndex()).setFocus()
 
     @Slot()
     def _align(self) -> None:
-        """The head stands as the section below does, which a scroll bar makes narrower."""
+        """Align the head with the section below, which a scroll bar makes narrower."""
         section = self.pages.currentWidget()
         assert isinstance(section, LibrarySection)
         bar = section.verticalScrollBar()

@@ -1,4 +1,4 @@
-"""Asks how much quality fewer bits for a model's experts may cost, measures it, and shows what that saves."""
+"""Dialog that measures how much smaller a model can be made at which loss of quality."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from app.i18n.translate import sentences, tr, tr_noop
 from app.library import model_text
 from app.library.view_model import LibraryViewModel
-from app.theme import sizes
+from app.widgets.builders import make_label
 from app.widgets.layouts import fit, form_column
 from app.widgets.text import size
 from engine import api
@@ -33,7 +33,7 @@ USUAL = 2  # of these
 
 
 def tolerances(parent: QWidget) -> QComboBox:
-    """A choice among them; its data are shares."""
+    """Combo box of tolerances; its data are shares."""
     box = QComboBox(parent)
     box.setAccessibleName(tr("Most quality loss"))
     for tolerance, label in TOLERANCES:
@@ -46,7 +46,7 @@ def _saves(offer: api.LoweringOffer) -> bool:
 
 
 class SmallerDialog(QDialog):
-    """wanted: the model's card and the tolerance, when a person has seen what it saves and agrees."""
+    """Measures, then offers to convert. wanted: the model's card and the tolerance that was agreed to."""
 
     wanted = Signal(object, float)
 
@@ -56,9 +56,7 @@ class SmallerDialog(QDialog):
         self._running = ""  # id of what is measured now
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Make smaller"))
-        head = QLabel(tr("Make {model} smaller", model=card.title), self)
-        head.setWordWrap(True)
-        sizes.set_font(head, 1.3, head.font().Weight.DemiBold)
+        head = make_label(tr("Make {model} smaller", model=card.title), self, wrap=True, heading=1.3)
         text = QLabel(
             tr("Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its "
                 "answers change slightly. How much is measured first. That can take a while, and chat waits "
@@ -69,9 +67,7 @@ class SmallerDialog(QDialog):
         text.setWordWrap(True)
         self.tolerance = tolerances(self)
         self.tolerance.setCurrentIndex(USUAL)
-        self.found = QLabel(self)
-        self.found.setWordWrap(True)
-        self.found.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.found = make_label("", self, wrap=True, selectable=True)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(tr("Progress of {title}", title=card.title))
@@ -92,7 +88,7 @@ class SmallerDialog(QDialog):
 
     @Slot()
     def _begin_again(self) -> None:
-        """Nothing is known of the tolerance that is chosen now."""
+        """Forget the measurement: another tolerance is chosen."""
         self.offer = None
         self._show("")
 
@@ -137,7 +133,7 @@ class SmallerDialog(QDialog):
         return "\n".join(lines)
 
     def _rest(self, offer: api.LoweringOffer) -> tuple[str, ...]:
-        """Of the other weights, where they have fewer bits, too."""
+        """Line about the other weights, where they have fewer bits, too."""
         if not offer.dense_bits:
             return ()
         before, after = size(offer.dense_before), size(offer.dense_after)
@@ -156,13 +152,13 @@ class SmallerDialog(QDialog):
         fit(self)
 
     def done(self, result: int) -> None:
-        """Closed, whichever way: what is measured then is stopped."""
+        """Stop a measurement that runs, however the dialog is closed."""
         running, self._running = self._running, ""
         if running:
             self._view_model.stop_job(running)
         super().done(result)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """As cancelled."""
+        """Reject, as Cancel does."""
         self.done(QDialog.DialogCode.Rejected)
         super().closeEvent(event)

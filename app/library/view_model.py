@@ -1,4 +1,4 @@
-"""What the library page shows, as the engine tells it, and what a person asks of it there."""
+"""View model of the library page: state as the engine reports it, and commands to the engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.translatable import translated
 
 @dataclass(frozen=True)
 class Job:
-    """Something long that goes on with a model of the library. text: a line that says what with which."""
+    """A long job on a model of the library. text: what is done with which model."""
 
     id: str
     model: str
@@ -69,18 +69,18 @@ class LibraryViewModel(QObject):
     # ---- what there is ----------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Ask anew for everything that costs next to nothing."""
+        """Ask the engine anew for everything that costs next to nothing."""
         self._asked = True
         self._models.refresh()  # folders and trash are asked for once that is heard
         self.refresh_transfers()
         self.refresh_catalogue()
 
     def refresh_transfers(self) -> None:
-        """Ask which models are on their way."""
+        """Ask for the list of transfers."""
         self._ask(api.ListTransfers(self._link.new_id()), self._transfers_listed)
 
     def under_way(self) -> tuple[int, float]:
-        """How many models are on their way now, and what share of their bytes is here."""
+        """Number of running transfers, and what share of their bytes is here."""
         moving = [t for t in self.transfers.values() if t.state in (api.QUEUED, api.RUNNING)]
         total = sum(t.total for t in moving)
         return len(moving), sum(t.done for t in moving) / total if total else 0.0
@@ -90,7 +90,7 @@ class LibraryViewModel(QObject):
         self._ask(api.ListCatalogue(self._link.new_id(), self._settings()), self._catalogue_listed)
 
     def find(self) -> None:
-        """Look through what other apps keep."""
+        """Search the folders of other apps."""
         if self.finding is None:
             self.finding = api.Progress("", translated(tr("Looking")))
             self._link.send(api.FindModels(self._link.new_id()), self._find_heard)
@@ -99,7 +99,7 @@ class LibraryViewModel(QObject):
     # ---- the hub ----------------------------------------------------------------------------------------------
 
     def search(self, words: str) -> None:
-        """Look on the hub; empty words show the catalogue."""
+        """Search the hub; empty words show the catalogue."""
         if self._search:
             self._link.stop(self._search)
         self.words, self.results, self.pages, self.matches = words.strip(), (), 0, 0
@@ -111,7 +111,7 @@ class LibraryViewModel(QObject):
         self.results_changed.emit()
 
     def load_more(self) -> None:
-        """The next page of what was found."""
+        """Load the next page of search results."""
         if not self.searching and self._page + 1 < self.pages:
             self.search_problem = None
             self._ask_page(self._page + 1)
@@ -123,25 +123,25 @@ class LibraryViewModel(QObject):
         self._ask(command, self.described.emit)
 
     def get(self, model: api.HubModel) -> None:
-        """Put a model on its way here, in as many bits as suit this computer best."""
+        """Download a model, in as many bits as suit this computer best."""
         self.pull(model, max(4, model.fit.tier) if model.fit is not None else 8)
 
     def pull(self, model: api.HubModel, top: int) -> None:
-        """Put a model on its way here, under the name that the unquantized one has."""
+        """Download a model, under the name that the unquantized one has."""
         name = model.original.rpartition("/")[2]
         command = api.PullModel(self._link.new_id(), model.repo, name, top=top, gguf=model.gguf_name)
         self._ask(command, self._transfer_heard)
 
     def pause(self, transfer: str) -> None:
-        """Halt a transfer."""
+        """Pause a transfer."""
         self._ask(api.PauseTransfer(self._link.new_id(), transfer), self._transfer_heard)
 
     def resume(self, transfer: str) -> None:
-        """Let a transfer go on."""
+        """Resume a transfer."""
         self._ask(api.ResumeTransfer(self._link.new_id(), transfer), self._transfer_heard)
 
     def cancel(self, transfer: str) -> None:
-        """Take a transfer from the list, with what has arrived of it."""
+        """Cancel a transfer and remove what has arrived of it."""
         self._ask(api.CancelTransfer(self._link.new_id(), transfer), self._transfer_heard)
 
     # ---- the library ------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class LibraryViewModel(QObject):
         self._ask(api.DeleteModel(self._link.new_id(), name), partial(self._deleted, name))
 
     def restore(self, name: str) -> None:
-        """Bring a deleted model back."""
+        """Restore a model from the trash."""
         self._ask(api.RestoreModel(self._link.new_id(), name), partial(self._restored, name))
 
     def empty_trash(self) -> None:
@@ -159,7 +159,7 @@ class LibraryViewModel(QObject):
         self._ask(api.EmptyTrash(self._link.new_id()), lambda freed: self._library_changed())
 
     def verify(self, card: api.ModelCard) -> None:
-        """Read every byte of a model again."""
+        """Verify the checksums of a model."""
         self._begin(
             api.VerifyModel(self._link.new_id(), card.name),
             card.title,
@@ -177,13 +177,13 @@ class LibraryViewModel(QObject):
         )
 
     def measure(self, card: api.ModelCard, tolerance: float, heard: Callable[[api.Event], None]) -> str:
-        """Find how few bits its experts can do with. heard: gets each event, the last with a LoweringOffer."""
+        """Measure how few bits its experts can do with. heard: gets each event, the last with a LoweringOffer."""
         command = api.MeasureLowering(self._link.new_id(), card.name, tolerance, self._settings())
         self._link.send(command, heard)
         return command.id
 
     def lower(self, card: api.ModelCard, tolerance: float) -> None:
-        """Put a copy whose experts have fewer bits in its place."""
+        """Replace a model by a copy whose experts have fewer bits."""
         self._begin(
             api.LowerModel(self._link.new_id(), card.name, tolerance, self._settings()),
             card.title,
@@ -192,7 +192,7 @@ class LibraryViewModel(QObject):
         )
 
     def restore_original(self, card: api.ModelCard) -> None:
-        """Put the original of a smaller model back in its place."""
+        """Replace a smaller model by its original."""
         self._begin(
             api.RestoreOriginal(self._link.new_id(), card.name),
             card.title,
@@ -201,7 +201,7 @@ class LibraryViewModel(QObject):
         )
 
     def continue_import(self, card: api.ModelCard) -> None:
-        """Go on with an unfinished import."""
+        """Continue an unfinished import."""
         self._begin(
             api.ContinueImport(self._link.new_id(), card.name),
             card.title,
@@ -210,11 +210,11 @@ class LibraryViewModel(QObject):
         )
 
     def stop_job(self, job: str) -> None:
-        """Stop something long; what is done of it is kept."""
+        """Stop a job; what is done of it is kept."""
         self._link.stop(job)
 
     def add_folder(self, folder: str, first: bool) -> None:
-        """Let models live in a folder."""
+        """Add a folder to the library. first: new models go there."""
         self._ask(api.AddFolder(self._link.new_id(), folder, first), self._folders_changed)
 
     def forget_folder(self, folder: str) -> None:

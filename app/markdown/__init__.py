@@ -1,1 +1,1 @@
-"""From the text of a message to documents that can be painted."""
+"""Markdown of a message: split into blocks, and made into documents that can be painted."""

@@ -1,4 +1,4 @@
-"""Makes the document of one block: parsed once, styled, then only painted."""
+"""Builds the document of one block: parsed once, styled, then only painted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MOST_MARKS, _MOST_CELLS = 2000, 5000  # 0.1 and 0.3 s of the window's thread
 
 
 class BlockDocument(QTextDocument):
-    """A document that reads nothing: an image in an answer opens no file and no connection.
+    """QTextDocument that loads nothing: an image in an answer opens no file and no connection.
 
     sources: of the formulas shown as pictures, by number. waiting: some are still being made.
     """
@@ -57,7 +57,7 @@ class BlockDocument(QTextDocument):
 def make(
     block: Block, palette: Palette, plain: bool = False, formulas: FormulaRenderer | None = None, room: float = 700.0
 ) -> BlockDocument:
-    """The document of a block. plain: show Markdown as typed (the user's own words). room: width of wide formulas.
+    """Build a block's document. plain: show Markdown as typed (the user's own words). room: width of wide formulas.
 
     Code comes without colours; `highlight` adds them. Without `formulas` their source is shown.
     """
@@ -111,7 +111,7 @@ def _centre(document: QTextDocument) -> None:
 
 
 def append(document: BlockDocument, text: str) -> None:
-    """More plain text at the end; only the last paragraph is laid out again.
+    """Append plain text; only the last paragraph is laid out again.
 
     While it grows, a line that does not end is shown as several: laying out ever more for every word would take longer
     and longer.
@@ -147,7 +147,7 @@ def _space_lines(document: QTextDocument, percent: float) -> None:
 
 
 def _name_images(document: QTextDocument) -> None:
-    """In the place of an image, which nothing loads, what it shows: a link to it."""
+    """Replace images, which are never loaded, by links with their names."""
     runs = [it.fragment() for block in _blocks(document) for it in block]  # type: ignore[attr-defined]
     for run in reversed([r for r in runs if r.charFormat().isImageFormat()]):
         image = run.charFormat().toImageFormat()
@@ -161,7 +161,7 @@ def _name_images(document: QTextDocument) -> None:
 
 
 def _tick(document: QTextDocument) -> None:
-    """Boxes of a list of things to do as signs of the text: they look alike everywhere, and are copied with it."""
+    """Replace check boxes of lists by signs of the text: they look alike everywhere, and are copied with it."""
     markers = QTextBlockFormat.MarkerType
     for block in _blocks(document):
         form = block.blockFormat()
@@ -235,7 +235,7 @@ def _merge(cursor: QTextCursor, colour: str = "", font: QFont | None = None) -> 
 
 
 def _style_runs(document: QTextDocument, block: QTextBlock, palette: Palette) -> None:
-    """Inline code, links and bold in our own faces and colours."""
+    """Set inline code, links and bold in our own faces and colours."""
     for run in [it.fragment() for it in block]:  # type: ignore[attr-defined]
         old = run.charFormat()
         form = QTextCharFormat()

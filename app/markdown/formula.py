@@ -1,4 +1,4 @@
-"""Formulas in LaTeX: found in Markdown, set by ziamath in a process of its own, put into documents as pictures."""
+"""LaTeX formulas: found in Markdown, rendered by ziamath in a sandboxed process, put into documents as images."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class FormulaSource:
 
 
 def extract_formulas(text: str) -> tuple[str, list[FormulaSource]]:
-    """Markdown with a private character in place of each formula, and the formulas. Code is left alone."""
+    """Replace each formula in Markdown by a private character; returns text and formulas. Code is left alone."""
     found: list[FormulaSource] = []
     parts: list[str] = []
     done = 0
@@ -116,7 +116,7 @@ def _is_word(character: str) -> bool:
 
 
 class _Ticks:
-    """Where runs of backticks are: code ends at the next run that is as long as the one it begins with."""
+    """Runs of backticks: code ends at the next run that is as long as the one it begins with."""
 
     def __init__(self, text: str) -> None:
         self._runs: dict[int, deque[int]] = {}
@@ -124,7 +124,7 @@ class _Ticks:
             self._runs.setdefault(len(run[0]), deque()).append(run.start())
 
     def end(self, start: int, at: int) -> int:
-        """Where code ends that begins with the run from `start` to `at`; that very place where it is none."""
+        """End of the code that begins with the run from `start` to `at`; that very place where it is none."""
         length = at - start
         runs = self._runs[length]
         while runs and runs[0] < at:
@@ -133,12 +133,12 @@ class _Ticks:
 
 
 def placeholder(number: int) -> str:
-    """The private character of formula `number`."""
+    """Private character of formula `number`."""
     return chr(_PLACE + number)
 
 
 class FormulaRenderer(QObject):
-    """Pictures of formulas. ready: some that were asked for are there now, or are known to be wrong."""
+    """Renders and caches images of formulas. ready: some are there now, or are known to be wrong."""
 
     ready = Signal()
     _set = Signal(object, str)
@@ -154,7 +154,7 @@ class FormulaRenderer(QObject):
         self._tell.timeout.connect(self.ready)
 
     def picture(self, formula: FormulaSource, colour: str) -> FormulaImage | None:
-        """The picture; None while it is being made, and for good where the formula is wrong."""
+        """Image of a formula; None while it is being made, and for good where the formula is wrong."""
         key = _key(formula, colour)
         if key in self._pictures:
             self._pictures.move_to_end(key)
@@ -165,7 +165,7 @@ class FormulaRenderer(QObject):
         return None
 
     def waiting(self, formula: FormulaSource, colour: str) -> bool:
-        """Is it being made?"""
+        """Whether it is being made."""
         return _key(formula, colour) in self._asked
 
     def close(self) -> None:
@@ -193,7 +193,7 @@ def _key(formula: FormulaSource, colour: str) -> Key:
 
 
 def _drawn(svg: str) -> FormulaImage | None:
-    """The image at the resolution of the finest screen, or twice the usual; None where Qt cannot read it."""
+    """Image at the resolution of the finest screen, or twice the usual; None where Qt cannot read it."""
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     box = renderer.viewBoxF()
     if not renderer.isValid() or box.isEmpty():
@@ -217,7 +217,7 @@ _OBJECT = "\ufffc"  # what Qt has in the text where a picture is
 def insert_formulas(
     document: QTextDocument, found: list[FormulaSource], formulas: FormulaRenderer, palette: Palette, room: float
 ) -> bool:
-    """Replace stand-ins by pictures no wider than `room`, or by the source; True: some are still being made."""
+    """Replace placeholders by images no wider than `room`, or by the source; True: some are still being made."""
     waiting = False
     for number, formula in enumerate(found):
         cursor = document.find(placeholder(number))
@@ -237,7 +237,7 @@ def insert_formulas(
 
 
 def source_text(cursor: QTextCursor, sources: list[str]) -> str:
-    """The selected text as typed: formulas as their sources."""
+    """Selected text as typed: formulas as their sources."""
     text = cursor.selection().toPlainText()
     if _OBJECT not in text:
         return text
@@ -249,7 +249,7 @@ def source_text(cursor: QTextCursor, sources: list[str]) -> str:
 
 
 def _numbers(cursor: QTextCursor) -> list[int]:
-    """Which formulas are selected, in order."""
+    """Numbers of the selected formulas, in order."""
     document = cursor.document()
     found = []
     for position in range(cursor.selectionStart(), cursor.selectionEnd()):

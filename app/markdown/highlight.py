@@ -1,4 +1,4 @@
-"""Colours for code: worked out in a process of its own, put into the document in slices."""
+"""Syntax highlighting: computed in a sandboxed process, put into the document in slices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Span = tuple[int, int, str]
 
 
 class Highlighter(QObject):
-    """Colours documents one after the other. coloured: this document has its colours now."""
+    """Highlights documents one after the other. coloured: this document has its colours now."""
 
     coloured = Signal(object)
     _found = Signal(object, object, object)
@@ -34,7 +34,7 @@ class Highlighter(QObject):
         self._timer.timeout.connect(self._work)
 
     def add(self, document: QTextDocument, language: str, colours: dict[str, str]) -> None:
-        """Colour a document of plain code. colours: style name to '#rrggbb'."""
+        """Highlight a document of plain code. colours: style name to '#rrggbb'."""
         self._worker.submit(self._find, document, document.toPlainText(), language, colours)
 
     def prepare(self) -> None:

@@ -1,4 +1,4 @@
-"""Cuts Markdown, as it streams in, into top-level blocks: what is closed never changes again."""
+"""Splits Markdown, as it streams in, into top-level blocks: what is closed never changes again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LONGEST = 12_000  # characters of a block of prose; what is longer is cut at a l
 
 
 class Splitter:
-    """Feed text in pieces of any size; read `closed` (only ever appended to) and `open()`."""
+    """Incremental block parser: feed text in pieces of any size; read `closed` (only ever appended to) and `open()`."""
 
     def __init__(self, thoughts: bool = True) -> None:
         """thoughts: the text may begin with one (that of a model may, the user's own does not)."""
@@ -61,13 +61,13 @@ class Splitter:
         self._begun = not thoughts
 
     def feed(self, text: str) -> None:
-        """More text."""
+        """Parse more text."""
         *lines, self._partial = (self._partial + text).split("\n")
         for line in lines:
             self._line(line.removesuffix("\r"))
 
     def finish(self) -> None:
-        """No more text is coming: close what is open."""
+        """Close what is open: no more text is coming."""
         if self._partial:
             self._line(self._partial)
             self._partial = ""
@@ -89,7 +89,7 @@ class Splitter:
         return Block("open", shown, self._language if inside else "", inside, self.thinking)
 
     def _line(self, line: str) -> None:
-        """A whole line: the tags around a thought are taken off."""
+        """Parse a whole line; the tags around a thought are removed."""
         if not self._begun and line.strip():
             self._begun = True
             if line.lstrip().startswith(_OPEN):
@@ -145,14 +145,14 @@ class Splitter:
         return line[min(spaces, self._indent) :]
 
     def _in_item(self, line: str) -> bool:
-        """Does the line belong to the list item that is growing?"""
+        """Whether the line belongs to the list item that is growing."""
         if line.startswith(("  ", "\t")):
             return True
         starts_other = _MARKER.match(line) or _FENCE.match(line) or _HEADING.match(line) or _RULE.match(line)
         return not self._blank and not starts_other
 
     def _start(self, line: str) -> None:
-        """A line at top level: it may end the block that is growing and begin another."""
+        """Parse a line at top level: it may end the block that is growing and begin another."""
         fence = _FENCE.match(line)
         rule = _RULE.match(line)
         heading = _HEADING.match(line)
@@ -180,7 +180,7 @@ class Splitter:
             self._close()
 
     def _math(self, line: str, start: int = 0) -> None:
-        """A line of a formula; where prose follows the formula on its last line, all of it is prose."""
+        """Parse a line of a formula; where prose follows the formula on its last line, all of it is prose."""
         self._lines.append(line)
         rest = line[start:].partition(self._math_end)
         if rest[1]:
@@ -189,7 +189,7 @@ class Splitter:
             self._close()
 
     def _add(self, line: str) -> None:
-        """A line of prose. A block that would take long to lay out is cut, but not inside a table."""
+        """Add a line of prose. A block that would take long to lay out is cut, but not inside a table."""
         while len(line) > LONGEST and (space := line.rfind(" ", 1, LONGEST)) > 0:
             self._lines.append(line[:space])
             self._close()
@@ -210,7 +210,7 @@ class Splitter:
 
 
 def without_thought(text: str) -> str:
-    """The answer alone."""
+    """The answer without the thought before it."""
     return thought_and_answer(text)[1]
 
 
@@ -223,7 +223,7 @@ def thought_and_answer(text: str) -> tuple[str, str]:
 
 
 def split(text: str) -> list[Block]:
-    """All blocks of a text that is whole."""
+    """Split a whole text into blocks."""
     splitter = Splitter()
     splitter.feed(text)
     splitter.finish()

@@ -1,4 +1,4 @@
-"""Tables in answers: their look, and columns as wide as what is in them asks for."""
+"""Tables in answers: their style, and column widths that suit their contents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDEST_WORD = 0.5  # of the whole width; what is longer than that may break
 
 
 def style(document: QTextDocument, palette: Palette) -> None:
-    """Lines and a head of another shade."""
+    """Style all tables of a document: lines, and a head of another shade."""
     for table in _tables(document):
         form = table.format()
         form.setBorder(1)
@@ -38,7 +38,7 @@ def style(document: QTextDocument, palette: Palette) -> None:
 
 
 def fit(document: QTextDocument, width: float) -> None:
-    """Share out the width. Qt would give all columns the same, and break a name beside a number with room to spare."""
+    """Set column widths. Qt would give all columns the same, and break a name beside a number with room to spare."""
     for table in _tables(document):
         columns = [_wishes(table, column) for column in range(table.columns())]
         form = table.format()
@@ -73,7 +73,7 @@ def shared(columns: list[tuple[float, float]], width: float) -> list[float]:
 
 
 def _wishes(table: QTextTable, column: int) -> tuple[float, float]:
-    """Of the widest cell: all of it on one line, and its longest word."""
+    """Width of the widest cell on one line, and of its longest word."""
     natural = word = 0.0
     for row in range(table.rows()):
         cell = table.cellAt(row, column)

@@ -1,4 +1,4 @@
-"""Colours of code and pictures of formulas: libraries of others on what a model wrote. Runs in a process of its own.
+"""Syntax highlighting and formula rendering by other people's libraries. Runs in a sandboxed process.
 
 Both know input on which they never end, and while Python's expressions search, no other thread of a process runs.
 """
@@ -38,7 +38,7 @@ def spans(code: str, language: str) -> list[tuple[int, int, str]]:
 
 
 def svg(latex: str, display: bool, size: float, colour: str) -> str:
-    """A formula as SVG whose line of writing is at 0. Any exception: it cannot be set."""
+    """Render a formula as SVG whose baseline is at 0. Any exception: it cannot be rendered."""
     import ziafont  # half a second with its typeface, and most chats hold no formula
     import ziamath
 
@@ -49,6 +49,6 @@ def svg(latex: str, display: bool, size: float, colour: str) -> str:
 
 
 def serve(what: str, *arguments: Any) -> Iterator[Any]:
-    """One of the above, by name."""
+    """Call one of the above, by name."""
     known: dict[str, Callable[..., Any]] = {"spans": spans, "svg": svg}
     yield known[what](*arguments)

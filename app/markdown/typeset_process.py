@@ -1,4 +1,4 @@
-"""Asks the process that colours code and sets formulas (typeset), with a deadline and a memory limit."""
+"""Client of the sandboxed process that runs `typeset`, with a deadline and a memory limit."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ PROCESS = SandboxedFunction("app.markdown.typeset:serve", MEMORY)
 
 
 def spans(code: str, language: str) -> list[tuple[int, int, str]]:
-    """As typeset.spans; none where it fails. Waits."""
+    """Call typeset.spans and wait; none where it fails."""
     found: Any = _asked("spans", code, language)
     return [(start, length, style) for start, length, style in found or ()]
 
 
 def svg(latex: str, display: bool, size: float, colour: str) -> str:
-    """As typeset.svg; '' where it fails. Waits."""
+    """Call typeset.svg and wait; '' where it fails."""
     return str(_asked("svg", latex, display, size, colour) or "")
 
 

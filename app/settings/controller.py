@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SharedSettingsController(QObject):
-    """Between the page, whose child it is, and the engine. What comes after the page has gone is not heard."""
+    """Connects the page, whose child it is, to the engine. Replies after the page has gone are dropped."""
 
     def __init__(self, page: SharedSettingsPage, known: Models, told: Callable[[dict[str, Any]], object]) -> None:
         """told: gets what is kept of all of them, as often as the engine says it."""
@@ -42,7 +42,7 @@ class SharedSettingsController(QObject):
         page.seen.connect(self._ask_token)  # not before: a keyring that is locked asks for its password
 
     def end(self) -> None:
-        """The page goes."""
+        """Drop replies from now on: the page goes."""
         self._page = None
 
     def _ask(
@@ -96,7 +96,7 @@ class SharedSettingsController(QObject):
 
 
 class SettingsController(QObject):
-    """Opens the dialog, and answers it."""
+    """Opens the settings dialog and applies what is changed in it."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class SettingsController(QObject):
 
     @Slot()
     def open(self) -> SettingsDialog:
-        """Show the settings beside the chat; they are in force as they change. There is one dialog at most."""
+        """Open the dialog beside the chat, or raise it: there is one at most."""
         if self._dialog is not None:
             raise_window(self._dialog)
             return self._dialog
@@ -153,13 +153,13 @@ class SettingsController(QObject):
         return dialog
 
     def close(self) -> None:
-        """The window goes, and the settings with it."""
+        """Close the dialog with the window."""
         if self._dialog is not None:
             self._dialog.reject()
 
     @Slot()
     def _fresh(self) -> None:
-        """A model was loaded, with everything as it is now."""
+        """Withdraw the offer to load again: a model was loaded with everything as it is now."""
         self._stale = False
         if self._dialog is not None:
             self._dialog.need_reload(False)
@@ -185,7 +185,7 @@ class SettingsController(QObject):
             self._dialog.show_ahead(telemetry.ahead)
 
     def _choices(self, event: api.Event) -> None:
-        """What cannot be chosen here; where the engine does not say, opening the model refuses it."""
+        """Disable what cannot be chosen here; where the engine does not say, opening the model refuses it."""
         if self._dialog is not None and isinstance(event, api.Done):
             self._dialog.forbid(event.result)
 
@@ -210,7 +210,7 @@ class SettingsController(QObject):
         self._models.update({name: value}, heard)
 
     def _refused(self, model: str, name: str, before: object, event: api.Failed) -> None:
-        """The engine did not take it: a value that cannot hold is not kept, or the model could not be opened again."""
+        """Undo a change that the engine refused, and say why."""
         self._preferences.set(model, name, before)
         self._window.remembering.save()
         if self._dialog is not None:

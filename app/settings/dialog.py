@@ -1,4 +1,4 @@
-"""The settings dialog: pages on the left, the settings of a page on the right, everything at once in force."""
+"""The settings dialog: pages on the left, the settings of a page on the right; changes apply at once."""
 
 from __future__ import annotations
 
@@ -13,14 +13,10 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QListWidget,
     QMessageBox,
-    QPushButton,
     QScrollArea,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -34,6 +30,7 @@ from app.settings.shared import SharedSettingsPage
 from app.telemetry.memory_bar import MemoryBar
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
+from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.search_field import SearchField
 from app.widgets.text import plain_tip
 from engine import api
@@ -47,7 +44,7 @@ _SAMPLING = {s.name for s in api.settings.SAMPLING}
 
 
 class SettingsDialog(QDialog):
-    """Values go out as they change; there is nothing to confirm.
+    """Emits values as they change; there is nothing to confirm.
 
     engine_changed: name, value, and the model that it is for, '' for all. all_reset: every setting is to be as it was
     at first. closed with the model's own settings in sight, it opens with those of all models again.
@@ -100,13 +97,8 @@ class SettingsDialog(QDialog):
         side.setObjectName("settings-side")
         names = [page.title for page in self.pages]
         sizes.follow(side, lambda s: s.setFixedWidth(64 + max(map(s.fontMetrics().horizontalAdvance, names))))
-        left = QVBoxLayout(side)
-        left.setContentsMargins(10, 12, 10, 14)
-        left.addWidget(self.search)
-        left.addWidget(self._list, 1)
-        left.addWidget(self.advanced)
-        self._nothing = QLabel(tr("No setting is called that."), self)
-        self._nothing.setObjectName("muted")
+        vbox(self.search, (self._list, 1), self.advanced, parent=side, margins=(10, 12, 10, 14))
+        self._nothing = make_label(tr("No setting is called that."), self, "muted")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._nothing.setContentsMargins(26, 12, 26, 0)
         self.scope = QComboBox(self)
@@ -117,41 +109,21 @@ class SettingsDialog(QDialog):
         self.scope.addItem(tr("For all models"), "")
         self.scope.currentIndexChanged.connect(self._scope_chosen)
         self._scope_row = QWidget(self)
-        row = QHBoxLayout(self._scope_row)
-        row.setContentsMargins(26, 12, 26, 0)
-        row.addWidget(self.scope)
-        row.addStretch(1)
-        self._reload_note = QLabel(tr("Some changes take effect when the model is loaded again."), self)
-        self._reload_note.setObjectName("restart")
-        self._reload_note.setWordWrap(True)
-        self._reload = QPushButton(tr("Load it again now"), self)
-        self._reload.setObjectName("primary")
-        self._reload.clicked.connect(self._reload_now)
-        self.reset_all = QPushButton(tr("Reset all…"), self)
-        self.reset_all.clicked.connect(self._ask_to_reset)
-        close = QPushButton(tr("Close"), self)
-        close.clicked.connect(self.accept)
+        hbox(self.scope, ..., parent=self._scope_row, margins=(26, 12, 26, 0))
+        self._reload_note = make_label(
+            tr("Some changes take effect when the model is loaded again."), self, "restart", wrap=True
+        )
+        self._reload = make_button(tr("Load it again now"), self, self._reload_now, "primary")
+        self.reset_all = make_button(tr("Reset all…"), self, self._ask_to_reset)
+        close = make_button(tr("Close"), self, self.accept)
         line = QFrame(self)
         line.setObjectName("foot")
-        foot = QHBoxLayout(line)
-        foot.setContentsMargins(20, 10, 20, 14)
-        foot.setSpacing(10)
-        foot.addWidget(self.reset_all)
-        foot.addWidget(self._reload_note, 1)
+        foot = hbox(self.reset_all, (self._reload_note, 1), parent=line, margins=(20, 10, 20, 14), spacing=10)
         foot.addStretch(0)
         foot.addWidget(self._reload)
         foot.addWidget(close)
-        right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self._scope_row)
-        right.addWidget(self._nothing, 1)
-        right.addWidget(self._stack, 1)
-        right.addWidget(line)
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(side)
-        whole.addLayout(right, 1)
+        right = vbox(self._scope_row, (self._nothing, 1), (self._stack, 1), line, spacing=0)
+        hbox(side, (right, 1), parent=self, margins=0, spacing=0)
         self.setTabOrder(self.advanced, self.scope)
         self._stack.currentChanged.connect(self._show_scope)
         self._show_scope()
@@ -170,13 +142,13 @@ class SettingsDialog(QDialog):
             self.move(max(at.left(), room.left()), max(at.top(), room.top()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter ends what is typed into a field; it does not close the dialog."""
+        """Keep Enter, which ends what is typed into a field, from closing the dialog."""
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
 
     @property
     def page(self) -> int:
-        """The number of the page that is open."""
+        """Number of the page that is open."""
         return self._list.currentRow()
 
     def show_page(self, number: int) -> None:
@@ -184,7 +156,7 @@ class SettingsDialog(QDialog):
         self._list.setCurrentRow(number)
 
     def show_setting(self, name: str) -> None:
-        """Open the page of a setting, at the setting."""
+        """Open the page of a setting and focus it."""
         for number, page in enumerate(self.pages):
             for editor in page.editors:
                 if editor.setting.name == name:
@@ -199,7 +171,7 @@ class SettingsDialog(QDialog):
                     QTimer.singleShot(0, editor, partial(scroll.ensureWidgetVisible, editor))
 
     def show_card(self, card: api.ModelCard | None, titles: Mapping[str, str]) -> None:
-        """The model that is open, or none: what is known of its dials, and the choice to set it apart.
+        """Show what is known of the open model's dials, and the choice to set it apart. card None: none is open.
 
         titles: of all models, by their names.
         """
@@ -213,20 +185,20 @@ class SettingsDialog(QDialog):
         self._picture()
 
     def forbid(self, choices: Mapping[str, Mapping[str, str]]) -> None:
-        """By setting, the choices that cannot be taken here, and why."""
+        """Disable choices by setting, each with why."""
         for name, reasons in choices.items():
             self.editors[name].forbid(reasons)
 
     def show_ahead(self, sentence: str) -> None:
-        """What predicts experts now, and how well."""
+        """Show what predicts experts now, and how well."""
         self.editors["predictor"].explain(sentence)
 
     def show_memory(self, use: api.MemoryUse | None) -> None:
-        """Where the bytes under the ceiling go now."""
+        """Show where the bytes under the ceiling go now."""
         self.memory.show_use(use)
 
     def refuse(self, name: str, sentence: str) -> None:
-        """The engine did not take a value: it is what it was, and says why."""
+        """Show a value's refusal by the engine; the editor shows the old value again."""
         self._fill()
         self.editors[name].say(sentence)
 
@@ -269,7 +241,7 @@ class SettingsDialog(QDialog):
 
     @property
     def _is_open(self) -> bool:
-        """Are these the settings of the model that is open, its own or those of all?"""
+        """Whether these are the settings of the open model, its own or those of all."""
         return self._model in ("", self._card.name if self._card is not None else "")
 
     def _base(self, name: str) -> Any:
@@ -293,7 +265,7 @@ class SettingsDialog(QDialog):
         self._picture()
 
     def _list_models(self) -> None:
-        """Those that can be set apart: the one that is open, and those that are set apart by now."""
+        """List the models that can be set apart: the open one, and those that are set apart by now."""
         names = dict.fromkeys([*([self._card.name] if self._card is not None else []), *self._preferences.models])
         wanted = [("", tr("For all models"))]
         wanted += [(name, tr("Only for {model}", model=self._titles.get(name, name))) for name in names]
@@ -378,7 +350,7 @@ class SettingsDialog(QDialog):
 
     @Slot(float, float)
     def _cut(self, t1: float, t2: float) -> None:
-        """Dragged in the picture."""
+        """Apply cuts that were dragged in the picture."""
         for name, value in (("t1", t1), ("t2", t2)):
             self.editors[name].set_value(value)
             self.engine_changed.emit(name, value, self._model)
@@ -388,7 +360,7 @@ class SettingsDialog(QDialog):
 
     @Slot()
     def _filter(self) -> None:
-        """Leave the pages and settings that the search finds."""
+        """Show only the pages and settings that the search finds."""
         words = self.search.text().lower().split()
         first = -1
         for row, page in enumerate(self.pages):
@@ -403,7 +375,7 @@ class SettingsDialog(QDialog):
 
     @Slot()
     def _ask_to_reset(self) -> None:
-        """Everything as it was at first, once more asked for."""
+        """Reset everything after a confirmation."""
         box = QMessageBox(QMessageBox.Icon.Question, tr("Reset all settings"), tr("Reset all settings?"), parent=self)
         box.setInformativeText(tr("All settings, those for single models too, go back to what they were at first. "
                                "Chats and models stay."))  # fmt: skip
@@ -416,7 +388,7 @@ class SettingsDialog(QDialog):
         box.deleteLater()
 
     def reset_everything(self) -> None:
-        """Without asking."""
+        """Reset everything without asking."""
         held = {**self._preferences.engine, **self._preferences.models.get(self._card.name if self._card else "", {})}
         self.all_reset.emit()
         self.scope.setCurrentIndex(0)

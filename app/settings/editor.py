@@ -12,18 +12,17 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
     QSlider,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.i18n.engine_texts import told
 from app.i18n.translate import tr, tr_noop
 from app.theme import sizes
+from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.layouts import FlowLayout, empty
 from app.widgets.text import plain_entry
 from engine import api
@@ -32,7 +31,7 @@ STEPS = 100
 
 
 class SharesEditor(QWidget):
-    """Made from a setting of kind 'shares'. changed: by the user; where a slider is dragged, when it is let go."""
+    """Sliders for shares of one whole, made from a setting of kind 'shares'. changed: a slider was let go."""
 
     changed = Signal()
 
@@ -68,22 +67,18 @@ class SharesEditor(QWidget):
             self.sliders.append(slider)
             self._labels.append(share)
         grid.setColumnStretch(1, 1)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 4, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(self.automatic)
-        whole.addWidget(self._rows)
+        vbox(self.automatic, self._rows, parent=self, margins=(0, 4, 0, 0), spacing=0)
         self.set_value(setting.default)
 
     @property
     def value(self) -> tuple[int, ...] | None:
-        """What stands there, in whatever proportion; None is Underhill's choice."""
+        """Slider positions, in whatever proportion; None is Underhill's choice."""
         if self.automatic.isChecked():
             return None
         return tuple(slider.sliderPosition() for slider in self.sliders)
 
     def set_value(self, value: Any) -> None:
-        """Show a value without telling anyone. Sliders that say the same already stay where they are."""
+        """Show a value without emitting. Sliders that say the same already stay where they are."""
         self._block(True)
         self.automatic.setChecked(value is None)
         shown: Any = self._setting.start if value is None else value
@@ -122,7 +117,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 class OtherValues(QWidget):
-    """chosen: the name of a model, '' for all, whose settings are wanted."""
+    """Line below a setting with its values elsewhere. chosen: the model whose settings are wanted, '' for all."""
 
     chosen = Signal(str)
 
@@ -131,25 +126,19 @@ class OtherValues(QWidget):
         super().__init__(parent)
         self._setting, self._after = setting, after
         self._shown: tuple[str, tuple[tuple[str, str], ...]] = ("", ())
-        self._lead = QLabel(self)
-        self._lead.setObjectName("muted")
-        self._lead.setWordWrap(True)
+        self._lead = make_label("", self, "muted", wrap=True)
         self._places = FlowLayout()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 2, 0, 0)
-        column.setSpacing(3)
-        column.addWidget(self._lead)
-        column.addLayout(self._places)
+        vbox(self._lead, self._places, parent=self, margins=(0, 2, 0, 0), spacing=3)
         self.hide()
 
     @property
     def buttons(self) -> list[QPushButton]:
-        """One for each that has another value."""
+        """Buttons, one for each that has another value."""
         items = map(self._places.itemAt, range(self._places.count()))
         return [b for b in (i.widget() for i in items if i is not None) if isinstance(b, QPushButton)]
 
     def show_values(self, lead: str, values: Sequence[tuple[str, str]]) -> None:
-        """values: (model, words). None of them: there is nothing to say."""
+        """Show values as (model, text); none hides the line."""
         if (lead, tuple(values)) == self._shown:
             return
         self._shown = lead, tuple(values)
@@ -158,12 +147,15 @@ class OtherValues(QWidget):
         empty(self._places)
         before = self._after
         for model, words in values:
-            button = QPushButton(plain_entry(words), self)
-            button.setObjectName("place")
-            button.setToolTip(tr("Show those settings"))
-            button.setAccessibleName(f"{self._setting}: {words}")
-            button.setAutoDefault(False)
-            button.clicked.connect(partial(self.chosen.emit, model))
+            button = make_button(
+                plain_entry(words),
+                self,
+                partial(self.chosen.emit, model),
+                "place",
+                tip=tr("Show those settings"),
+                name=f"{self._setting}: {words}",
+                auto_default=False,
+            )
             self._places.addWidget(button)
             QWidget.setTabOrder(before, button)
             before = button
@@ -189,7 +181,7 @@ _LATER = tr_noop("Takes effect when the model is loaded again.")
 
 
 class SettingEditor(QWidget):
-    """changed: name and value; None is "let Underhill choose". A wrong value shows why, and changes nothing."""
+    """Control of one setting. changed: name and value; None is "let Underhill choose". A wrong value only shows why."""
 
     changed = Signal(str, object)
 
@@ -201,16 +193,10 @@ class SettingEditor(QWidget):
         self._label = QLabel(told(setting.label), self)
         sizes.set_font(self._label, 1.0, self._label.font().Weight.Medium)
         self._label.setWordWrap(True)
-        self._help = QLabel(told(setting.help).replace(" %", "\u00a0%"), self)
-        self._help.setObjectName("muted")
-        self._help.setWordWrap(True)
-        self._more = QLabel(self)
-        self._more.setObjectName("muted")
-        self._more.setWordWrap(True)
+        self._help = make_label(told(setting.help).replace(" %", "\u00a0%"), self, "muted", wrap=True)
+        self._more = make_label("", self, "muted", wrap=True)
         self._more.hide()
-        self._note = QLabel(self)
-        self._note.setObjectName("restart")
-        self._note.setWordWrap(True)
+        self._note = make_label("", self, "restart", wrap=True)
         self._reset = QPushButton(tr("Reset"), self)  # before the control, as Tab reaches them in the order of making
         self._reset.setObjectName("quiet")
         self._reset.setAccessibleName(tr("Reset {setting}", setting=told(setting.label)))
@@ -222,16 +208,10 @@ class SettingEditor(QWidget):
         last = self.control.sliders[-1] if isinstance(self.control, SharesEditor) else self.control
         self.elsewhere = OtherValues(told(setting.label), last, self)
         below = setting.kind in ("shares", "text")  # which need the whole width
-        top = QHBoxLayout()
-        top.addWidget(self._label, 1)
-        top.addWidget(self._reset)
+        top = hbox((self._label, 1), self._reset)
         if not below:
             top.addWidget(self.control)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 9, 0, 9)
-        column.setSpacing(3)
-        column.addLayout(top)
-        column.addWidget(self._help)
+        column = vbox(top, self._help, parent=self, margins=(0, 9, 0, 9), spacing=3)
         if below:
             column.addWidget(self.control)
         column.addWidget(self._more)
@@ -241,20 +221,20 @@ class SettingEditor(QWidget):
 
     @property
     def set(self) -> bool:
-        """Whether somebody chose another value than there would be otherwise."""
+        """Whether the value differs from the base."""
         return bool(self._value != self._base)
 
     def set_base(self, base: Any) -> None:
-        """What it goes back to."""
+        """Set the value that Reset goes back to."""
         self._base = base
 
     def say(self, text: str) -> None:
-        """Something about the value just given; '' for nothing."""
+        """Show a note about the value just given; '' for nothing."""
         self._note.setText(text)
         self._note.setVisible(bool(text))
 
     def set_value(self, value: Any) -> None:
-        """Show a value without telling anyone."""
+        """Show a value without emitting."""
         self._value = value
         self.control.blockSignals(True)
         if isinstance(self.control, QCheckBox):
@@ -270,17 +250,17 @@ class SettingEditor(QWidget):
         self._reset.setVisible(self.set)
 
     def explain(self, text: str) -> None:
-        """What is known of it on this computer, below its help; '' for nothing."""
+        """Show what is known of it on this computer, below its help; '' for nothing."""
         self._more.setText(text)
         self._more.setVisible(bool(text))
 
     @property
     def explanation(self) -> str:
-        """What `explain` was told."""
+        """Text that `explain` was given."""
         return self._more.text()
 
     def forbid(self, reasons: Mapping[str, str]) -> None:
-        """Choices that cannot be taken here, each with why not."""
+        """Disable choices, each with why not."""
         assert isinstance(self.control, QComboBox)
         items = self.control.model()
         assert isinstance(items, QStandardItemModel)
@@ -291,7 +271,7 @@ class SettingEditor(QWidget):
             self.control.setItemData(at, why, Qt.ItemDataRole.AccessibleDescriptionRole)
 
     def needs(self, other: Setting, value: Any) -> None:
-        """It has something to do only where another setting, which has this value now, has the right one."""
+        """Disable it unless another setting, which has this value now, has the right one."""
         assert self.setting.needs is not None
         right = self.setting.needs[1]
         setting, name = told(other.label), told(other.name_of(right))
@@ -301,7 +281,7 @@ class SettingEditor(QWidget):
 
     @Slot()
     def reset(self) -> None:
-        """Back to what it would be otherwise."""
+        """Reset to the base."""
         if self.window().focusWidget() is self._reset:  # which goes away
             self.control.setFocus()
         self.set_value(self._base)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
 from app.i18n import languages
 from app.i18n.engine_texts import told
@@ -14,10 +14,11 @@ from app.settings.editor import SettingEditor
 from app.settings.preferences import FONT_PERCENTS, Preferences
 from app.theme import sizes
 from app.theme.theme import MODES
+from app.widgets.builders import hbox, make_button, make_label, vbox
 
 
 class SettingsPage(QWidget):
-    """Editors in their order; `extra` widgets go with the words that find them."""
+    """Page of editors in their order; `extra` widgets go with the words that find them."""
 
     def __init__(self, title: str, intro: str) -> None:
         super().__init__()
@@ -25,36 +26,27 @@ class SettingsPage(QWidget):
         self.title = title
         self.editors: list[SettingEditor] = []
         self._extras: list[tuple[QWidget, str, bool]] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(26, 22, 26, 22)
-        self._column.setSpacing(2)
-        head = QLabel(title, self)
-        sizes.set_font(head, 1.4, head.font().Weight.DemiBold)
-        text = QLabel(intro, self)
-        text.setObjectName("muted")
-        text.setWordWrap(True)
+        head = make_label(title, self, heading=1.4)
+        text = make_label(intro, self, "muted", wrap=True)
         text.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._column.addWidget(head)
-        self._column.addWidget(text)
-        self._column.addSpacing(12)
-        self._column.addStretch(1)
+        self._column = vbox(head, text, 12, ..., parent=self, margins=(26, 22, 26, 22), spacing=2)
 
     def add_editor(self, editor: SettingEditor) -> None:
-        """The next setting."""
+        """Append an editor."""
         self.editors.append(editor)
         self._column.insertWidget(self._column.count() - 1, editor)
 
     def add_extra(self, widget: QWidget, words: str, *, advanced: bool = False) -> None:
-        """Something else. words: that find it; '' for what a search leaves out."""
+        """Append another widget. words: that find it; '' for what a search leaves out."""
         self._extras.append((widget, words.lower(), advanced))
         self._column.insertWidget(self._column.count() - 1, widget)
 
     def add_note(self, widget: QWidget) -> None:
-        """Something that a search has nothing to do with."""
+        """Append a widget that a search leaves as it is."""
         self._column.insertWidget(self._column.count() - 1, widget)
 
     def show_only(self, wanted: Sequence[str], *, advanced: bool) -> int:
-        """Leave what has all of the words, whatever it is; none: all, or all but advanced ones. Returns how many."""
+        """Show what has all of the words; none: all, or all but advanced ones. Returns how many are left."""
         left = 0
         for editor in self.editors:
             s = editor.setting
@@ -71,7 +63,7 @@ class SettingsPage(QWidget):
 
 
 class AppearancePage(SettingsPage):
-    """Says what was chosen, which is in force at once; the language is after a restart, which it offers."""
+    """Page of theme, text size and language, which takes effect after a restart that it offers."""
 
     theme_changed = Signal(str)
     font_changed = Signal(int)
@@ -105,22 +97,16 @@ class AppearancePage(SettingsPage):
         self.add_note(self.note)
 
     def reset(self) -> None:
-        """As it was at first."""
+        """Choose the defaults."""
         self.theme.setCurrentIndex(0)
         self.font_size.setCurrentIndex(self.font_size.findData(100))
         self.language.setCurrentIndex(0)
 
     def _make_note(self) -> QWidget:
         note = QWidget(self)
-        text = QLabel(tr("Takes effect when Underhill is started again."), note)
-        text.setObjectName("restart")
-        text.setWordWrap(True)
-        restart = QPushButton(tr("Start it again now"), note)
-        restart.clicked.connect(self.restart_wanted)
-        row = QHBoxLayout(note)
-        row.setContentsMargins(0, 6, 0, 6)
-        row.addWidget(text, 1)
-        row.addWidget(restart)
+        text = make_label(tr("Takes effect when Underhill is started again."), note, "restart", wrap=True)
+        restart = make_button(tr("Start it again now"), note, self.restart_wanted)
+        hbox((text, 1), restart, parent=note, margins=(0, 6, 0, 6))
         note.hide()
         return note
 
@@ -141,8 +127,5 @@ def _row(text: str, control: QComboBox, parent: QWidget) -> QWidget:
     label.setBuddy(control)
     control.setAccessibleName(text)
     sizes.follow(control, lambda box: box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth()))
-    inside = QHBoxLayout(row)
-    inside.setContentsMargins(0, 6, 0, 6)
-    inside.addWidget(label, 1)
-    inside.addWidget(control)
+    hbox((label, 1), control, parent=row, margins=(0, 6, 0, 6))
     return row

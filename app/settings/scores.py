@@ -1,15 +1,16 @@
-"""The picture behind T1 and T2: how unimportant this model's experts are scored, and what the two cuts do to them."""
+"""Chart of a model's expert scores behind T1 and T2, and what the two cuts do to them."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.i18n.translate import tr, tr_noop
 from app.telemetry.charts import swatches
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
+from app.widgets.builders import make_label, vbox
 from app.widgets.text import percent
 from engine import api
 
@@ -20,7 +21,7 @@ _NAMES = (tr_noop("at full precision"), tr_noop("coarse"), tr_noop("skipped"))
 
 
 class ScorePicture(QWidget):
-    """cut: T1 and T2 were dragged there."""
+    """Histogram with two cuts to drag. cut: T1 and T2 were dragged there."""
 
     cut = Signal(float, float)
 
@@ -37,7 +38,7 @@ class ScorePicture(QWidget):
         theme.changed.connect(self.update)
 
     def show_scores(self, scores: tuple[int, ...], t1: float, t2: float) -> None:
-        """scores: as Calibration.scores."""
+        """Set the histogram. scores: as Calibration.scores."""
         each = max(1, len(scores) // _BARS)
         self._bars = [float(sum(scores[at : at + each])) for at in range(0, len(scores), each)]
         if self._held is None:
@@ -78,12 +79,12 @@ class ScorePicture(QWidget):
         painter.drawText(foot, Qt.AlignmentFlag.AlignRight, tr("unimportant"))
 
     def tier(self, bar: int) -> int:
-        """What becomes of a bar's experts: 0 full, 1 coarse, 2 skipped. The first one's score is 0: always full."""
+        """Tier of a bar's experts: 0 full, 1 coarse, 2 skipped. The first one's score is 0: always full."""
         middle = (bar + 0.5) / len(self._bars)
         return (middle > self._cuts[0]) + (middle > self._cuts[1]) if bar else 0
 
     def labels(self) -> list[tuple[str, float, float]]:
-        """Of each cut: its words, where it is, and where its words begin: beside it, but never on the other's."""
+        """(text, x of the cut, x of the text) of each cut; the texts never overlap."""
         area = self._area()
         words = [f"{name} {cut:.2f}" for name, cut in zip(("T1", "T2"), self._cuts)]
         at = [area.left() + cut * area.width() for cut in self._cuts]
@@ -111,7 +112,7 @@ class ScorePicture(QWidget):
             self.cut.emit(*self._cuts)
 
     def _near(self, x: float) -> int | None:
-        """The cut at a place; where both are, the one that can move that way."""
+        """Number of the cut at a place; where both are, the one that can move that way."""
         area = self._area()
         at = [area.left() + cut * area.width() for cut in self._cuts]
         nearest = min((0, 1), key=lambda cut: abs(x - at[cut]))
@@ -121,27 +122,21 @@ class ScorePicture(QWidget):
 
 
 class ScoresPanel(QWidget):
-    """The picture, and what it says in words."""
+    """The histogram, and the shares of its tiers in words."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.picture = ScorePicture(theme, self)
-        self._words = QLabel(self)
-        self._words.setObjectName("muted")
-        self._words.setWordWrap(True)
+        self._words = make_label("", self, "muted", wrap=True)
         self._words.setTextFormat(Qt.TextFormat.RichText)
         self._shown: tuple[api.ModelCard | None, str, float | None, float | None] = (None, "", None, None)
         theme.changed.connect(self._show_again)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 6, 0, 6)
-        column.setSpacing(4)
-        column.addWidget(self.picture)
-        column.addWidget(self._words)
+        vbox(self.picture, self._words, parent=self, margins=(0, 6, 0, 6), spacing=4)
 
     @property
     def words(self) -> str:
-        """What stands below the picture."""
+        """Text below the histogram."""
         return self._words.text()
 
     @Slot()
@@ -149,7 +144,7 @@ class ScoresPanel(QWidget):
         self.show_model(*self._shown)
 
     def show_model(self, card: api.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> None:
-        """t1, t2: those chosen by hand."""
+        """Show a model's scores. t1, t2: those chosen by hand."""
         self._shown = (card, dial, t1, t2)
         found = card.calibration if card is not None else None
         cuts = cuts_of(card, dial, t1, t2) if card is not None else None

@@ -1,4 +1,4 @@
-"""The page of settings that are of Underhill as a whole: the network, the token of the hub, the folders of models."""
+"""Settings page for Underhill as a whole: the network, the hub's token, the folders of models."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +19,7 @@ from app.i18n.translate import sentences, tr
 from app.settings.editor import SettingEditor
 from app.settings.pages import SettingsPage
 from app.theme import sizes
+from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.layouts import FlowLayout
 from app.widgets.text import size
 from engine import api
@@ -31,7 +29,7 @@ _SHOWN = [s for s in api.settings.SHARED if s.name != "model_folders"]  # which 
 
 
 class TokenEditor(QWidget):
-    """The token of a hub: whether there is one, but never which. kept: the one that was typed in."""
+    """Editor of the hub's access token, which is never shown. kept: the one that was typed in."""
 
     kept = Signal(str)
     forgotten = Signal()
@@ -39,9 +37,7 @@ class TokenEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         label = _title(tr("Access token"), self)
-        self._state = QLabel(tr("Asking the keyring…"), self)
-        self._state.setObjectName("muted")
-        self._state.setWordWrap(True)
+        self._state = make_label(tr("Asking the keyring…"), self, "muted", wrap=True)
         self.line = QLineEdit(self)
         self.line.setEchoMode(QLineEdit.EchoMode.Password)
         self.line.setPlaceholderText(tr("Paste a token"))
@@ -49,35 +45,24 @@ class TokenEditor(QWidget):
         self.line.textChanged.connect(self._typed)
         self.line.returnPressed.connect(self._keep)
         label.setBuddy(self.line)
-        self.keep = QPushButton(tr("Keep"), self)
-        self.keep.clicked.connect(self._keep)
-        self.forget = QPushButton(tr("Forget"), self)
-        self.forget.setAccessibleName(tr("Forget the access token"))
-        self.forget.clicked.connect(self.forgotten)
-        row = QHBoxLayout()
-        row.addWidget(self.line, 1)
-        row.addWidget(self.keep)
-        row.addWidget(self.forget)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 9, 0, 9)
-        column.setSpacing(3)
-        column.addWidget(label)
-        column.addWidget(self._state)
-        column.addLayout(row)
+        self.keep = make_button(tr("Keep"), self, self._keep)
+        self.forget = make_button(tr("Forget"), self, self.forgotten, name=tr("Forget the access token"))
+        row = hbox((self.line, 1), self.keep, self.forget)
+        vbox(label, self._state, row, parent=self, margins=(0, 9, 0, 9), spacing=3)
         self._typed()
         self.forget.hide()
 
     @property
     def state(self) -> str:
-        """What is said of it."""
+        """Text about the token's state."""
         return self._state.text()
 
     def say(self, text: str) -> None:
-        """How it went."""
+        """Show a result."""
         self._state.setText(text)
 
     def show_state(self, state: api.TokenState) -> None:
-        """What the engine knows of it."""
+        """Show whether there is a token, and where."""
         where = {
             "keyring": tr("There is one for {hub}, in the system's keyring.", hub=state.endpoint),
             "HF_TOKEN": tr("The one in the variable HF_TOKEN is used; it goes before the keyring."),
@@ -102,7 +87,7 @@ class TokenEditor(QWidget):
 
 
 class FolderList(QWidget):
-    """Where models live. added, preferred, forgotten: a folder; preferred: new models go there from now on."""
+    """List of model folders. added, preferred, forgotten: a folder; preferred: new models go there from now on."""
 
     added = Signal(str)
     preferred = Signal(str)
@@ -124,31 +109,19 @@ class FolderList(QWidget):
         ))  # fmt: skip
         self._note.setObjectName("muted")
         self._note.setWordWrap(True)
-        self._problem = QLabel(self)
-        self._problem.setObjectName("restart")
-        self._problem.setWordWrap(True)
+        self._problem = make_label("", self, "restart", wrap=True)
         self._problem.hide()
-        add = QPushButton(tr("Add a folder…"), self)
-        add.clicked.connect(self._choose)
-        self.first = QPushButton(tr("New models go here"), self)
-        self.first.clicked.connect(lambda: self.preferred.emit(self._current()))
-        self.remove = QPushButton(tr("Take out"), self)
-        self.remove.clicked.connect(lambda: self.forgotten.emit(self._current()))
+        add = make_button(tr("Add a folder…"), self, self._choose)
+        self.first = make_button(tr("New models go here"), self, lambda: self.preferred.emit(self._current()))
+        self.remove = make_button(tr("Take out"), self, lambda: self.forgotten.emit(self._current()))
         row = FlowLayout()
         for button in (add, self.first, self.remove):
             row.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 9, 0, 9)
-        column.setSpacing(5)
-        column.addWidget(label)
-        column.addWidget(self._note)
-        column.addWidget(self.list)
-        column.addWidget(self._problem)
-        column.addLayout(row)
+        vbox(label, self._note, self.list, self._problem, row, parent=self, margins=(0, 9, 0, 9), spacing=5)
         self._chosen()
 
     def show_folders(self, folders: tuple[api.ModelFolder, ...]) -> None:
-        """The one for new models first."""
+        """Fill the list; the folder for new models comes first."""
         self.list.clear()
         for folder in folders:
             free = tr("{amount} free", amount=size(folder.free)) if folder.there else tr("not connected")
@@ -159,7 +132,7 @@ class FolderList(QWidget):
         self._chosen()
 
     def say(self, text: str) -> None:
-        """What did not work; '' for nothing."""
+        """Show an error; '' for nothing."""
         self._problem.setText(text)
         self._problem.setVisible(bool(text))
 
@@ -181,7 +154,7 @@ class FolderList(QWidget):
 
 
 class SharedSettingsPage(SettingsPage):
-    """changed: one of api.settings.SHARED. Shows defaults, and takes nothing, until it is told what is kept.
+    """Disabled until `show_kept`. changed: one of api.settings.SHARED. seen: it is shown for the first time.
 
     seen: it is shown for the first time.
     """
@@ -212,13 +185,13 @@ class SharedSettingsPage(SettingsPage):
             self.seen.emit()
 
     def show_kept(self, values: dict[str, Any]) -> None:
-        """What is kept of all of them."""
+        """Show the values that the engine keeps."""
         for editor in self.editors:
             editor.setEnabled(True)
             editor.set_value(values[editor.setting.name])
 
     def refuse(self, name: str, sentence: str) -> None:
-        """One could not be kept."""
+        """Show why a value could not be kept."""
         next(e for e in self.editors if e.setting.name == name).say(sentence)
 
 

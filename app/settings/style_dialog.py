@@ -8,19 +8,17 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
-    QHBoxLayout,
     QInputDialog,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.i18n.translate import tr
 from app.settings.editor import SettingEditor
 from app.storage.records import Style
+from app.widgets.builders import hbox, make_button, vbox
 from app.widgets.dialogs import confirm
 from app.widgets.text import plain_tip
 from engine import api
@@ -51,28 +49,16 @@ class StyleDialog(QDialog):
         self.names.setMinimumContentsLength(6)  # however long their names are
         self.names.currentTextChanged.connect(lambda name: self.names.setToolTip(plain_tip(name)))
         self.names.activated.connect(self._take_preset)
-        self.keep = QPushButton(tr("Save as…"), self)
-        self.keep.clicked.connect(self._keep)
-        self.rename = QPushButton(tr("Rename…"), self)
-        self.rename.setAccessibleName(tr("Rename the preset"))
-        self.rename.clicked.connect(self._rename)
-        self.remove = QPushButton(tr("Delete"), self)
-        self.remove.setAccessibleName(tr("Delete the preset"))
-        self.remove.clicked.connect(self._remove)
-        top = QHBoxLayout()
-        top.addWidget(QLabel(tr("Preset"), self))
-        top.addWidget(self.names, 1)
-        top.addWidget(self.keep)
-        top.addWidget(self.rename)
-        top.addWidget(self.remove)
+        self.keep = make_button(tr("Save as…"), self, self._keep)
+        self.rename = make_button(tr("Rename…"), self, self._rename, name=tr("Rename the preset"))
+        self.remove = make_button(tr("Delete"), self, self._remove, name=tr("Delete the preset"))
+        top = hbox(QLabel(tr("Preset"), self), (self.names, 1), self.keep, self.rename, self.remove)
         inside = QWidget(self)
         inside.setObjectName("page")
-        column = QVBoxLayout(inside)
         self.system = _field(inside, tr("System prompt"), 110)
         self.system.setPlaceholderText(tr("What the model is told before the chat, such as: Answer in one sentence."))
         self.editors = {s.name: SettingEditor(s, None, inside) for s in api.settings.SAMPLING}
-        column.addWidget(QLabel(tr("System prompt"), inside))
-        column.addWidget(self.system)
+        column = vbox(QLabel(tr("System prompt"), inside), self.system, parent=inside)
         for editor in self.editors.values():
             editor.changed.connect(self._edited)
             column.addWidget(editor)
@@ -84,26 +70,13 @@ class StyleDialog(QDialog):
         scroll.setWidgetResizable(True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(inside)
-        usual_button = QPushButton(tr("As the settings say"), self)
-        usual_button.clicked.connect(self._as_usual)
-        cancel = QPushButton(tr("Cancel"), self)
-        cancel.clicked.connect(self.reject)
-        use = QPushButton(tr("Use in this chat"), self)
-        use.setObjectName("primary")
-        use.clicked.connect(self._use)
+        usual_button = make_button(tr("As the settings say"), self, self._as_usual)
+        cancel = make_button(tr("Cancel"), self, self.reject)
+        use = make_button(tr("Use in this chat"), self, self._use, "primary")
         for button in (self.keep, self.rename, self.remove, usual_button, cancel):
             button.setAutoDefault(False)
-        foot = QHBoxLayout()
-        foot.addWidget(usual_button)
-        foot.addStretch(1)
-        foot.addWidget(cancel)
-        foot.addWidget(use)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(18, 16, 18, 14)
-        whole.setSpacing(12)
-        whole.addLayout(top)
-        whole.addWidget(scroll, 1)
-        whole.addLayout(foot)
+        foot = hbox(usual_button, ..., cancel, use)
+        vbox(top, (scroll, 1), foot, parent=self, margins=(18, 16, 18, 14), spacing=12)
         self._values: dict[str, Any] = {}
         self._show(style)
         self._list(next((n for n, s in presets.items() if s == style), ""))

@@ -35,7 +35,7 @@ from app.widgets.text import plain_tip
 
 @dataclass(frozen=True)
 class SectionRow:
-    """A heading. folder: its chats are shown while it is open; count: how many they are."""
+    """Heading row. folder: its chats are shown while it is open; count: how many they are."""
 
     title: str
     folder: Folder | None = None
@@ -57,7 +57,7 @@ def identity(row: Row | None) -> Identity | None:
 
 
 def chat_rows(chats: Sequence[Chat], folders: Sequence[Folder], closed: Collection[int], now: datetime) -> list[Row]:
-    """Pinned chats, then folders, then the rest by time. chats: the latest first. closed: ids of folders."""
+    """Rows of the list: pinned chats, folders, then the rest by time. chats: the latest first. closed: folder ids."""
     rows: list[Row] = []
     pinned = [c for c in chats if c.pinned]
     if pinned:
@@ -79,7 +79,7 @@ def chat_rows(chats: Sequence[Chat], folders: Sequence[Folder], closed: Collecti
 
 
 def search_rows(chats: Sequence[Chat], hits: Sequence[SearchHit], most: int) -> list[Row]:
-    """Chats whose title has it, then messages that have it. most: hits that are looked for at all."""
+    """Rows of search results: chats by title, then messages. most: hits that are looked for at all."""
     rows: list[Row] = []
     if chats:
         rows += [SectionRow(tr("Titles")), *chats]
@@ -89,7 +89,7 @@ def search_rows(chats: Sequence[Chat], hits: Sequence[SearchHit], most: int) -> 
 
 
 def date_heading(at: datetime, now: datetime) -> str:
-    """The heading a chat of that time stands under."""
+    """Heading for a chat of that time."""
     days = (now.date() - at.date()).days
     if days <= 0:
         return tr("Today")
@@ -107,7 +107,7 @@ _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 
 
 class ChatListModel(QAbstractListModel):
-    """renamed: chat id and new title. folder_renamed: folder id and new name."""
+    """Qt model of the rows. renamed: chat id and new title. folder_renamed: folder id and new name."""
 
     renamed = Signal(object, str)
     folder_renamed = Signal(object, str)
@@ -120,21 +120,21 @@ class ChatListModel(QAbstractListModel):
         self.fresh: frozenset[int] = frozenset()  # chats whose answer came while another was on the page
 
     def mark(self, open_id: int, answering: frozenset[int], fresh: frozenset[int]) -> None:
-        """What is going on in which chat."""
+        """Set which chat is open, which are answering, and which have a new answer."""
         if (open_id, answering, fresh) != (self.open_id, self.answering, self.fresh):
             self.open_id, self.answering, self.fresh = open_id, answering, fresh
             if self.rows:
                 self.dataChanged.emit(self.index(0), self.index(len(self.rows) - 1))
 
     def fill(self, rows: list[Row]) -> None:
-        """Show these rows."""
+        """Replace the rows."""
         if rows != self.rows:
             self.beginResetModel()
             self.rows = rows
             self.endResetModel()
 
     def index_of(self, chat_id: int) -> QModelIndex:
-        """Where a chat is, or an invalid index."""
+        """Index of a chat, or an invalid one."""
         for number, row in enumerate(self.rows):
             if isinstance(row, Chat) and row.id == chat_id:
                 return self.index(number)
@@ -182,7 +182,7 @@ class ChatListModel(QAbstractListModel):
 
 
 class ChatDelegate(QStyledItemDelegate):
-    """One line for a chat or a folder, a small muted one for a heading, three for a message that was found."""
+    """Paints rows: one line for a chat or a folder, a small one for a heading, three for a message found."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -224,7 +224,7 @@ class ChatDelegate(QStyledItemDelegate):
         painter.restore()
 
     def setEditorData(self, editor: QWidget, index: _Index) -> None:
-        """Once: what is typed there stays, though the list has more to say of that chat meanwhile."""
+        """Fill the editor once, so that what is typed stays when the chat changes meanwhile."""
         if not editor.property(_FILLED):
             editor.setProperty(_FILLED, True)
             super().setEditorData(editor, index)
@@ -233,14 +233,14 @@ class ChatDelegate(QStyledItemDelegate):
         editor.setGeometry(option.rect)
 
     def _dot(self, painter: QPainter, rect: QRect, answering: bool) -> None:
-        """A ring while an answer is being written, a full dot when it is there."""
+        """Draw a ring while an answer is being written, a full dot when it is there."""
         accent = QColor(self._theme.palette.accent)
         painter.setPen(QPen(accent, 1.5))
         painter.setBrush(Qt.BrushStyle.NoBrush if answering else accent)
         painter.drawEllipse(QPointF(rect.right() - 13, rect.center().y() + 0.5), 3.5, 3.5)
 
     def _ground(self, painter: QPainter, option: QStyleOptionViewItem, target: bool, shown: bool) -> None:
-        """shown: it is the chat on the page, whichever is chosen in the list."""
+        """Draw the background. shown: it is the open chat."""
         p, state, rect = self._theme.palette, option.state, option.rect
         chosen = bool(state & QStyle.StateFlag.State_Selected)
         if shown:
@@ -280,7 +280,7 @@ class ChatDelegate(QStyledItemDelegate):
                    fonts.text(0.86))  # fmt: skip
 
     def _hit(self, painter: QPainter, room: QRect, hit: SearchHit) -> None:
-        """The chat's title, and two lines of the message with the hit in bold."""
+        """Draw the chat's title, and two lines of the message with the hit in bold."""
         p = self._theme.palette
         plain, bold = fonts.text(0.9), fonts.text(0.9, QFont.Weight.Bold)
         high = QFontMetrics(plain).height()

@@ -1,4 +1,4 @@
-"""The list of chats as one handles it: several can be chosen, and dragged into a folder and out again."""
+"""View of the list of chats, with multiple selection and drag and drop into folders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WIDEST = 220  # pixels of what is dragged
 
 
 class ChatView(QListView):
-    """dropped: tuple of chats, and the Folder they go into, or None for out of theirs.
+    """List view. dropped: tuple of chats, and the Folder they go into, or None for out of theirs.
 
     renaming_over: with another title or without.
     """
@@ -65,21 +65,21 @@ class ChatView(QListView):
 
     @Slot()
     def _filled(self) -> None:
-        """Tab passes by a list that is empty."""
+        """Have Tab skip a list that is empty."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._rows.rowCount() else Qt.FocusPolicy.NoFocus)
 
     def chats(self) -> tuple[Chat, ...]:
-        """Those chosen, from the top."""
+        """Selected chats, from the top."""
         rows = sorted(self.selectedIndexes(), key=lambda index: index.row())
         return tuple(row for row in (index.data(ROW_ROLE) for index in rows) if isinstance(row, Chat))
 
     @property
     def renaming(self) -> bool:
-        """Is somebody typing a title? Filling the list anew would lose it."""
+        """Whether a title is being edited. Filling the list anew would lose it."""
         return self.state() == QListView.State.EditingState
 
     def fill(self, rows: list[Row]) -> bool:
-        """Show these rows, with those chosen that were; False where none was.
+        """Replace the rows and restore the selection; False where nothing was selected.
 
         If the chat is gone that the keys are for, they are for the one next to it; after a folder they are for none.
         """
@@ -102,7 +102,7 @@ class ChatView(QListView):
         return True
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Beside the chats it would choose none, and yet show one as that which the keys are for."""
+        """Keep the current row selected after a click beside the rows."""
         super().mouseReleaseEvent(event)
         if not self.selectedIndexes() and not self.indexAt(event.position().toPoint()).isValid():
             self.selectionModel().select(self.currentIndex(), QItemSelectionModel.SelectionFlag.Select)
@@ -161,7 +161,7 @@ class ChatView(QListView):
             self.dropped.emit(moved, folder)
 
     def _section_at(self, point: QPoint) -> int:
-        """The row of the folder that this place belongs to; -1 where it is in none."""
+        """Row of the folder at a point; -1 where it is in none."""
         index = self.indexAt(point)
         row = index.data(ROW_ROLE)
         if isinstance(row, SectionRow) and row.folder is not None:
@@ -174,7 +174,7 @@ class ChatView(QListView):
         return -1
 
     def _mark(self, row: int) -> None:
-        """Show into which folder it would go."""
+        """Highlight the folder that a drop would go into."""
         if row != self._delegate.target:
             self._delegate.target = row
             self.viewport().update()
@@ -201,6 +201,6 @@ class ChatView(QListView):
 
 
 def _beside(rows: list[Row], at: int) -> Identity | None:
-    """The chat that is at that place now, or below it; where there is none, the last one above."""
+    """The chat that is at that row now, or below it; where there is none, the last one above."""
     order = [*rows[at:], *reversed(rows[:at])]
     return next((identity(row) for row in order if isinstance(row, Chat)), None)

@@ -1,4 +1,4 @@
-"""The list of chats: new, search, open, and what can be done with a chat or a folder."""
+"""Sidebar: new chat, search, the list of chats, and their menus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QMenu, QWidget
 
 from app.i18n.translate import plural, tr
 from app.sidebar.chat_model import ROW_ROLE, ChatListModel, SectionRow, chat_rows, search_rows
@@ -18,6 +18,7 @@ from app.storage.search import MOST, SearchHit
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
+from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.icon_button import IconButton
 from app.widgets.search_field import SearchField
 from app.widgets.text import plain_entry
@@ -54,22 +55,12 @@ class Sidebar(QFrame):
         self.fill_menu: Callable[[QMenu], object] = lambda menu: None
         mark = QLabel(self)
         sizes.show_logo(mark, 26)
-        name = QLabel("Underhill", self)
-        sizes.set_font(name, 1.15, name.font().Weight.DemiBold)
-        head = QHBoxLayout()
-        head.setContentsMargins(6, 2, 0, 8)
-        head.addWidget(mark)
-        head.addWidget(name, 1)
-        self.button = QPushButton(tr("New chat"), self)
-        self.button.setObjectName("new")
-        self.button.setToolTip(tr("New chat") + "  (Ctrl+N)")
-        self.button.clicked.connect(self.new)
+        name = make_label("Underhill", self, heading=1.15)
+        head = hbox(mark, (name, 1), margins=(6, 2, 0, 8))
+        self.button = make_button(tr("New chat"), self, self.new, "new", tip=tr("New chat") + "  (Ctrl+N)")
         self.more = IconButton(theme, "more", tr("Folders, import, export and backup"), self)
         self.more.clicked.connect(self._more)
-        begin = QHBoxLayout()
-        begin.setSpacing(4)
-        begin.addWidget(self.button, 1)
-        begin.addWidget(self.more)
+        begin = hbox((self.button, 1), self.more, spacing=4)
         self.search = SearchField(tr("Search all messages"), self)
         self.search.setToolTip(tr("Search all messages") + "  (Ctrl+K)")
         self._typed = QTimer(self, singleShot=True, interval=_SEARCH_AFTER)
@@ -87,23 +78,14 @@ class Sidebar(QFrame):
         self.list.dropped.connect(self.moved)
         self.model.renamed.connect(self.renamed)
         self.model.folder_renamed.connect(self.folder_renamed)
-        self._nothing = QLabel(self)
-        self._nothing.setObjectName("muted")
-        self._nothing.setWordWrap(True)
+        self._nothing = make_label("", self, "muted", wrap=True)
         self._nothing.setContentsMargins(8, 8, 8, 8)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 12, 10, 8)
-        column.setSpacing(8)
-        column.addLayout(head)
-        column.addLayout(begin)
-        column.addWidget(self.search)
-        column.addWidget(self._nothing)
-        column.addWidget(self.list, 1)
+        vbox(head, begin, self.search, self._nothing, (self.list, 1), parent=self, margins=(10, 12, 10, 8), spacing=8)
         self._tint()
         theme.changed.connect(self._tint)
 
     def minimumSizeHint(self) -> QSize:
-        """So wide that its buttons show all they say, whatever the size of text."""
+        """Width at which its buttons show all their text."""
         hint = super().minimumSizeHint()
         return QSize(min(_WIDEST, max(_NARROWEST, hint.width())), hint.height())
 
@@ -117,13 +99,13 @@ class Sidebar(QFrame):
             self.mark(current)
 
     def show_found(self, chats: list[Chat], hits: list[SearchHit]) -> None:
-        """What a search found, in titles and in messages."""
+        """Fill the list with search results, in titles and in messages."""
         self.list.setDragEnabled(False)  # there is no folder to drag it to
         self.list.fill(search_rows(chats, hits, MOST))
         self._say("" if self.model.rows else tr("No chat has that."))
 
     def mark(self, current: int) -> None:
-        """Show which chat is open."""
+        """Select the open chat."""
         row = self.list.currentIndex().data(ROW_ROLE)
         if (isinstance(row, SearchHit) and row.chat.id == current) or len(self.list.chats()) > 1:
             return  # it is marked, or somebody is choosing several
@@ -142,7 +124,7 @@ class Sidebar(QFrame):
             self.list.edit(index)
 
     def leave_search(self) -> bool:
-        """Show all chats again, where one searches; False where one does not."""
+        """End a search and show all chats; False where there was none."""
         searching = bool(self.search.text()) and (self.search.hasFocus() or self.list.hasFocus())
         if searching:
             self.search.clear()
@@ -159,7 +141,7 @@ class Sidebar(QFrame):
 
     @Slot()
     def _to_list(self) -> None:
-        """Enter in the search goes to what was found."""
+        """Focus the first result, on Enter in the search."""
         first = next((n for n, row in enumerate(self.model.rows) if not isinstance(row, SectionRow)), -1)
         if first >= 0:
             self.list.setFocus()
@@ -167,13 +149,13 @@ class Sidebar(QFrame):
 
     @Slot(QModelIndex)
     def _activated_by_key(self, index: QModelIndex) -> None:
-        """Enter; where a mouse click activates, it came as `clicked` already."""
+        """Open a row on Enter; a click came as `clicked` already."""
         if not self.list.underMouse() or not isinstance(index.data(ROW_ROLE), SectionRow):
             self._activated(index)
 
     @Slot(QModelIndex)
     def _clicked(self, index: QModelIndex) -> None:
-        """With Ctrl or Shift a click chooses several chats, and opens none."""
+        """Open a row, unless Ctrl or Shift select several."""
         several = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
         if not QGuiApplication.keyboardModifiers() & several:
             self._activated(index)
@@ -198,7 +180,7 @@ class Sidebar(QFrame):
 
     @Slot()
     def _choose_folder(self) -> None:
-        """A menu of folders for the chosen chats, at the last of them."""
+        """Show a menu of folders for the selected chats."""
         chats = self.list.chats()
         if chats:
             menu = self._new_menu()
@@ -234,7 +216,7 @@ class Sidebar(QFrame):
         menu.popup(self.list.viewport().mapToGlobal(point))
 
     def fill_chat_menu(self, menu: QMenu, chat: Chat) -> None:
-        """What can be done with a chat."""
+        """Add the actions on a chat to a menu."""
         colour = self._theme.palette.muted
         menu.addAction(icon("edit", colour), tr("Rename") + "\tF2", self.rename_current)
         menu.addAction(icon("pin", colour), tr("Unpin") if chat.pinned else tr("Pin to the top"),
@@ -246,7 +228,7 @@ class Sidebar(QFrame):
         menu.addAction(icon("trash", colour), tr("Delete") + "\tDel", lambda: self.deleted.emit((chat,)))
 
     def _fill_folders(self, menu: QMenu, chats: tuple[Chat, ...]) -> None:
-        """Where chats can be moved to."""
+        """Add the folders that chats can be moved to."""
         inside = {chat.folder_id for chat in chats}
         for folder in self._folders:
             if inside != {folder.id}:

@@ -1,4 +1,4 @@
-"""Chats that were deleted: take them back, or remove them for good."""
+"""Dialog of deleted chats: restore them, or remove them for good."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ from datetime import datetime
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
-    QLabel,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,10 +16,11 @@ from app.i18n.dates import moment
 from app.i18n.translate import tr
 from app.storage.records import Chat
 from app.storage.trash import DAYS
+from app.widgets.builders import hbox, make_button, make_label, vbox
 
 
 class TrashDialog(QDialog):
-    """Signals bear the Chat."""
+    """List of deleted chats. Signals carry the Chat."""
 
     taken_back = Signal(object)
     removed = Signal(object)
@@ -35,9 +32,7 @@ class TrashDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Recently deleted"))
         self.resize(520, 420)
-        self._note = QLabel(self)
-        self._note.setObjectName("muted")
-        self._note.setWordWrap(True)
+        self._note = make_label("", self, "muted", wrap=True)
         self.list = QListWidget(self)
         self.list.setObjectName("rows")
         self.list.setAccessibleName(tr("Deleted chats"))
@@ -47,29 +42,14 @@ class TrashDialog(QDialog):
             self.list.addItem(entry)
         self.list.setCurrentRow(0)
         self.list.itemActivated.connect(self._take_back)
-        self.back = QPushButton(tr("Restore"), self)
-        self.back.setObjectName("primary")
-        self.back.clicked.connect(self._take_back)
-        self.remove = QPushButton(tr("Delete for good"), self)
-        self.remove.clicked.connect(self._remove)
-        self.empty = QPushButton(tr("Delete all for good"), self)
-        self.empty.clicked.connect(self._empty)
-        close = QPushButton(tr("Close"), self)
-        close.clicked.connect(self.accept)
+        self.back = make_button(tr("Restore"), self, self._take_back, "primary")
+        self.remove = make_button(tr("Delete for good"), self, self._remove)
+        self.empty = make_button(tr("Delete all for good"), self, self._empty)
+        close = make_button(tr("Close"), self, self.accept)
         for button in (self.remove, self.empty, close):
             button.setAutoDefault(False)
-        row = QHBoxLayout()
-        row.addWidget(self.back)
-        row.addWidget(self.remove)
-        row.addWidget(self.empty)
-        row.addStretch(1)
-        row.addWidget(close)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(12)
-        column.addWidget(self._note)
-        column.addWidget(self.list, 1)
-        column.addLayout(row)
+        row = hbox(self.back, self.remove, self.empty, ..., close)
+        vbox(self._note, (self.list, 1), row, parent=self, margins=(20, 18, 20, 16), spacing=12)
         self._fit()
 
     @Slot()
@@ -91,7 +71,7 @@ class TrashDialog(QDialog):
         self.emptied.emit()
 
     def _take(self) -> Chat | None:
-        """The chosen chat, out of the list."""
+        """Remove the selected chat from the list and return it."""
         if self.list.currentRow() < 0:
             return None
         chat = self.list.takeItem(self.list.currentRow()).data(Qt.ItemDataRole.UserRole)

@@ -1,4 +1,4 @@
-"""The thread that owns the chat database, so that no disk ever blocks the window."""
+"""Thread that owns the chat database, so that no disk ever blocks the window."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Job = tuple[Callable[[ChatStore], Any], Callable[[Any], object] | None, Callabl
 
 @dataclass(frozen=True)
 class _Retry:
-    """done: what to call on the window's thread once it has worked."""
+    """Request to open the database again. done: called on the window's thread once it has worked."""
 
     done: Callable[[], object]
 
@@ -49,14 +49,14 @@ class DatabaseThread:
         done: Callable[[T], object] | None = None,
         failed: Callable[[Problem], object] | None = None,
     ) -> None:
-        """Run job(store) on the keeper's thread, then done(result), or failed(problem), on the window's thread.
+        """Run job(store) on the database thread, then done(result), or failed(problem), on the window's thread.
 
         A defect (anything but a database or file error) is shown by Python's thread hook, and is a problem, too.
         """
         self._jobs.put((job, done, failed or self._on_problem))
 
     def run_blocking(self, job: Callable[[ChatStore], T], seconds: float) -> T | None:
-        """Wait for the result of a job, once all before it is done and its results are told.
+        """Run a job and wait for its result, after all jobs before it and their results.
 
         None where it fails, or takes longer than so many seconds. For the end of a run: nothing else goes on meanwhile.
         """
@@ -75,7 +75,7 @@ class DatabaseThread:
         return found[0] if found else None
 
     def retry(self, done: Callable[[], object]) -> None:
-        """Open the database, where it could not be opened, with what was written meanwhile.
+        """Open the database again, where it could not be opened, with what was written meanwhile.
 
         done: that worked, or it was open. Otherwise there is another problem.
         """
@@ -105,7 +105,7 @@ class DatabaseThread:
             store.close()
 
     def _done(self, store: ChatStore, entry: _Job) -> ChatStore:
-        """Run a job; the store to go on with."""
+        """Run a job; returns the store to continue with."""
         job, done, failed = entry
         try:
             if self._unreadable:
@@ -130,7 +130,7 @@ class DatabaseThread:
         return store
 
     def _opened_anew(self, store: ChatStore) -> ChatStore:
-        """The same file again, behind an error of the disk; the store as it is where that fails, too.
+        """Open the same file again after an I/O error; the old store where that fails, too.
 
         A disk that was pulled out and plugged in again is there, and yet no file that was open before can be used. A
         file that is missing is not begun anew: the folder may be the one in which the disk was mounted.
@@ -150,7 +150,7 @@ class DatabaseThread:
         return opened
 
     def _tried_again(self, store: ChatStore) -> tuple[ChatStore, bool]:
-        """The store to go on with, and whether all is well."""
+        """Returns the store to continue with, and whether it is on the disk."""
         if not store.in_memory:
             return store, True
         opened, problem = open_store(self._path)

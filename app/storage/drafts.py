@@ -1,4 +1,4 @@
-"""What is attached to messages that are not sent yet. Jobs for the database thread."""
+"""Attachments of messages that are not sent yet. Jobs for the database thread."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ NEW = 0  # stands for the chat that has no message yet
 
 
 def attached(store: ChatStore, chat_id: int = NEW) -> tuple[Attachment, ...]:
-    """What is attached to the draft of a chat."""
+    """Attachments of a chat's draft."""
     row = store.db.execute("SELECT attachments FROM drafts WHERE chat_id = ?", (chat_id,)).fetchone()
     return records.attachments_of(json.loads(row[0])) if row is not None else ()
 
 
 def keep(store: ChatStore, chat_id: int, files: tuple[Attachment, ...]) -> None:
-    """Keep it; nothing attached leaves no row."""
+    """Store the attachments of a chat's draft; none leaves no row."""
     if files:
         store.db.execute(
             "INSERT INTO drafts (chat_id, attachments) VALUES (?, ?) "

@@ -1,4 +1,4 @@
-"""Folders of chats."""
+"""Folders of chats. Jobs for the database thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def listed(store: ChatStore) -> list[Folder]:
 
 
 def make(store: ChatStore, name: str, folder_id: int = 0) -> Folder:
-    """A folder of that name: a new one, or the one there is. folder_id: that the new one had before it was removed."""
+    """Create a folder, or return the one of that name. folder_id: that the new one had before it was removed."""
     row = store.db.execute("SELECT id, name FROM folders WHERE name = ?", (name,)).fetchone()
     if row is None:
         row = (folder_id or new_id(), name)
@@ -40,7 +40,7 @@ def rename(store: ChatStore, folder_id: int, name: str) -> tuple[Folder, list[in
 
 
 def remove(store: ChatStore, folder_id: int) -> list[int]:
-    """Remove a folder; its chats go back to the list. The ids of those, with those in the trash."""
+    """Remove a folder; its chats go back to the list. Returns their ids, with those in the trash."""
     with store.transaction() as db:
         inside = _inside(store, folder_id)
         db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))

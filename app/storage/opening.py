@@ -1,4 +1,4 @@
-"""Opening the chat database whatever state it is in: nothing is deleted, and what went wrong is said."""
+"""Opens the chat database whatever state it is in: nothing is deleted, and what went wrong is reported."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Problem:
 
 
 def explain(error: BaseException, path: Path) -> Problem:
-    """A database or file error as a sentence and an action."""
+    """Describe a database or file error by a sentence and an action."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     number = getattr(error, "errno", None)
     cause = f"{type(error).__name__}: {error} ({path})"
@@ -59,12 +59,12 @@ def explain(error: BaseException, path: Path) -> Problem:
 
 
 def unreadable(error: sqlite3.Error) -> bool:
-    """Whether the disk failed, and not what was asked of it."""
+    """Whether it is an I/O error."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
 
 
 def open_store(path: Path) -> tuple[ChatStore, Problem | None]:
-    """The store at `path`, or the next best thing together with what to tell the user.
+    """Open the store at `path`, or the next best thing, together with what to tell the user.
 
     A damaged file is kept under a dated name, and a new one begun. Where nothing can be written (or the file is
     from a newer version), chats live in memory for this run only.
@@ -122,7 +122,7 @@ _TABLES = ("folders", "chats", "messages", "presets", "drafts")  # what they ref
 
 
 def copy_rows(source: ChatStore, target: ChatStore) -> None:
-    """Add all rows of `source`, or none; what `target` has under the same id or name stays. Raises sqlite3.Error.
+    """Copy all rows of `source`, or none; what `target` has under the same id or name stays. Raises sqlite3.Error.
 
     Folders of one name become one, and what is attached to the chat without a message comes together.
     """

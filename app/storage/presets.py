@@ -1,4 +1,4 @@
-"""Styles under a name."""
+"""Presets: named styles. Jobs for the database thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def listed(store: ChatStore) -> dict[str, Style]:
 
 
 def keep(store: ChatStore, name: str, style: Style) -> None:
-    """Keep a style under a name, in the place of what had it."""
+    """Store a style under a name, replacing what had it."""
     store.db.execute(
         "INSERT INTO presets (id, name, style) VALUES (?, ?, ?) "
         "ON CONFLICT (name) DO UPDATE SET style = excluded.style",
@@ -23,10 +23,10 @@ def keep(store: ChatStore, name: str, style: Style) -> None:
 
 
 def rename(store: ChatStore, name: str, new: str) -> None:
-    """Another name for a preset. Raises sqlite3.IntegrityError where there is one of that name."""
+    """Rename a preset. Raises sqlite3.IntegrityError where there is one of that name."""
     store.db.execute("UPDATE presets SET name = ? WHERE name = ?", (new, name))
 
 
 def remove(store: ChatStore, name: str) -> None:
-    """Forget a preset; chats that were given it keep their style."""
+    """Delete a preset; chats that were given it keep their style."""
     store.db.execute("DELETE FROM presets WHERE name = ?", (name,))

@@ -16,7 +16,7 @@ _making = threading.Lock()
 
 
 def new_id() -> int:
-    """An id that grows with time: microseconds since 1970, then ten bits for ids of the same microsecond.
+    """Make an id that grows with time: microseconds since 1970, then ten bits for ids of the same microsecond.
 
     Each is larger than those made before it, though the clock be set back meanwhile. Made by the window, not by the
     database, so that nothing waits for a write. It is the row's INTEGER PRIMARY KEY, which a full-text index can refer
@@ -29,7 +29,7 @@ def new_id() -> int:
 
 
 def reserve_ids(known: int) -> None:
-    """Ids made from now on are larger than this one. One that no clock has made leaves no room for others."""
+    """Have ids made from now on larger than this one. One that no clock has made leaves no room for others."""
     global _last
     with _making:
         if known < _LATEST:
@@ -48,7 +48,7 @@ def unpack_tokens(data: bytes) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class ScrollPosition:
-    """Where one had scrolled to: the message at the top of the page, and how many pixels of it are above."""
+    """Scroll position: the message at the top of the page, and how many pixels of it are above."""
 
     message_id: int
     pixels: int
@@ -81,7 +81,7 @@ class Attachment:
 
 @dataclass(frozen=True)
 class QueuedMessage:
-    """A message that waits for the answer before it to end."""
+    """A message that waits until the answer before it has ended."""
 
     text: str
     attachments: tuple[Attachment, ...] = ()
@@ -133,7 +133,7 @@ class StoredMessage:
 
     @property
     def unfinished(self) -> bool:
-        """An answer that could go on from where it ended."""
+        """Whether it is an answer that could be continued."""
         ended = self.state == "cut" or self.finish in ("length", "cancelled", "held", "failed", "edited")
         return self.role == "assistant" and self.state != "streaming" and bool(self.content) and ended
 
@@ -197,7 +197,7 @@ def queue_of(text: str) -> tuple[QueuedMessage, ...]:
 
 
 def position_text(place: ScrollPosition | None) -> str:
-    """A place as it is kept; '' for the end."""
+    """Scroll position as it is stored; '' for the end."""
     return "" if place is None else f"{place.message_id} {place.pixels}"
 
 

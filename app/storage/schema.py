@@ -1,4 +1,4 @@
-"""The shape of the chat database and the steps from one version of it to the next.
+"""Schema of the chat database, and the migrations from one version of it to the next.
 
 `PRAGMA user_version` counts the steps that have been taken. A step is never edited once released; a new one is added.
 """
@@ -120,7 +120,7 @@ class NewerDatabase(Exception):
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[Sequence[str]] = STEPS) -> int:
-    """Take the steps that are missing, each whole or not at all. Returns how many were taken.
+    """Take the migration steps that are missing, each whole or not at all. Returns how many were taken.
 
     Raises NewerDatabase where the file has taken more steps than this version knows; the file stays as it is.
     """

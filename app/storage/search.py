@@ -109,13 +109,13 @@ class SearchHit:
 
 
 def terms(text: str) -> list[str]:
-    """What is looked for: words, and what stands between quotation marks as one. Each once, and no more than MANY."""
+    """Terms of a query: words, and what stands between quotation marks as one. Each once, and no more than MANY."""
     found = (quoted or word for quoted, word in re.findall(r'"([^"]+)"?|([^\s"]+)', text.replace("\0", " ")))
     return list(dict.fromkeys(found))[:MANY]
 
 
 def find(store: ChatStore, text: str, most: int = MOST) -> list[SearchHit]:
-    """Messages with all terms of `text`, upper and lower case alike, without those of deleted chats."""
+    """Find messages with all terms of `text`, case-insensitively, without those of deleted chats."""
     wanted = terms(text)
     if not wanted:
         return []
@@ -180,7 +180,7 @@ def _by_trigrams(db: sqlite3.Connection, long: str, wanted: list[str], most: int
 
 
 class _Question:
-    """Looks for the latest messages of chats that are not deleted. wanted: short terms to look for in each message."""
+    """Query for the latest messages of chats that are not deleted. wanted: short terms to look for in each message."""
 
     def __init__(self, db: sqlite3.Connection, most: int, wanted: Sequence[str] = ()) -> None:
         self._db, self._most = db, most
@@ -191,18 +191,18 @@ class _Question:
             self.where(condition, *values)
 
     def where(self, condition: str, *values: object) -> _Question:
-        """One condition more."""
+        """Add a condition."""
         self._conditions.append(condition)
         self._values += values
         return self
 
     def matching(self, index: str, expression: str) -> list[_Row]:
-        """The messages that an index gives."""
+        """Run it on the messages that an index gives."""
         self.where(f"{index} MATCH ?", expression)
         return self.ask(f"{index} CROSS JOIN messages m ON m.id = {index}.rowid", f"{index}.rowid")
 
     def ask(self, source: str = "messages m", key: str = "m.id") -> list[_Row]:
-        """The messages of a source."""
+        """Run it on the messages of a source."""
         return self._db.execute(
             f"SELECT m.id, m.role, m.content, m.created_at, m.chat_id FROM {source} "
             f"CROSS JOIN chats c ON c.id = m.chat_id WHERE {' AND '.join(self._conditions)} "

@@ -1,4 +1,4 @@
-"""What can be done with the chat database. Plain and synchronous; the database thread calls it on its own thread."""
+"""Chat store: SQL of chats and messages. Synchronous; the database thread calls it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ChatStore:
             raise
 
     def count_on(self) -> None:
-        """Ids of now on are larger than those there are, though the clock was set back since: their order is told."""
+        """Have new ids larger than all there are, though the clock was set back: their order shows."""
         for table in ("chats", "messages"):
             (last,) = self.db.execute(f"SELECT max(id) FROM {table}").fetchone()
             reserve_ids(last or 0)
@@ -50,22 +50,22 @@ class ChatStore:
 
     @property
     def in_memory(self) -> bool:
-        """Nothing of it is on the disk."""
+        """Whether nothing of it is on the disk."""
         return self.file is None
 
     @property
     def file(self) -> Path | None:
-        """The file on the disk."""
+        """File on the disk."""
         name = self.db.execute("PRAGMA database_list").fetchone()[2]
         return Path(name) if name else None
 
     def check(self) -> str:
-        """'ok', or what SQLite finds broken."""
+        """Integrity check: 'ok', or what SQLite finds broken."""
         return str(self.db.execute("PRAGMA quick_check(1)").fetchone()[0])
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All of it or nothing; on return it survives a power cut."""
+        """Transaction that survives a power cut once it returns."""
         self.db.execute("PRAGMA synchronous = FULL")
         self.db.execute("BEGIN IMMEDIATE")
         try:
@@ -112,26 +112,26 @@ class ChatStore:
         _insert(self.db, messages)
 
     def set_title(self, chat_id: int, title: str, by_hand: bool) -> None:
-        """Name a chat. An automatic title never replaces one set by hand."""
+        """Set a chat's title. An automatic title never replaces one set by hand."""
         self.db.execute(
             "UPDATE chats SET title = ?, title_by_hand = ? WHERE id = ? AND (? OR NOT title_by_hand)",
             (title, by_hand, chat_id, by_hand),
         )
 
     def set_draft(self, chat_id: int, draft: str) -> None:
-        """Keep what is typed but not sent."""
+        """Store what is typed but not sent."""
         self.db.execute("UPDATE chats SET draft = ? WHERE id = ?", (draft, chat_id))
 
     def set_place(self, chat_id: int, place: ScrollPosition | None) -> None:
-        """Keep where one had scrolled to."""
+        """Store the scroll position."""
         self.db.execute("UPDATE chats SET place = ? WHERE id = ?", (records.position_text(place), chat_id))
 
     def set_style(self, chat_id: int, style: Style | None) -> None:
-        """Keep how this chat is answered; None: as the settings say."""
+        """Store how this chat is answered; None: as the settings say."""
         self.db.execute("UPDATE chats SET style = ? WHERE id = ?", (records.style_text(style), chat_id))
 
     def set_pinned(self, chat_id: int, pinned: bool) -> None:
-        """Keep a chat at the top of the list, or let it go back to its time."""
+        """Pin a chat to the top of the list, or unpin it."""
         self.db.execute("UPDATE chats SET pinned = ? WHERE id = ?", (pinned, chat_id))
 
     # ---- messages ---------------------------------------------------------------------------------------------
@@ -142,11 +142,11 @@ class ChatStore:
             self.follow(messages)
 
     def follow(self, messages: tuple[StoredMessage, ...]) -> None:
-        """The same, in the transaction that is open."""
+        """Do what `add` does, in the transaction that is open."""
         _insert(self.db, messages)
 
     def update(self, m: StoredMessage) -> None:
-        """Write an answer as it is by now. While it streams, no fsync: it survives the process, and is cheap."""
+        """Write an answer's current state. While it streams, no fsync: it survives the process, and is cheap."""
         self.db.execute(f"PRAGMA synchronous = {'NORMAL' if m.state == 'streaming' else 'FULL'}")
         self.db.execute(
             "UPDATE messages SET content = ?, token_ids = ?, state = ?, finish = ?, stats = ? WHERE id = ?",

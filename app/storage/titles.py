@@ -13,7 +13,7 @@ _INLINE = re.compile(r"`+|~{3,}|(?<!\w)[*_~]+(?=\S)|(?<=\S)[*_~]+(?!\w)")  # cod
 
 
 def title_from(text: str) -> str:
-    """The first line that says something, without Markdown signs, cut at a word; never empty."""
+    """Title from the first line that says something, without Markdown signs, cut at a word; never empty."""
     for line in text.splitlines():
         plain = _INLINE.sub("", _BLOCK.sub("", line))
         plain = " ".join(plain.split()).strip(" -:")
@@ -23,7 +23,7 @@ def title_from(text: str) -> str:
 
 
 def numbered(title: str) -> tuple[str, str]:
-    """A title without its number, and the number: 'Sourdough', ' (2)'. ('Sourdough', '') where it has none."""
+    """Split a title into text and number: 'Sourdough', ' (2)'. ('Sourdough', '') where it has none."""
     found = _NUMBER.search(title)
     return (title[: found.start()], found.group()) if found else (title, "")
 

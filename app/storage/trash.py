@@ -1,4 +1,4 @@
-"""Chats that were deleted: kept for a while, so that a slip of the finger loses nothing."""
+"""Trash of deleted chats, which are kept for DAYS. Jobs for the database thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def restore(store: ChatStore, chat_id: int) -> None:
 
 
 def listed(store: ChatStore) -> list[tuple[Chat, float]]:
-    """What is in the trash and when it came there, the latest first."""
+    """Chats in the trash and when they came there, the latest first."""
     found = store.db.execute(
         f"SELECT deleted_at, {records.CHAT_COLUMNS} FROM chats WHERE deleted_at IS NOT NULL "
         "ORDER BY deleted_at DESC, id DESC"
@@ -32,7 +32,7 @@ def listed(store: ChatStore) -> list[tuple[Chat, float]]:
 
 
 def empty(store: ChatStore, chat_id: int | None = None, lived: LivedTime | None = None) -> int:
-    """Remove for good: one chat, or all. lived: only those that have been there for DAYS. Returns how many went.
+    """Delete for good: one chat, or all. lived: only those that have been there for DAYS. Returns how many went.
 
     What they said is taken out of the search index as well, in which SQLite would leave it for a while.
     """
@@ -51,5 +51,5 @@ def empty(store: ChatStore, chat_id: int | None = None, lived: LivedTime | None 
 
 
 def empty_expired(store: ChatStore) -> int:
-    """Remove for good what has been there for DAYS; nothing of a database that is not kept. Returns how many went."""
+    """Delete for good what has been there for DAYS; nothing of a database in memory. Returns how many went."""
     return 0 if store.file is None else empty(store, lived=look(store.file.parent))

@@ -1,4 +1,4 @@
-"""The typefaces shipped with the window, and the sizes made from one base size."""
+"""Typefaces shipped with the window, and the sizes derived from one base size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _percent = 100
 
 
 def load() -> None:
-    """Make the shipped typefaces known to Qt. A missing file leaves the system's faces, which the lists name next."""
+    """Register the shipped typefaces with Qt. A missing file leaves the system's faces, which the lists name next."""
     for name in _FILES:
         QFontDatabase.addApplicationFont(str(resources.path("fonts", name)))
     if not all(_can_be_shown(script, sample) for script, sample in _SAMPLES.items()):
@@ -48,28 +48,28 @@ def _can_be_shown(script: QFontDatabase.WritingSystem, sample: str) -> bool:
 
 
 def percent() -> int:
-    """How large all text is."""
+    """Text size in percent."""
     return _percent
 
 
 def set_percent(percent: int) -> None:
-    """Make all text larger or smaller that is made from now on; Theme.set_percent sees to what there is."""
+    """Set the size of text that is made from now on; Theme.set_percent sees to what there is."""
     global _percent
     _percent = percent
 
 
 def points(scale: float = 1.0) -> float:
-    """Of text at `scale` times the base size."""
+    """Point size of text at `scale` times the base size."""
     return BASE_POINTS * scale * _percent / 100
 
 
 def pixels(side: int) -> int:
-    """Of an icon that is `side` pixels wide beside text of the base size: it grows and shrinks with the text."""
+    """Pixels of an icon that is `side` wide beside text of the base size: it grows and shrinks with the text."""
     return round(side * _percent / 100)
 
 
 def text(scale: float = 1.0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """The face for prose and controls at `scale` times the base size."""
+    """Typeface for prose and controls at `scale` times the base size."""
     return QFont(_face(points(scale), weight))
 
 
@@ -84,7 +84,7 @@ def _face(size: float, weight: QFont.Weight) -> QFont:
 
 
 def code(scale: float = 0.93) -> QFont:
-    """The fixed-pitch face."""
+    """Fixed-pitch typeface."""
     font = QFont()
     font.setFamilies(_CODE)
     font.setPointSizeF(points(scale))

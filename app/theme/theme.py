@@ -1,4 +1,4 @@
-"""The theme in force: follows the system unless told otherwise, and tells painters when it changes."""
+"""The theme in force: follows the system unless told otherwise, and notifies painters when it changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MODES = ("system", "light", "dark")
 
 
 class Theme(QObject):
-    """palette: the colours in force. changes: they, or the size of text, are about to be others. changed: they are."""
+    """palette: colours in force. about_to_change, changed: they, or the size of text, will be others, and are."""
 
     about_to_change = Signal()
     changed = Signal()
@@ -30,12 +30,12 @@ class Theme(QObject):
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow)
 
     def set_mode(self, mode: str) -> None:
-        """mode: one of MODES."""
+        """Set light, dark or system. mode: one of MODES."""
         self.mode = mode
         self._follow()
 
     def set_percent(self, percent: int) -> None:
-        """Make all text larger or smaller, and with it all that is made to its size."""
+        """Set the size of all text, and of all that is made to it."""
         if percent != fonts.percent():
             self.about_to_change.emit()
             fonts.set_percent(percent)

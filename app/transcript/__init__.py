@@ -1,1 +1,1 @@
-"""The conversation as it is seen: a list that lays out and paints only what is in sight."""
+"""The conversation: a scrolling page that lays out and paints only what is in sight."""

@@ -1,4 +1,4 @@
-"""One block of a message on the page: its document, made when it comes into sight, and its height."""
+"""Blocks of a message on the page: their documents, made when they come into sight, and their heights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHAR = 7.3
 
 
 def estimate(text: str, width: float) -> float:
-    """A guess at the height of text, from its length alone."""
+    """Estimated height of text, from its length alone."""
     size = fonts.points() / fonts.BASE_POINTS
     per_line = max(8, int(width / (size * _CHAR)))
     return size * _LINE * (1 + text.count("\n") + len(text) // per_line)
@@ -61,7 +61,7 @@ class DocumentBuilder(QObject):
 
 
 class BlockView:
-    """block, and where it lies: top is relative to the message. Heights are guesses until `measure`."""
+    """A block and where it lies: top is relative to the message. Heights are estimates until `measure`."""
 
     def __init__(self, block: Block, plain: bool) -> None:
         self.block = block
@@ -75,22 +75,22 @@ class BlockView:
 
     @property
     def is_quote(self) -> bool:
-        """Drawn beside a bar."""
+        """Whether it is drawn beside a bar."""
         return self.block.kind == "text" and not self.plain and self.block.text.startswith(">")
 
     @property
     def is_fold(self) -> bool:
-        """The line that a thought is folded under."""
+        """Whether it is the line that a thought is folded under."""
         return self.block.kind == "fold"
 
     @property
     def is_code(self) -> bool:
-        """Drawn on a panel with a head."""
+        """Whether it is drawn on a panel with a head."""
         return self.block.kind == "code" or self.block.code
 
     @property
     def right_to_left(self) -> bool:
-        """Is it written from right to left?"""
+        """Whether it is written from right to left."""
         first = self.document.firstBlock() if self.document is not None else None
         return first is not None and first.textDirection() == Qt.LayoutDirection.RightToLeft
 
@@ -105,11 +105,11 @@ class BlockView:
         return 14.0 if self.is_code or other.is_code else 11.0
 
     def measured(self, width: float) -> bool:
-        """Is height the true one for this width?"""
+        """Whether the height is the true one for this width."""
         return self.document is not None and self._for_width == width
 
     def guess(self, width: float) -> None:
-        """A height for layout while out of sight; a height once measured is kept for its width."""
+        """Estimate the height while out of sight; one that was measured is kept for its width."""
         if self._for_width != width:
             text_width = width - 2 * CODE_PAD if self.is_code else width
             self.height = estimate(self.block.text, text_width)
@@ -136,7 +136,7 @@ class BlockView:
         self._for_width = width
 
     def grow(self, block: Block) -> None:
-        """The open block has more text now: only what is new goes into the document."""
+        """Append the open block's new text to the document."""
         old = self.block
         self.block = block
         self.unchanged = 0.0
@@ -150,28 +150,28 @@ class BlockView:
         self._for_width = -1.0
 
     def align_right_to_left(self, width: float) -> None:
-        """Writing from right to left begins at the right edge of the bubble, which leaves this width for it."""
+        """Align right-to-left text with the right edge of the bubble, which leaves this width for it."""
         if self.document is not None and self.right_to_left:
             self.indent = width - self.document.textWidth()
 
     def drop_waiting(self) -> None:
-        """Formulas have been made: where this block waited for some, it is made anew."""
+        """Drop the document where it waited for formulas that have been made."""
         if self.document is not None and self.document.waiting:
             self.drop()
 
     def forget(self) -> None:
-        """Let the document go, and with it the height."""
+        """Drop the document, and with it the height."""
         self.drop()
         self._for_width = -1.0
 
     def drop(self) -> None:
-        """Let the document go; the height stays as a guess."""
+        """Drop the document; the height stays as an estimate."""
         if self.document is not None:
             self.document.deleteLater()
             self.document = None
 
     def text_rect(self, width: float) -> QRectF:
-        """Where the document is drawn, relative to the message's column."""
+        """Rectangle of the document, relative to the message's column."""
         if self.is_code:
             return QRectF(
                 CODE_PAD, self.top + fonts.pixels(CODE_HEAD) + CODE_PAD - 8, width - 2 * CODE_PAD, self.height

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.i18n.translate import tr
 from app.storage.records import StoredMessage
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.transcript.layout import BUTTON, button_column
+from app.widgets.builders import hbox, make_label
 from app.widgets.icon_button import IconButton
 
 _MARKER_WIDTH = 3  # pixels
@@ -42,12 +43,9 @@ class MessageActions(QFrame):
         self.setObjectName("actions")
         self._theme = theme
         self._message: StoredMessage | None = None
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(0)
+        self._row = hbox(parent=self, margins=0, spacing=0)
         self._before = self._add("chevron-left", tr("Version before"), lambda i: self.step.emit(i, -1))
-        self._which = QLabel(self)
-        self._which.setObjectName("muted")
+        self._which = make_label("", self, "muted")
         self._row.addWidget(self._which)
         self._after = self._add("chevron-right", tr("Version after"), lambda i: self.step.emit(i, 1))
         self._thought = self._add("thought", tr("Show the thought"), self.thought.emit, "Ctrl+T")

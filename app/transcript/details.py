@@ -13,8 +13,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +22,7 @@ from app.theme import fonts
 from app.transcript import notes
 from app.transcript.item import FOOT, MessageItem
 from app.transcript.page import TranscriptPage
+from app.widgets.builders import hbox, make_button, vbox
 from app.widgets.text import plain_tip
 
 _GAP = 8.0  # pixels below the details of an answer
@@ -44,9 +43,7 @@ class AnswerDetails(QFrame):
         self.setAccessibleName(tr("How this answer was made"))
         self.message = message
         self.card = QWidget(self)
-        self._column = column = QVBoxLayout(self.card)
-        column.setContentsMargins(16, 12, 16, 6)
-        column.setSpacing(10)
+        self._column = column = vbox(parent=self.card, margins=(16, 12, 16, 6), spacing=10)
         sentence = notes.why(message)
         if sentence:
             reason = _label(sentence, "")
@@ -66,35 +63,27 @@ class AnswerDetails(QFrame):
         self.trouble = _label("", "restart")
         self.trouble.setWordWrap(True)
         self.trouble.hide()
-        copy = QPushButton(tr("Copy"), self)
-        copy.setAccessibleName(tr("Copy the figures"))
-        copy.clicked.connect(self._copy)
-        save = QPushButton(tr("Save…"), self)
-        save.setAccessibleName(tr("Save the figures"))
-        save.setToolTip(tr("As a table (.csv) or as a picture (.png)"))
-        save.clicked.connect(self._ask)
-        close = QPushButton(tr("Hide"), self)
-        close.setAccessibleName(tr("Hide the figures"))
-        close.clicked.connect(lambda: self.hidden.emit(message.id))
+        copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy the figures"))
+        save = make_button(
+            tr("Save…"),
+            self,
+            self._ask,
+            name=tr("Save the figures"),
+            tip=tr("As a table (.csv) or as a picture (.png)"),
+        )
+        close = make_button(tr("Hide"), self, lambda: self.hidden.emit(message.id), name=tr("Hide the figures"))
         buttons = QHBoxLayout()
         buttons.setContentsMargins(16, 0, 16, 0)
         for button in (copy, save):
             buttons.addWidget(button)
         buttons.addStretch(1)
         buttons.addWidget(close)
-        trouble = QHBoxLayout()
-        trouble.setContentsMargins(16, 0, 16, 0)
-        trouble.addWidget(self.trouble)
-        self._outer = outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 12)
-        outer.setSpacing(6)
-        outer.addWidget(self.card)
-        outer.addLayout(trouble)
-        outer.addLayout(buttons)
+        trouble = hbox(self.trouble, margins=(16, 0, 16, 0))
+        self._outer = vbox(self.card, trouble, buttons, parent=self, margins=(0, 0, 0, 12), spacing=6)
         self.fit(_NARROW)
 
     def fit(self, width: int) -> int:
-        """Take this width: with two columns of figures where there is room. Returns the height."""
+        """Set the width: two columns of figures where there is room. Returns the height."""
         self.setFixedWidth(width)
         columns = 2 if width >= _TWO * self.fontMetrics().averageCharWidth() else 1
         rows = -(-len(self._figures) // columns)
@@ -110,11 +99,11 @@ class AnswerDetails(QFrame):
         return self.height()
 
     def picture(self) -> QPixmap:
-        """The figures as they are shown."""
+        """Picture of the figures as they are shown."""
         return self.grab(self.card.geometry())
 
     def save(self, path: Path) -> None:
-        """Write a picture where the name ends in .png, and a table otherwise. A disk that refuses is said below."""
+        """Save a picture where the name ends in .png, and a table otherwise. An error is shown below."""
         try:
             if path.suffix.lower() == ".png":
                 if not self.picture().save(str(path), "PNG"):
@@ -163,7 +152,7 @@ class DetailsPanels(QObject):
         self._shown: list[tuple[MessageItem, AnswerDetails]] = []
 
     def toggle(self, item: MessageItem) -> None:
-        """Unfold the figures of an answer and bring them into sight, or fold them again."""
+        """Show the details of an answer and scroll them into sight, or hide them again."""
         at = next((n for n, (known, _) in enumerate(self._shown) if known is item), -1)
         if at >= 0:
             self._drop(*self._shown.pop(at))
@@ -178,12 +167,12 @@ class DetailsPanels(QObject):
             self._bring(item)
 
     def measure(self, column: float) -> None:
-        """Give each the room it needs in a column of this width."""
+        """Set the heights for a column of this width."""
         for item, details in self._shown:
             item.details_height = details.fit(round(column)) + _GAP
 
     def place(self) -> None:
-        """Where the page has scrolled to."""
+        """Move the panels to where the page has scrolled to."""
         if not self._shown:
             return
         there = {id(item): number for number, item in enumerate(self._page.items)}
@@ -222,7 +211,7 @@ class DetailsPanels(QObject):
 
 
 def _has_focus(widget: QWidget) -> bool:
-    """It, or something in it."""
+    """Whether it, or something in it, has the focus."""
     now = QApplication.focusWidget()
     return now is not None and (now is widget or widget.isAncestorOf(now))
 

@@ -1,4 +1,4 @@
-"""Finds words in the conversation: selects them, one after the other, and scrolls to where they stand."""
+"""Finds words in the conversation, selects them and scrolls to them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Finder:
         self.at = -1
 
     def look_for(self, words: Sequence[str]) -> None:
-        """Any of these, upper and lower case alike; none: nothing. Nothing is shown before `step` or `show`."""
+        """Set the words to find, case-insensitively; none: nothing. Nothing is shown before `step` or `show`."""
         self._pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE) if words else None
         self.messages, self.at, self._places, self._place = [], -1, [], -1
         if self._pattern is not None:
@@ -38,18 +38,18 @@ class Finder:
             self.messages = [i for i, item in enumerate(items) if search(without_thought(item.message.content))]
 
     def show(self, message_id: int) -> bool:
-        """Select the first place in this message."""
+        """Select the first match in this message."""
         index = self._page.index(message_id)
         return index in self.messages and self._enter(self.messages.index(index), 1)
 
     def start(self) -> bool:
-        """Select the first place at or below the top of what is in sight, or else the first of all."""
+        """Select the first match at or below the top of what is in sight, or else the first of all."""
         top = self._page.layout_.at(float(self._page.verticalScrollBar().value()))
         after = next((n for n, index in enumerate(self.messages) if index >= top), 0)
         return self._from(after, 1)
 
     def step(self, by: int) -> bool:
-        """Select the place after (1) or before (-1); behind the last comes the first."""
+        """Select the match after (1) or before (-1); behind the last comes the first."""
         if not self.messages:
             return False
         if 0 <= self._place + by < len(self._places):
@@ -72,7 +72,7 @@ class Finder:
         return bool(self._places)
 
     def _in(self, index: int) -> list[_Match]:
-        """Where a message shows the words."""
+        """Matches in a message."""
         assert self._pattern is not None
         found = []
         for number, block in enumerate(self._page.items[index].blocks()):

@@ -1,4 +1,4 @@
-"""One message on the page: its blocks, notices and foot, and how tall all that is."""
+"""A message on the page: its blocks, notices and foot, and their heights."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ABOVE = {"user": 20.0, "assistant": 8.0, "system": 8.0}
 
 
 class MessageItem:
-    """Blocks are cut when the message first comes into sight, and laid out one by one as they do."""
+    """Splits the message into blocks when it first comes into sight, and lays them out one by one as they do."""
 
     def __init__(self, message: StoredMessage) -> None:
         self.message = message
@@ -41,17 +41,17 @@ class MessageItem:
 
     @property
     def has_details(self) -> bool:
-        """Are there figures of how it was made?"""
+        """Whether there are figures of how it was made."""
         return not self.is_user and not self.streaming and bool(self.message.stats)
 
     @property
     def foot(self) -> float:
-        """Where the line with the speed and the buttons begins."""
+        """Y of the line with the speed and the buttons."""
         return self.height - self.details_height - fonts.pixels(FOOT)
 
     @property
     def streaming(self) -> bool:
-        """Still being written."""
+        """Whether it is still being written."""
         return self.message.state == "streaming"
 
     def text_width(self, column: float) -> float:
@@ -59,7 +59,7 @@ class MessageItem:
         return round(column * 0.84 - 2 * BUBBLE_PAD_X) if self.is_user else round(column)
 
     def guess(self, column: float) -> None:
-        """A height from the length of the text alone (fast: thousands of messages are guessed at opening)."""
+        """Estimate the height from the length of the text alone: thousands of messages are estimated at opening."""
         width, self._column = self.text_width(column), column
         if self.views is None:
             self.height = self._around() + estimate(self.message.content, width)
@@ -67,7 +67,7 @@ class MessageItem:
             self._place(width)
 
     def settle(self, column: float, top: float, bottom: float, builder: DocumentBuilder) -> list[BlockView]:
-        """Make true the heights of the blocks between top and bottom (relative to the message); returns those blocks.
+        """Lay out the blocks between top and bottom (relative to the message); returns those blocks.
 
         Blocks above are not looked at, and those below only moved: a message may have thousands.
         """
@@ -106,7 +106,7 @@ class MessageItem:
         return self.views or []
 
     def make(self, column: float, first: int, last: int, builder: DocumentBuilder) -> list[BlockView]:
-        """See to it that the blocks from first to last have documents."""
+        """Make the documents of the blocks from first to last, where they have none."""
         chosen = self.blocks()[first : last + 1]
         for view in chosen:
             if view.document is None:
@@ -115,7 +115,7 @@ class MessageItem:
         return chosen
 
     def between(self, top: float, bottom: float) -> list[tuple[int, BlockView]]:
-        """The blocks that reach into [top, bottom], relative to the message, with their numbers."""
+        """Blocks that reach into [top, bottom], relative to the message, with their numbers."""
         found = []
         for index in range(self._first_below(top), len(self.views or ())):
             view = (self.views or [])[index]
@@ -129,7 +129,7 @@ class MessageItem:
         return bisect_right(self.views or [], y, key=lambda v: v.top + v.height)
 
     def extend(self, text: str) -> None:
-        """More text of a streaming answer."""
+        """Append text to a streaming answer."""
         self.message = replace(self.message, content=self.message.content + text)
         if self.views is not None:
             closed = len(self._splitter.closed)
@@ -137,7 +137,7 @@ class MessageItem:
             self._take(closed)
 
     def finish(self, message: StoredMessage) -> None:
-        """The message as it is in the end."""
+        """Set the message as it is in the end."""
         same = message.content == self.message.content
         self.message = message
         self.status = ""
@@ -154,7 +154,7 @@ class MessageItem:
 
     @property
     def unchanged_blocks(self) -> int:
-        """How many blocks, from the first on, the last `extend` left as they were."""
+        """Number of blocks, from the first on, that the last `extend` left as they were."""
         return min(self._changed, len(self.views or ()))
 
     @property
@@ -164,18 +164,18 @@ class MessageItem:
         return grown[0].unchanged if grown and grown[0] is self._open else 0.0
 
     def release(self) -> None:
-        """Let the documents go; they are made again when needed."""
+        """Drop the documents; they are made again when needed."""
         for view in self.views or ():
             view.drop()
 
     def forget(self) -> None:
-        """Let the documents go, and with them all heights: the text has another size."""
+        """Drop the documents and all heights: the text has another size."""
         for view in self.views or ():
             view.forget()
         self._width = 0.0
 
     def first_block_top(self) -> float:
-        """Where the first block begins."""
+        """Y of the first block."""
         top = _ABOVE[self.message.role] + (BUBBLE_PAD_TOP if self.is_user else 0.0)
         return top + notice.height(notes.before(self.message), self._column)
 
@@ -187,7 +187,7 @@ class MessageItem:
         return self.first_block_top() + self._below()
 
     def _place(self, width: float) -> None:
-        """Tops of the blocks that have changed, and of all after them."""
+        """Set the tops of the blocks that have changed, and of all after them."""
         if width != self._width:
             self._width, self._changed = width, 0
         views = self.views or []
@@ -252,11 +252,11 @@ class MessageItem:
 
     @property
     def has_thought(self) -> bool:
-        """Did the model think before it answered?"""
+        """Whether the model thought before it answered."""
         return not self.is_user and self.message.content.lstrip().startswith("<think>")
 
     def thought_line(self) -> str:
-        """What the line says that the thought is folded under."""
+        """Text of the line that the thought is folded under."""
         if self._splitter.thinking and self.streaming:
             return tr("Thinking for {time}", time=notes.whole(time.monotonic() - self._thinking_since))
         seconds = float(self.message.stats.get("thinking_seconds", 0.0))
@@ -271,5 +271,5 @@ class MessageItem:
         return min(width, max(d.idealWidth() for d in documents) + 1) + 2 * BUBBLE_PAD_X
 
     def text_left(self, column: float) -> float:
-        """Where the text begins, relative to the column."""
+        """X of the text, relative to the column."""
         return column - self.bubble_width(column) + BUBBLE_PAD_X if self.is_user else 0.0

@@ -16,7 +16,7 @@ from app.widgets.text import plain_tip
 
 @dataclass(frozen=True)
 class HitResult:
-    """place: the character. link: its address. copies: the code block whose copy button it is.
+    """Result of a hit test. place: the character. link: its address. copies: the code block whose copy button it is.
 
     folds: it is the line that a thought is folded under. figures: that with the speed, which unfolds, too.
     files: it is the line that names what is attached.
@@ -32,7 +32,7 @@ class HitResult:
 
 
 def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitResult | None:
-    """What lies at a point of the viewport; with exact False the nearest text above or at it."""
+    """Find what lies at a point of the viewport; with exact False the nearest text above or at it."""
     layout = page.layout_
     index = layout.at(point.y() + page.verticalScrollBar().value())
     if index < 0:
@@ -107,7 +107,7 @@ class MouseSelection(QObject):
         self._page.renew()
 
     def move(self, event: QMouseEvent) -> int:
-        """Extend the selection, or set the mouse's shape. Returns the message under the mouse, or -1."""
+        """Extend the selection, or set the cursor's shape. Returns the message under the mouse, or -1."""
         self._last = event.position()
         if self._pressed_at is not None:
             self._extend()
@@ -126,7 +126,7 @@ class MouseSelection(QObject):
         return self._page.layout_.at(event.position().y() + self._page.verticalScrollBar().value())
 
     def release(self, event: QMouseEvent) -> HitResult | None:
-        """The end of a drag, or a click: then what was clicked."""
+        """End a drag or a click; returns what was clicked."""
         self._scroll.stop()
         began = self._pressed_at
         self._pressed_at = None
@@ -137,7 +137,7 @@ class MouseSelection(QObject):
         return hit_test(self._page, event.position())
 
     def select_all(self) -> None:
-        """Everything from the first message to the last."""
+        """Select everything from the first message to the last."""
         if not self._page.items:
             return
         self._selection.anchor = TextPosition(0, 0, 0)

@@ -1,4 +1,4 @@
-"""What is written around an answer: how fast it was, what was left out, why it ended."""
+"""Texts around an answer: notices above and below it, its speed, its details."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CSV = {"hits": "expert_requests_from_memory", "misses": "expert_requests_from_d
 
 
 class Figure(NamedTuple):
-    """What it is, its value with the unit, and what it means where that is not plain."""
+    """A figure with its unit, and what it means where that is not plain."""
 
     name: str
     value: str
@@ -43,7 +43,7 @@ class Figure(NamedTuple):
 
 
 class PlainNote(str):
-    """A note that is no warning."""
+    """A notice that is no warning."""
 
     __slots__ = ()
 
@@ -81,7 +81,7 @@ def after(message: StoredMessage) -> list[str]:
 
 
 def summary(message: StoredMessage) -> str:
-    """The line under an answer: '12.3 tok/s · 240 tokens · 96 % of experts were in memory'."""
+    """Line under an answer: '12.3 tok/s · 240 tokens · 96 % of experts were in memory'."""
     stats = message.stats
     if not stats:
         return ""
@@ -104,7 +104,7 @@ def summary(message: StoredMessage) -> str:
 
 
 def details(message: StoredMessage) -> list[Figure]:
-    """All that is known of how an answer was made."""
+    """All figures of how an answer was made."""
     stats = message.stats
     if not stats:
         return []
@@ -143,12 +143,12 @@ def details(message: StoredMessage) -> list[Figure]:
 
 
 def why(message: StoredMessage) -> str:
-    """One sentence on what limited the speed; empty where it is not known."""
+    """Sentence on what limited the speed; empty where it is not known."""
     return told(from_json(message.stats.get("why", "")))
 
 
 def as_csv(message: StoredMessage) -> str:
-    """The figures as they are, without units: a header and a line for each."""
+    """CSV of the figures as they are, without units: a header and a line for each."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("name", "value"))
@@ -179,12 +179,12 @@ def precision_mix(precision: dict[str, Any]) -> str:
 
 
 def rate(value: float) -> str:
-    """A speed with as many digits as matter."""
+    """Format a speed with as many digits as matter."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def duration(seconds: float) -> str:
-    """'less than 0.1 s', '0.4 s', '12 s', '2 min 05 s'."""
+    """Format a time: 'less than 0.1 s', '0.4 s', '12 s', '2 min 05 s'."""
     if seconds < 0.1:
         return tr("less than 0.1 s")
     if seconds < 10:
@@ -195,5 +195,5 @@ def duration(seconds: float) -> str:
 
 
 def whole(seconds: float) -> str:
-    """The same without a fraction: '1 s' at least."""
+    """Format a time without a fraction: '1 s' at least."""
     return duration(seconds) if seconds >= 10 else tr("{seconds} s", seconds=max(1, round(seconds)))

@@ -94,7 +94,7 @@ def paint_message(
     painter: QPainter, item: MessageItem, number: int, column: float, clip: QRectF, palette: Palette,
     selection: Selection, copied: BlockView | None, buttons: float,
 ) -> None:  # fmt: skip
-    """Draw a message whose column begins at the painter's origin. clip: what of it must be drawn.
+    """Paint a message whose column begins at the painter's origin. clip: what of it must be painted.
 
     copied: the code block whose copy button was just pressed. buttons: width that those at its foot take.
     """
@@ -148,7 +148,7 @@ def paint_message(
 
 
 def _versions(painter: QPainter, item: MessageItem, column: float, palette: Palette) -> float:
-    """Which version it is, where the buttons are that step between them once one points at it. Returns its width."""
+    """Draw which version it is, where the buttons appear that step between them. Returns its width."""
     which = f"{item.message.version}/{item.message.versions}"
     painter.setFont(fonts.text(0.86))
     painter.setPen(QColor(palette.muted))
@@ -157,17 +157,17 @@ def _versions(painter: QPainter, item: MessageItem, column: float, palette: Pale
 
 
 def foot_rect(item: MessageItem, column: float, buttons: float) -> QRectF:
-    """The line under an answer, beside its buttons, relative to the message."""
+    """Rectangle of the line under an answer, beside its buttons, relative to the message."""
     return QRectF(0, item.foot + 3, column - buttons, fonts.pixels(FOOT - 8))
 
 
 def copy_rect(view: BlockView, width: float) -> QRectF:
-    """The copy button of a code block, relative to the message's text."""
+    """Rectangle of a code block's copy button, relative to the message's text."""
     return QRectF(width - 8 - fonts.pixels(62), view.top + 4, fonts.pixels(62), fonts.pixels(CODE_HEAD) - 6)
 
 
 def files_rect(item: MessageItem, column: float) -> QRectF | None:
-    """The line that names what is attached, relative to the message."""
+    """Rectangle of the line that names what is attached, relative to the message."""
     if not item.message.attachments:
         return None
     bottom = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
@@ -176,7 +176,7 @@ def files_rect(item: MessageItem, column: float) -> QRectF | None:
 
 
 def fold_rect(view: BlockView, width: float) -> QRectF:
-    """Where a press unfolds the thought, relative to the message's text."""
+    """Rectangle in which a click unfolds the thought, relative to the message's text."""
     return QRectF(0, view.top, min(width, fonts.pixels(320)), view.height)
 
 
@@ -191,7 +191,7 @@ def _fold(painter: QPainter, item: MessageItem, view: BlockView, palette: Palett
 
 
 def _chevron(painter: QPainter, name: str, line: QRectF, palette: Palette) -> None:
-    """At the beginning of a line that can be unfolded."""
+    """Draw the chevron at the beginning of a line that can be unfolded."""
     side = fonts.pixels(16)
     mark = pixmap(name, palette.muted, side, painter.device().devicePixelRatioF())
     painter.drawPixmap(QPointF(line.left(), line.center().y() - side / 2), mark)
@@ -226,7 +226,7 @@ def _code_panel(painter: QPainter, view: BlockView, width: float, palette: Palet
 
 
 def _language(name: str) -> str:
-    """What stands above a block of code; the engine's own kinds of blocks in words."""
+    """Head of a block of code; the engine's own kinds of blocks in words."""
     if name in _BLOCKS:
         return tr(_BLOCKS[name])
     return name or tr("text", about="code in no known language")

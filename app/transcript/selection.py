@@ -1,4 +1,4 @@
-"""Which text is selected: from one place in the conversation to another, across blocks and messages."""
+"""The text selection: from one place in the conversation to another, across blocks and messages."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class TextPosition(NamedTuple):
 
 
 class Selection:
-    """anchor is where the mouse went down, head is where it is."""
+    """Anchor is where the mouse went down, head is where it is."""
 
     def __init__(self) -> None:
         self.anchor: TextPosition | None = None
         self.head: TextPosition | None = None
 
     def clear(self) -> None:
-        """Nothing is selected."""
+        """Select nothing."""
         self.anchor = self.head = None
 
     @property
     def empty(self) -> bool:
-        """True where there is nothing to copy."""
+        """Whether there is nothing to copy."""
         return self.anchor is None or self.anchor == self.head
 
     def bounds(self) -> tuple[TextPosition, TextPosition] | None:
@@ -46,7 +46,7 @@ class Selection:
         return min(self.anchor, self.head), max(self.anchor, self.head)
 
     def cursor(self, message: int, block: int, document: QTextDocument) -> QTextCursor | None:
-        """What of this block is selected, or None."""
+        """Cursor over what of this block is selected, or None."""
         bounds = self.bounds()
         if bounds is None:
             return None

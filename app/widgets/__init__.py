@@ -1,1 +1,1 @@
-"""Small controls that several parts of the window use."""
+"""General widgets and helpers that several parts of the window use."""

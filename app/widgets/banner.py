@@ -1,4 +1,4 @@
-"""A message across the top of the chat: what is wrong, what to do, and the details for those who want them."""
+"""Banners across the top of the chat: what is wrong, what to do, and details on demand."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +20,7 @@ from app.i18n.translate import sentences, tr
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
+from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.icon_button import IconButton
 
 Button = tuple[str, Callable[[], object]]
@@ -32,7 +31,7 @@ _TEXT = (
 
 
 class Banner(QFrame):
-    """level: 'error', 'warning' or 'info'. button, other: text and what it does."""
+    """One banner. level: 'error', 'warning' or 'info'. button, other: text and what it does."""
 
     closed = Signal(object)
 
@@ -50,8 +49,7 @@ class Banner(QFrame):
         self._button, self._other = button, other
         self._icon = QLabel(self)
         self._icon.setAlignment(Qt.AlignmentFlag.AlignTop if action else Qt.AlignmentFlag.AlignVCenter)
-        self._text = text = QLabel(self)
-        text.setWordWrap(True)
+        self._text = text = make_label("", self, wrap=True)
         text.setTextFormat(Qt.TextFormat.RichText)
         text.setText(
             f'<span style="font-weight:600">{_escaped(sentence)}</span>' + (f"<br>{_escaped(action)}" if action else "")
@@ -63,9 +61,7 @@ class Banner(QFrame):
         self._details.setFixedHeight(110)
         self._details.hide()
         self._buttons = QWidget(self)
-        row = QHBoxLayout(self._buttons)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(10)
+        row = hbox(parent=self._buttons, margins=0, spacing=10)
         if details:
             self._more = QPushButton(tr("Details"), self)
             self._more.setObjectName("quiet")
@@ -73,12 +69,10 @@ class Banner(QFrame):
             self._more.toggled.connect(self._details.setVisible)
             row.addWidget(self._more)
         if button is not None:
-            act = QPushButton(button[0], self)
-            act.clicked.connect(self._act)
+            act = make_button(button[0], self, self._act)
             row.addWidget(act)
         if other is not None:
-            more = QPushButton(other[0], self)
-            more.clicked.connect(self._act_otherwise)
+            more = make_button(other[0], self, self._act_otherwise)
             row.addWidget(more)
         close = IconButton(theme, "close", tr("Dismiss"), self, size=15)
         close.clicked.connect(self.dismiss)
@@ -113,7 +107,7 @@ class Banner(QFrame):
             self._put_buttons(below)
 
     def _put_buttons(self, below: bool) -> None:
-        """The buttons beside the text, or below it."""
+        """Put the buttons beside the text, or below it."""
         self._below = below
         if below:
             self._grid.addWidget(self._buttons, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
@@ -122,7 +116,7 @@ class Banner(QFrame):
 
     @Slot()
     def dismiss(self) -> None:
-        """Take the banner away."""
+        """Close the banner."""
         self.closed.emit(self)
 
     @Slot()
@@ -146,14 +140,12 @@ class Banner(QFrame):
 
 
 class Banners(QWidget):
-    """The stack of banners above the conversation."""
+    """Stack of banners above the conversation."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(20, 12, 20, 8)
-        self._column.setSpacing(8)
+        self._column = vbox(parent=self, margins=(20, 12, 20, 8), spacing=8)
         self.banners: list[Banner] = []
         self.hide()
 
@@ -171,7 +163,7 @@ class Banners(QWidget):
         self.show()
 
     def withdraw(self, sentence: str) -> None:
-        """What said this is no longer so."""
+        """Close the banner that says this: it is no longer so."""
         for banner in [b for b in self.banners if b.sentence == sentence]:
             self._drop(banner)
 

@@ -1,4 +1,4 @@
-"""Small things in a row, each with a name to press and a cross to take it away."""
+"""Chips: small things in a row, each with a name to press and a cross to remove it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from app.theme.icons import icon
 from app.theme.theme import Theme
+from app.widgets.builders import hbox
 from app.widgets.icon_button import IconButton
 from app.widgets.layouts import FlowLayout, empty
 
@@ -28,7 +29,7 @@ class Chip:
 
 
 class Chips(QWidget):
-    """Signals bear the number of the chip. Hidden while there is none."""
+    """Row of chips, hidden while there is none. Signals carry the number of the chip."""
 
     pressed = Signal(int)
     removed = Signal(int)
@@ -48,7 +49,7 @@ class Chips(QWidget):
         theme.changed.connect(self._made_anew)
 
     def fill(self, chips: Sequence[Chip]) -> None:
-        """Show these."""
+        """Replace the chips."""
         if tuple(chips) != self.chips:
             self.chips = tuple(chips)
             self._made_anew()
@@ -76,10 +77,6 @@ class Chips(QWidget):
         cross = IconButton(self._theme, "close", f"{self._remove} {text}", frame, size=12)
         cross.setObjectName("cross")
         cross.clicked.connect(partial(self.removed.emit, number))
-        row = QHBoxLayout(frame)
-        row.setContentsMargins(4, 1, 2, 1)
-        row.setSpacing(0)
-        row.addWidget(button)
-        row.addWidget(cross, 0, Qt.AlignmentFlag.AlignVCenter)
+        hbox(button, (cross, 0, Qt.AlignmentFlag.AlignVCenter), parent=frame, margins=(4, 1, 2, 1), spacing=0)
         frame.show()
         return frame

@@ -11,7 +11,7 @@ from app.i18n.translate import tr
 
 
 def confirm(parent: QWidget, question: str, consequence: str, action: str, do: Callable[[], object]) -> QMessageBox:
-    """Do it if the button called `action` is pressed. Returns at once; nothing else of the window answers meanwhile."""
+    """Ask, and call `do` if the button called `action` is pressed. Returns at once; the window is blocked meanwhile."""
     box = QMessageBox(QMessageBox.Icon.Question, "Underhill", question, parent=parent)
     box.setTextFormat(Qt.TextFormat.PlainText)  # a name in it may look like marks
     box.setInformativeText(consequence)
@@ -26,7 +26,7 @@ def confirm(parent: QWidget, question: str, consequence: str, action: str, do: C
 
 
 def raise_window(window: QWidget) -> None:
-    """Also one that was put away; as far as the desktop lets it."""
+    """Show a window, restore it if minimized, and raise it, as far as the desktop lets it."""
     window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
     window.show()
     window.raise_()

@@ -1,4 +1,4 @@
-"""Words that end in … where there is no room for all of them; their tooltip has to say them whole."""
+"""Text that is elided where there is no room for all of it; the tooltip has to say it whole."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def elided_title(title: str, metrics: QFontMetrics, width: int) -> str:
 
 
 class ElidedButton(QPushButton):
-    """Gives its words up before others are pushed out."""
+    """Button that elides its text before others are pushed out."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
-        """Some letters."""
+        """Room for some letters."""
         hint, metrics = self.sizeHint(), self.fontMetrics()
         spare = metrics.horizontalAdvance(self.text()) - _LEAST * metrics.averageCharWidth()
         return QSize(hint.width() - max(0, spare), hint.height())
@@ -44,7 +44,7 @@ class ElidedButton(QPushButton):
 
 
 class ElidedLabel(QLabel):
-    """A line that takes what room is left, and is not seen where only some letters of it would be."""
+    """Label that takes what room is left, and is hidden where only some letters would fit."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

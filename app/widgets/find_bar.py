@@ -1,20 +1,21 @@
-"""The strip above the conversation in which one types what to find in it."""
+"""Find bar: a field for what to find, with steps to the match before and after."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from app.i18n.translate import plural, tr
 from app.theme.theme import Theme
+from app.widgets.builders import hbox, make_label
 from app.widgets.icon_button import IconButton
 
 _AFTER = 120  # milliseconds of rest before what is typed is looked for
 
 
 class FindBar(QFrame):
-    """typed: another text. stepped: to the place after (1) or before (-1). Hidden until it is asked for."""
+    """Hidden until it is asked for. typed: another text. stepped: to the match after (1) or before (-1)."""
 
     typed = Signal(str)
     stepped = Signal(int)
@@ -32,27 +33,18 @@ class FindBar(QFrame):
         self._rest = QTimer(self, singleShot=True, interval=_AFTER)
         self._rest.timeout.connect(self._typed)
         self.edit.textChanged.connect(self._rest.start)
-        self.count = QLabel(self)
-        self.count.setObjectName("muted")
+        self.count = make_label("", self, "muted")
         before = IconButton(theme, "chevron-left", tr("Place before"), self)
         before.clicked.connect(lambda: self.stepped.emit(-1))
         after = IconButton(theme, "chevron-right", tr("Place after"), self, "Enter")
         after.clicked.connect(lambda: self.stepped.emit(1))
         close = IconButton(theme, "close", tr("Close the search"), self, "Esc")
         close.clicked.connect(self.closed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(20, 6, 10, 6)
-        row.setSpacing(4)
-        row.addWidget(self.edit, 1)
-        row.addWidget(before)
-        row.addWidget(after)
-        row.addSpacing(6)
-        row.addWidget(self.count, 1)
-        row.addWidget(close)
+        hbox((self.edit, 1), before, after, 6, (self.count, 1), close, parent=self, margins=(20, 6, 10, 6), spacing=4)
         self.hide()
 
     def show_count(self, at: int, messages: int) -> None:
-        """Which message is looked at, from 0, of how many that have the words."""
+        """Show which message is looked at, from 0, of how many that have the words."""
         if not self.edit.text():
             self.count.setText("")
         elif not messages:

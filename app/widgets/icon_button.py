@@ -1,4 +1,4 @@
-"""A button that is only an icon: named for screen readers, told in a tooltip, drawn in the theme's colours."""
+"""Button with an icon only: named for screen readers, explained by a tooltip, drawn in the theme's colours."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class IconButton(QToolButton):
         theme.changed.connect(self._tint)
 
     def set_label(self, label: str, shortcut: str = "") -> None:
-        """What it does, for eyes and ears."""
+        """Set the accessible name and the tooltip."""
         self.setAccessibleName(label)
         self.setToolTip(f"{label}  ({shortcut})" if shortcut else label)
 
     def set_icon(self, name: str) -> None:
-        """Another icon."""
+        """Set another icon."""
         self._name = name
         self._tint()
 

@@ -8,14 +8,14 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QScrollArea, QWidge
 
 
 def stops(root: QWidget) -> list[QWidget]:
-    """Every widget of a window that Tab comes to: columns from the left, within them lines from the top."""
+    """Widgets of a window in Tab's order: columns from the left, within them lines from the top."""
     found: list[QWidget] = []
     _gather(root, found)
     return found
 
 
 def move_focus(root: QWidget, forward: bool) -> bool:
-    """Give the focus to the next stop, round and round, and scroll it into sight. False where there is none."""
+    """Focus the next stop, round and round, and scroll it into sight. False where there is none."""
     order = stops(root)
     if not order:
         return False
@@ -44,7 +44,7 @@ def _gather(widget: QWidget, found: list[QWidget]) -> None:
 
 
 def _lines(widgets: list[QWidget]) -> list[list[QWidget]]:
-    """In lines from the top; two stand in one line where they overlap by more than half of the lower one's height."""
+    """Group widgets in lines; two share one where they overlap by more than half of the lower one's height."""
     lines: list[list[QWidget]] = []
     for widget in sorted(widgets, key=lambda w: (w.y(), w.x())):
         for line in lines:
@@ -59,7 +59,7 @@ def _lines(widgets: list[QWidget]) -> list[list[QWidget]]:
 
 
 def press_focused(root: QWidget, event: QKeyEvent) -> bool:
-    """Whether this key was Enter and press_focused a button somewhere in `root`."""
+    """Click the focused button below `root` if the key is Enter. Qt does so in dialogs alone."""
     now = root.window().focusWidget()
     if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter) or not isinstance(now, QAbstractButton):
         return False

@@ -8,11 +8,13 @@ from functools import partial
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer
-from PySide6.QtWidgets import QAbstractButton, QLayout, QLayoutItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLayout, QLayoutItem, QWidget
+
+from app.widgets.builders import vbox
 
 
 class FlowLayout(QLayout):
-    """Items keep their size hints."""
+    """Layout that fills lines like text; items keep their size hints."""
 
     def __init__(self, parent: QWidget | None = None, spacing: int = 6) -> None:
         super().__init__(parent)
@@ -76,7 +78,7 @@ _TURNS = 20  # of the event loop, at most, until it is
 
 
 def empty(layout: QLayout) -> None:
-    """Take every widget out of it, and away."""
+    """Remove and delete every widget of a layout."""
     while (item := layout.takeAt(0)) is not None:
         widget = item.widget()
         if widget is not None:
@@ -86,7 +88,7 @@ def empty(layout: QLayout) -> None:
 
 @contextmanager
 def focus_kept(root: QWidget) -> Iterator[None]:
-    """While buttons below `root` are made anew: the focus goes to the new one of the same name.
+    """Restore the focus to the button of the same name after buttons below `root` were made anew.
 
     Made anew once more before that, it is still the first name, unless somebody has moved the focus in between.
     """
@@ -120,9 +122,7 @@ def _name(button: QAbstractButton) -> str:
 
 def form_column(dialog: QWidget, *parts: QWidget | QLayout) -> None:
     """Lay out a dialog that holds a form: its parts one below the other."""
-    column = QVBoxLayout(dialog)
-    column.setContentsMargins(24, 20, 24, 18)
-    column.setSpacing(12)
+    column = vbox(parent=dialog, margins=(24, 20, 24, 18), spacing=12)
     column.addStrut(432)
     for part in parts:
         if isinstance(part, QLayout):
@@ -132,7 +132,7 @@ def form_column(dialog: QWidget, *parts: QWidget | QLayout) -> None:
 
 
 def fit(dialog: QWidget) -> None:
-    """Make it as high as its wrapped texts need it to be, which Qt leaves out where the screen is small."""
+    """Fit a dialog's height to its wrapped texts, which Qt leaves out where the screen is small."""
     layout = dialog.layout()
     assert layout is not None
     width = dialog.sizeHint().width()

@@ -1,4 +1,4 @@
-"""A field for what is looked for: a magnifying glass before the words, and behind them what takes them away."""
+"""Search field with a magnifying glass before the text, and a button that clears it behind."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SearchField(QLineEdit):
         self._show_cross()
 
     def glass(self) -> QRect:
-        """Where the magnifying glass is."""
+        """Rectangle of the magnifying glass."""
         side = fonts.pixels(_GLASS)
         return self._mirrored(QRect(_EDGE, (self.height() - side) // 2, side, side))
 
@@ -75,7 +75,7 @@ class SearchField(QLineEdit):
         self._place()
 
     def _leave_room(self) -> None:
-        """For the marks that are there."""
+        """Set the margins for the marks that are there."""
         before, behind = fonts.pixels(_GLASS) + _GAP, self.cross.width() if self.text() else 0
         mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
         self.setTextMargins(behind if mirrored else before, 0, before if mirrored else behind, 0)

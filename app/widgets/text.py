@@ -8,17 +8,17 @@ from app.i18n.translate import tr
 
 
 def plain_tip(text: str) -> str:
-    """For a tooltip: shown as it is, broken into lines where it is long."""
+    """Escape the user's text for a tooltip: shown as it is, broken into lines where it is long."""
     return f"<p style='white-space:pre-wrap'>{escape(text)}</p>" if text else ""
 
 
 def plain_entry(text: str) -> str:
-    """For an entry of a menu, or a button: no letter of it is a key, nor a tab the beginning of one."""
+    """Escape the user's text for a menu entry or a button: no letter of it is a key, nor a tab the beginning of one."""
     return text.replace("&", "&&").replace("\t", " ")
 
 
 def size(count: float) -> str:
-    """Bytes in the largest unit that keeps the number at 1 or more: '512 B', '38 MB', '1.4 GB'."""
+    """Format bytes in the largest unit that keeps the number at 1 or more: '512 B', '38 MB', '1.4 GB'."""
     for unit in ("B", "kB", "MB", "GB"):
         if abs(count) < 1000:
             return f"{count:.0f} {unit}" if unit in ("B", "kB") or count >= 100 else f"{count:.1f} {unit}"
@@ -27,12 +27,12 @@ def size(count: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of 1: '64 %'."""
+    """Format a share of 1: '64 %'."""
     return tr("{number:.0f} %", number=100 * share)
 
 
 def time_left(seconds: float | None) -> str:
-    """Time, for people; empty where not known."""
+    """Format the time left for people; empty where not known."""
     if seconds is None:
         return ""
     minutes = seconds / 60

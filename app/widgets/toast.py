@@ -1,4 +1,4 @@
-"""A short message at the bottom that goes by itself, with one thing to click."""
+"""Toast: a short message at the bottom that goes by itself, with one button."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Toast(QFrame):
         self.move((parent.width() - self.width()) // 2, bottom - self.height() - _GAP)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The foot comes, goes, or grows."""
+        """Follow the foot as it comes, goes, or grows."""
         if event.type() in (QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide) and self.isVisible():
             self.place()
         return False
@@ -99,7 +99,7 @@ class Toast(QFrame):
 
     @Slot()
     def end(self) -> None:
-        """The time to click is over."""
+        """Hide it: the time to click is over."""
         self._timer.stop()
         self.hide()
         if self._what is not None:
