@@ -1,177 +1,300 @@
-"""One level of memory for experts: mixed precisions in one byte budget, leases, and a policy that picks who leaves."""
+"""The expert cache: mixed precisions in one byte budget, leases, and a policy that picks the victims."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import threading
+import weakref
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from ctypes import Array, addressof, c_char
+from dataclasses import dataclass
+
+import numpy as np
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.buffers import Allocate, Buffer, BufferPool
-from engine.experts.entry import Entry, Lease, Reservation
 from engine.experts.keys import ExpertKey
-from engine.experts.policed import Policed
-from engine.experts.policies import Policy
+from engine.experts.policies import Hobbit, Policy, Shape, Visit, Weights
+from engine.experts.policies.scored import Scored
+from engine.kernels.call import Parts
+from engine.kernels.memory import Arena
+from engine.kernels.native import EXPERT
+from engine.kernels.shelf import Leaving, Shelf
 from engine.store.layout import ExpertSpec
 from engine.translatable import msg
 
-SpecOf = Callable[[ExpertKey], ExpertSpec]
-NOBODY = ExpertKey(-1, -1)  # for whom room is made
+PlanRead = Callable[[ExpertKey, tuple[int, ...]], None]
+NO_EXPERT = ExpertKey(-1, -1)  # what room is made for where it is for none in particular
 
 
-class ExpertCache(Policed):
-    """Experts in the memory of one device. Thread-safe.
+@dataclass
+class CacheCounts:
+    """hits: leases of what was there. loads: experts that came from disk."""
 
-    capacity: bytes, buffers waiting for reuse included. least: bytes of the largest expert, below which no capacity
-    is accepted. evicted: called with an entry that is about to leave, its buffers still valid (demotion). changed:
-    called with an entry that holds more or less now, or that has gone (False), while all its buffers are still valid.
-    level: 0 is the fastest memory. lock: while it is held no expert comes or goes.
+    hits: int = 0
+    loads: int = 0
+
+
+class Lease:
+    """The right to use a resident expert until released, exactly once; it cannot be evicted meanwhile.
+
+    tier: what it runs at: the finest that was held when it was given and was not too fine.
+    """
+
+    __slots__ = ("_cache", "key", "tier")
+
+    def __init__(self, cache: ExpertCache, key: ExpertKey, tier: int) -> None:
+        self.key, self.tier = key, tier
+        self._cache: ExpertCache | None = cache
+
+    @property
+    def parts(self) -> Parts:
+        """The expert at `tier`. Raises RuntimeError after release."""
+        if self._cache is None:
+            raise RuntimeError(f"the lease of {self.key} was released")
+        return self._cache.parts(self.key, self.tier)
+
+    def release(self) -> None:
+        """Give it back. Raises RuntimeError the second time."""
+        cache, self._cache = self._cache, None
+        if cache is None:
+            raise RuntimeError(f"the lease of {self.key} was released twice")
+        cache.unpin((cache.number(self.key),))
+
+
+class _PolicyCalls:
+    """What the native table asks of the policy. Holds no reference to the cache, which would keep itself alive so."""
+
+    def __init__(self, policy: Policy, keys: Sequence[ExpertKey], width: int, rows: Mapping[int, int]) -> None:
+        self.policy, self.keys, self._width, self._rows = policy, keys, width, rows
+        self.shelf: Callable[[], Shelf | None] = lambda: None
+        self.plan_read: PlanRead | None = None
+
+    def choose_victim(self, incoming: int) -> int:
+        """See uh_shelf_victim."""
+        key = self.policy.victim(NO_EXPERT if incoming < 0 else self.keys[incoming], self._evictable)
+        return -1 if key is None else self._rows[key.layer] * self._width + key.expert
+
+    def _evictable(self, key: ExpertKey) -> bool:
+        shelf = self.shelf()
+        assert shelf is not None
+        return not shelf.library.uh_shelf_pins(shelf.address, self._rows[key.layer] * self._width + key.expert)
+
+    def residency_changed(self, expert: int, resident: int) -> None:
+        """See uh_shelf_told."""
+        if resident:
+            self.policy.inserted(self.keys[expert])
+        else:
+            self.policy.removed(self.keys[expert])
+
+    def plan(self, expert: int, parts: int) -> None:
+        """See uh_shelf_plan."""
+        assert self.plan_read is not None
+        self.plan_read(self.keys[expert], parts_of(parts))
+
+
+class ExpertCache:
+    """Resident experts in a native table. Thread-safe.
+
+    Experts are numbered as policies do: row * width + expert, rows being MoE layers as they run. keys, specs, tiers: by
+    number; a layer has `width` of them, the last of which may not exist (no spec). least: bytes of the largest expert,
+    below which no capacity is accepted. notes: address of the numbers that native code keeps for the policy 'hobbit';
+    0: the policy has to be told of visits.
+
+    lock: while it is held no expert comes or goes. The table's functions are called with the interpreter's lock held,
+    which guards each single call; this lock keeps the table as it is across several of them.
     """
 
     def __init__(
-        self, capacity: int, policy: Policy, spec_of: SpecOf, least: int, allocate: Allocate | None = None
+        self, capacity: int, policy: Policy, specs: Mapping[int, Sequence[ExpertSpec]], shape: Shape, least: int
     ) -> None:
-        super().__init__(policy)
+        """specs: by layer and expert. Raises UnderhillError(BAD_REQUEST) where not one expert would fit."""
         check_capacity(capacity, least)
+        self.lock = threading.RLock()
         self.least = least
-        self.level = 0
-        self.evicted: Callable[[Entry], None] | None = None
-        self.changed: Callable[[Entry, bool], None] | None = None
-        self._pool = BufferPool(capacity, allocate)
-        self._spec_of = spec_of
-        self._entries: dict[ExpertKey, Entry] = {}
+        self.counts = CacheCounts()
+        self.width = shape.experts
+        self._policy = policy
+        self._rows = {layer: row for row, layer in enumerate(shape.layers)}
+        self.keys = [ExpertKey(layer, expert) for layer in shape.layers for expert in range(shape.experts)]
+        self.specs = [specs[layer][expert] if expert < len(specs[layer]) else None for layer, expert in self.keys]
+        self.tiers = [(0, *(() if spec is None else spec.tiers)) for spec in self.specs]
+        self._calls = calls = _PolicyCalls(policy, self.keys, self.width, self._rows)
+        self.shelf = Shelf(
+            self.specs, capacity, Arena().take, calls.choose_victim, calls.residency_changed, calls.plan
+        )  # fmt: skip
+        calls.shelf = weakref.ref(self.shelf)
+        self.notes = 0
+        if isinstance(policy, Scored):
+            leaving = policy.leaving()
+            self.notes = leaving.hobbit
+            self.shelf.follow(Leaving(*leaving))
+        self._of, self._at, self._totals = self.shelf.library, self.shelf.address, self.shelf.totals
+        self._shown: dict[int, Array[c_char]] = {}
+        # Views by (number, tier), each with the version of the expert that it shows. The shelf's blocks clear it when
+        # memory goes back to the system, which a view would else keep alive beyond the budget.
+        self._parts: dict[tuple[int, int], tuple[int, Parts]] = self.shelf.blocks.pictures
+
+    # ---- what the policy is told ------------------------------------------------------------------------------------
+
+    def routed(self, visit: Visit) -> None:
+        """The layer that runs now, and what it uses: see Policy.routed. To be told before it is looked up."""
+        with self.lock:
+            self._policy.routed(visit)
+
+    def begin_sequence(self) -> None:
+        """A new sequence begins."""
+        with self.lock:
+            self._policy.begin_sequence()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Put the policy's records of the sequence aside while another one runs beside it."""
+        with self.lock:
+            records = self._policy.put_aside()
+        try:
+            yield
+        finally:
+            with self.lock:
+                self._policy.bring_back(records)
+
+    def protect(self, keys: Iterable[ExpertKey]) -> None:
+        """Evict these last, until the next call: see Policy.protect."""
+        expected = array("i", [self.number(key) for key in keys])
+        with self.lock:
+            self._of.uh_shelf_protect(self._at, expected.buffer_info()[0], len(expected))
+
+    def reweigh(self, weights: Weights) -> None:
+        """Other weights for the policy 'hobbit', others have none; the same again change nothing."""
+        with self.lock:
+            if isinstance(self._policy, Hobbit) and self._policy.weights != weights:
+                self._policy.reweigh(weights)
+
+    # ---- what is there ----------------------------------------------------------------------------------------------
+
+    def number(self, key: ExpertKey) -> int:
+        """Of an expert."""
+        return self._rows[key.layer] * self.width + key.expert
+
+    def first(self, layer: int) -> int:
+        """The number of a layer's first expert."""
+        return self._rows[layer] * self.width
+
+    def planes(self, number: int, tier: int) -> int:
+        """Precision as native code counts it. Raises ValueError for a tier that the expert does not have."""
+        return self.tiers[number].index(tier)
 
     @property
     def capacity(self) -> int:
         """Most bytes held."""
-        return self._pool.capacity
-
-    @property
-    def refusals(self) -> int:
-        """See Level."""
-        return self._pool.refusals
+        return self._totals[0]
 
     @property
     def nbytes(self) -> int:
-        """Bytes held now, buffers waiting for reuse included."""
-        return self._pool.total
+        """Bytes held now, memory waiting for reuse included."""
+        return self._totals[2]
 
     @property
     def free(self) -> int:
-        """Bytes that can be had without letting anybody go."""
-        return self._pool.capacity - self._pool.in_use
+        """Bytes that can be had without evicting."""
+        return self._totals[0] - self._totals[1]
+
+    @property
+    def refusals(self) -> int:
+        """How often the system gave no memory. Where others could be evicted instead, `capacity` came down to what was
+        held; it stays there until it is set again."""
+        return self.shelf.blocks.refusals
 
     def lacking(self, key: ExpertKey, tier: int) -> int:
-        """Bytes that an expert lacks to be held at this tier; 0 too while it is arriving."""
-        entry = self._entries.get(key)
-        if entry is None:
-            return self._spec_of(key).layout.bytes_for(tier)
-        return 0 if entry.arriving else entry.spec.layout.bytes_for(tier, entry.held)
+        """Bytes that an expert lacks to be held at this tier; 0 too while it is being loaded."""
+        at = self.number(key)
+        found: int = self._of.uh_shelf_lacking(self._at, at, self.planes(at, tier))
+        return found
 
     def tier(self, key: ExpertKey, most: int | None = None) -> int:
         """The finest tier held of an expert, no finer than `most`; 0: not resident."""
-        entry = self._entries.get(key)
-        return entry.best(most) if entry else 0
+        at = self.number(key)
+        tiers, cap = self.tiers[at], 0
+        if most is not None and not (cap := max(n for n, tier in enumerate(tiers) if tier <= most)):
+            return 0
+        return tiers[self._of.uh_shelf_planes(self._at, at, cap)]  # 0 planes: as many as there are
 
     def residency(self) -> dict[ExpertKey, int]:
-        """Every resident expert and its finest tier. Waits for nobody: the lock is held while a layer computes."""
-        return {entry.key: entry.tier for entry in list(self._entries.values()) if entry.tier}
+        """Every resident expert and its finest tier. Takes no lock: it is held while a layer computes."""
+        planes, _ = self.shelf.look()
+        return {self.keys[at]: self.tiers[at][n] for at, n in enumerate(planes) if n}
 
-    def entry(self, key: ExpertKey) -> Entry | None:
-        """What is held of an expert, to be used under the lock only."""
-        return self._entries.get(key)
+    def parts(self, key: ExpertKey, tier: int) -> Parts:
+        """A pinned expert as kernels take it. Raises ValueError where it is not held at this tier."""
+        at = self.number(key)
+        version: int = self._of.uh_shelf_version(self._at, at)
+        known = self._parts.get((at, tier))
+        if known is not None and known[0] == version:
+            return known[1]
+        spec = self.specs[at]
+        assert spec is not None
+        held = {p.part: p.block[p.start : p.start + p.nbytes] for p in self.shelf.pieces(at)}
+        made = Parts(spec, held, tier)
+        self._parts[at, tier] = version, made
+        return made
+
+    def show(self, keys: Sequence[ExpertKey], table: Array[c_char], most: int) -> None:
+        """Keep up to date where these experts, one layer's, are and what they run at, at most so many planes.
+
+        table: an EXPERT for each of them, of which only that is written.
+        """
+        self._shown[keys[0].layer] = table  # kept alive: native code writes to it for as long as the cache lives
+        start = addressof(table)
+        for index, key in enumerate(keys):
+            self._of.uh_shelf_show(self._at, self.number(key), start + EXPERT.size * index, most)
+
+    def plan_reads(self, plan_read: PlanRead) -> None:
+        """Set who is asked how parts of an expert are read, and answers by Shelf.planned."""
+        self._calls.plan_read = plan_read
+
+    # ---- leases -----------------------------------------------------------------------------------------------------
 
     def lookup(self, key: ExpertKey, tier: int, most: int | None = None) -> Lease | None:
-        """A lease if the expert is held at `tier` or finer, but no finer than `most`: of these the finest.
+        """Lease an expert that is held at `tier` or finer, but no finer than `most`; at the finest of these.
 
         None is a miss. Tier 0 takes whatever is there. An expert raised to 4 bits is no expert of 2 bits any more, nor
         one of 8 bits one of 4: codes alone cannot be decoded.
         """
         with self.lock:
-            entry = self._entries.get(key)
-            if entry is None:
+            found = self.tier(key, most)
+            if not found or found < tier:
                 return None
-            found = entry.best(most)
-            return self._lease(entry, found) if found and found >= tier else None
+            self.pin((self.number(key),))
+            self.counts.hits += 1
+            return Lease(self, key, found)
 
-    def reserve(self, key: ExpertKey, tier: int) -> Reservation | None:
-        """Room for what the expert lacks to reach `tier`, evicting as needed; None when leases leave too little.
-
-        Raises RuntimeError when it is already arriving or lacks nothing, UnderhillError(OUT_OF_MEMORY).
-        """
+    def pin(self, numbers: Sequence[int]) -> None:
+        """Keep experts that are there from being evicted, until `unpin`."""
+        found = array("i", numbers)
         with self.lock:
-            entry = self._entries.get(key) or Entry(key, self._spec_of(key))
-            layout, held = entry.spec.layout, entry.held
-            needed = missing = layout.parts_for(tier)
-            sizes = layout.sizes_for(tier)
-            if held:
-                missing = tuple([index for index in needed if index not in held])
-                sizes = tuple([layout.parts[index].nbytes for index in missing])
-            if entry.arriving or not missing:
-                raise RuntimeError(f"{key} at tier {tier} is already there or on its way")
-            self._entries[key] = entry
-            entry.pins += 1
-            buffers: list[Buffer] | None = None
-            try:
-                buffers = self._make_room(entry, sizes, needed)
-            finally:
-                entry.arriving = buffers is not None
-                if buffers is None:
-                    self._drop(entry, ())
-            return None if buffers is None else Reservation(key, entry, tier, missing, tuple(buffers))
+            self._of.uh_shelf_pin(self._at, found.buffer_info()[0], len(found))
 
-    def commit(self, reservation: Reservation) -> Lease:
-        """The buffers are filled: the expert is resident. Its reservation becomes a lease.
-
-        What its tier does not need is given back as soon as nobody uses it. To keep what a raised expert could fall
-        back to, and to lower experts before they leave, reads more than it saves (replayed on the built-in model).
-        """
+    def unpin(self, numbers: Sequence[int]) -> None:
+        """Undo one `pin` of each."""
+        found = array("i", numbers)
         with self.lock:
-            entry = self._placed(reservation)
-            lease = self._lease(entry, reservation.tier)
-            self._settle()
-            return lease
+            self._of.uh_shelf_unpin(self._at, found.buffer_info()[0], len(found))
+            self.shelf.check()
 
-    def place(self, reservation: Reservation) -> None:
-        """As `commit`, where nobody is waiting to use it."""
-        with self.lock:
-            self._placed(reservation)
-            self._settle()
-
-    def abandon(self, reservation: Reservation) -> None:
-        """The buffers were not filled, and nobody writes to them any more: take them back."""
-        with self.lock:
-            self._drop(self._arrived(reservation), reservation.buffers)
-
-    def remove(self, key: ExpertKey) -> None:
-        """Let an expert go (it moved elsewhere). Raises RuntimeError while it is leased."""
-        with self.lock:
-            entry = self._entries[key]
-            if entry.pins:
-                raise RuntimeError(f"{key} is in use")
-            self._forget(entry)
+    # ---- capacity ---------------------------------------------------------------------------------------------------
 
     def make_free(self, nbytes: int) -> None:
-        """Let experts go until so much can be had at once, or until the rest is in use."""
+        """Evict until so much can be had at once, or until the rest is pinned."""
         with self.lock:
-            while self.free < nbytes and self._evict():
-                continue
+            self._of.uh_shelf_make_free(self._at, nbytes)
+            self.shelf.check()
 
     def drop(self, key: ExpertKey) -> None:
-        """Let an expert go, if it is there and nobody uses it."""
+        """Evict an expert, if it is there and not pinned."""
         with self.lock:
-            entry = self._entries.get(key)
-            if entry is not None and not entry.pins:
-                self._forget(entry)
-
-    def borrow(self, sizes: tuple[int, ...], incoming: ExpertKey) -> list[Buffer] | None:
-        """Plain buffers within the budget, to pass bytes through; None when there is no room."""
-        with self.lock:
-            return self._take(sizes, incoming)
-
-    def give_back(self, buffers: Sequence[Buffer]) -> None:
-        """Return what was borrowed."""
-        with self.lock:
-            self._pool.give(buffers)
-            self._settle()
+            at = self.number(key)
+            if self._of.uh_shelf_planes(self._at, at, 0) and not self._of.uh_shelf_pins(self._at, at):
+                self._of.uh_shelf_forget(self._at, at)
 
     def set_capacity(self, capacity: int, least: int | None = None) -> None:
         """Change the ceiling at once. What is leased stays until released, and nothing new comes in before that.
@@ -182,160 +305,39 @@ class ExpertCache(Policed):
         with self.lock:
             least = self.least if least is None else least
             check_capacity(capacity, least)
-            self.least, self._pool.capacity = least, capacity
-            self._settle()
+            self.least, self._totals[0] = least, capacity
+            self._of.uh_shelf_settle(self._at, 0)
+            self.shelf.check()
 
     def lend(self, capacity: int) -> None:
-        """Change the ceiling at once, for a while: whose memory came last leaves first, whatever the policy says.
+        """Change the ceiling at once, for a while: the memory that came last is evicted first, whatever the policy
+        says.
 
         What was cut last lies together, so that whole huge pages go back to the system. Where one goes here and one
         there, their neighbours are left small pages, which the disk reads into at half the rate (docs/offloading.md).
         """
         with self.lock:
-            pool = self._pool
-            pool.capacity = max(capacity, self.least)
-            pool.shrink(pool.capacity)
-            if pool.total > pool.capacity:
-                newest = sorted((e for e in self._entries.values() if e.held), key=_newest, reverse=True)
-                for entry in newest:
-                    if pool.total <= pool.capacity:
+            self._totals[0] = max(capacity, self.least)
+            self._of.uh_shelf_settle(self._at, 1)
+            if self.nbytes > self.capacity:
+                _, latest = self.shelf.look()
+                for at in np.argsort(-latest, kind="stable").tolist():
+                    if self.nbytes <= self.capacity or latest[at] < 0:
                         break
-                    self.drop(entry.key)
-            self._settle()
+                    self.drop(self.keys[at])
+            self._of.uh_shelf_settle(self._at, 0)
+            self.shelf.check()
 
-    def pin(self, keys: Iterable[ExpertKey]) -> list[Entry]:
-        """Leases of experts that are there, for whoever runs them as they are: to be given back by `unpin` at once."""
-        with self.lock:
-            entries = [self._entries[key] for key in keys]
-            for entry in entries:
-                entry.pins += 1
-            return entries
-
-    def unpin(self, entries: Iterable[Entry]) -> None:
-        """One lease of each less."""
-        with self.lock:
-            for entry in entries:
-                entry.pins -= 1
-                self._tidy(entry)
-            self._settle()
-
-    def _release(self, entry: Entry) -> None:
-        self.unpin((entry,))
-
-    def _lease(self, entry: Entry, tier: int) -> Lease:
-        entry.pins += 1
-        return Lease(entry, tier, self.level, self._release)
-
-    def _arrived(self, reservation: Reservation) -> Entry:
-        entry = reservation.entry
-        if not entry.arriving:
-            raise RuntimeError(f"the reservation of {reservation.key} was ended before")
-        entry.arriving = False
-        return entry
-
-    def _placed(self, reservation: Reservation) -> Entry:
-        entry = self._arrived(reservation)
-        entry.add(reservation.parts, reservation.buffers, reservation.tier)
-        self._policy.inserted(entry.key)
-        if self.changed is not None:
-            self.changed(entry, True)
-        entry.pins -= 1
-        self._tidy(entry)
-        return entry
-
-    def _drop(self, entry: Entry, buffers: Sequence[Buffer]) -> None:
-        self._pool.give(buffers)
-        if not entry.held:
-            del self._entries[entry.key]
-        elif not entry.tier:  # it gave up a coarser tier for what did not come
-            self._forget(entry)
-        self.unpin((entry,))
-
-    def _tidy(self, entry: Entry) -> None:
-        """Give back what an expert that nobody uses holds beyond what it is meant to be."""
-        if entry.surplus and not entry.pins and entry.held:
-            self._let_go(entry, entry.held.keys() - entry.spec.layout.parts_for(entry.meant))
-            entry.surplus = False
-
-    def _let_go(self, entry: Entry, parts: Collection[int]) -> None:
-        if not parts:
-            return
-        taken = entry.take(parts)
-        if self.changed is not None:
-            self.changed(entry, True)
-        self._pool.give(taken)
-
-    def _make_room(self, entry: Entry, sizes: tuple[int, ...], needed: Collection[int]) -> list[Buffer] | None:
-        """Buffers for parts; at worst in the place of what the entry, if nobody else uses it, will not need."""
-        buffers = self._take(sizes, entry.key)
-        if buffers is None and entry.pins == 1 and (surplus := entry.held.keys() - needed):
-            self._let_go(entry, surplus)
-            buffers = self._take(sizes, entry.key)
-        return buffers
-
-    def _take(self, sizes: tuple[int, ...], incoming: ExpertKey) -> list[Buffer] | None:
-        pool = self._pool
-        while True:
-            refusal: UnderhillError | None = None
-            try:
-                if (buffers := pool.take(sizes)) is not None:
-                    return buffers
-            except UnderhillError as e:
-                refusal = e
-            left = self._evicted(incoming)
-            if left is None:
-                if refusal is not None:
-                    raise refusal
-                return pool.take(sizes, anew=True)
-            if refusal is not None:
-                pool.capacity = pool.total  # more than this the system does not give
-            if pool.in_use <= pool.capacity and tuple([buffer.nbytes for buffer in left]) == sizes:
-                return left  # one like the other: its buffers change hands
-            pool.give(left)
-
-    def _evict(self) -> bool:
-        """Let one go, for nobody in particular; False: nobody may leave."""
-        left = self._evicted(NOBODY)
-        if left is not None:
-            self._pool.give(left)
-        return left is not None
-
-    def _evicted(self, incoming: ExpertKey) -> list[Buffer] | None:
-        """Let one go, and take all it held; None: nobody may leave."""
-        key = self._policy.victim(incoming, self._evictable)
-        if key is None:
-            return None
-        entry = self._entries[key]
-        if self.evicted is not None:
-            self.evicted(entry)
-        return self._taken(entry)
-
-    def _evictable(self, key: ExpertKey) -> bool:
-        return not self._entries[key].pins
-
-    def _forget(self, entry: Entry) -> None:
-        self._pool.give(self._taken(entry))
-
-    def _taken(self, entry: Entry) -> list[Buffer]:
-        """It is resident no more; what it held."""
-        del self._entries[entry.key]
-        self._policy.removed(entry.key)
-        if self.changed is not None:
-            self.changed(entry, False)
-        return entry.clear()
-
-    def _settle(self) -> None:
-        """Come down to the capacity as far as leases allow."""
-        pool = self._pool
-        if pool.total <= pool.capacity:
-            return
-        pool.shrink(pool.capacity)
-        while pool.total > pool.capacity and self._evict():  # of blocks in part in use nothing could go
-            continue
-
-
-def _newest(entry: Entry) -> int:
-    return max(buffer.block.number for buffer in entry.held.values())
+    def refused(self) -> UnderhillError:
+        """The error of memory that the system did not give."""
+        problem, self.shelf.blocks.problem = self.shelf.blocks.problem, None
+        error = UnderhillError(
+            Kind.OUT_OF_MEMORY,
+            msg("There is no memory left for experts."),
+            msg("Lower the expert cache or close other programs."),
+        )
+        error.__cause__ = problem
+        return error
 
 
 def check_capacity(capacity: int, least: int) -> None:
@@ -346,3 +348,8 @@ def check_capacity(capacity: int, least: int) -> None:
             msg("An expert cache of {capacity} bytes cannot hold a single expert.", capacity=f"{capacity:,}"),
             msg("Give it at least {least} bytes.", least=f"{least:,}"),
         )
+
+
+def parts_of(bits: int) -> tuple[int, ...]:
+    """Numbers of parts, ascending."""
+    return tuple(part for part in range(bits.bit_length()) if bits >> part & 1)

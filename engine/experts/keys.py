@@ -36,9 +36,6 @@ class ExpertSource(Protocol):
     def checksums(self, layer: int, expert: int, parts: Sequence[int]) -> Sequence[int]:
         """The CRC-32 of each of these parts as it was written."""
 
-    def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
-        """Raises UnderhillError when these parts, as they were read, are not what was written."""
-
 
 def keys_of(source: ExpertSource) -> list[ExpertKey]:
     """Every expert of a source, in the order of the disk."""

@@ -1,83 +1,140 @@
-"""Reads experts on a few persistent threads that share every read: what is demanded before what is only expected."""
+"""Reads experts on C reader threads, which share every read and never hold the interpreter's lock."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+import ctypes
+import os
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, NamedTuple
 
-from engine.experts.keys import ExpertKey
-from engine.experts.meter import Loads
-from engine.experts.request import Request, Urgency
+from engine.errors import UnderhillError
+from engine.experts.chunks import CHUNK, packed
+from engine.experts.keys import ExpertKey, ExpertSource
+from engine.kernels.reads import DAMAGED, MOST_PARTS, REFUSED, RUN, SHORT, Reads
+from engine.store.problems import altered, refused, shortened
 
-# Told of every chunk: reader, request, urgency it was read with, bytes, start and end by time.perf_counter.
-ChunkListener = Callable[[int, Request, Urgency, int, float, float], None]
+
+class Urgency(IntEnum):
+    """The lower goes first. DEMAND: a layer waits for it; REPAIR: a coarse expert is in use in its place; PREFETCH: it
+    is only expected to be asked for."""
+
+    DEMAND = 0
+    REPAIR = 1
+    PREFETCH = 2
 
 
-class Loader(Protocol):
-    """`readers` threads over a source. Requests of one urgency are read in the order in which they came.
+@dataclass(frozen=True)
+class Load:
+    """Reads of one urgency. bytes: read, whatever became of their request. seconds: with at least one under way."""
 
-    A request is cut into chunks, which go to whichever reader is free, so that the first request is there first and the
-    last reads end together. A more urgent request overtakes between chunks. Less urgent ones are read only while no
-    demanded chunk is waiting or under way, and never by all of the readers if there are several: a demand finds one
-    free, and the disk's queue short. Two kinds: NativeLoader and ThreadLoader.
+    bytes: int
+    seconds: float
 
-    listener: None, or told of every chunk, on whatever thread, at the latest before its request is handed out.
-    """
 
-    readers: int
+@dataclass(frozen=True)
+class Loads:
+    """Since the loader was made. by_urgency: what a chunk was read as. busy: seconds with any read under way.
+    seconds: in all."""
+
+    by_urgency: dict[Urgency, Load]
+    busy: float
+    seconds: float
 
     @property
-    def listener(self) -> ChunkListener | None: ...
+    def busy_share(self) -> float:
+        """Of the time, 0 to 1."""
+        return self.busy / self.seconds if self.seconds else 0.0
+
+
+class ReadPlan(NamedTuple):
+    """How some parts of an expert are read, the same every time. runs, chunks: packed for Shelf.planned."""
+
+    checksums: Sequence[int]
+    runs: bytes
+    chunks: bytes
+
+
+# Told of every chunk: reader, expert, its parts, urgency it was read with, bytes, start and end by time.perf_counter.
+ChunkListener = Callable[[int, ExpertKey, Sequence[int], Urgency, int, float, float], None]
+
+
+class Loader:
+    """`readers` threads over a source, whose requests come from the cache's table (PendingLoads).
+
+    Requests of one urgency are read in the order in which they came. A request is cut into chunks, which go to
+    whichever reader is free, so that the first request is there first and the last reads end together. A more urgent
+    request overtakes between chunks. Less urgent ones are read only while no demanded chunk is waiting or under way,
+    and never by all of the readers if there are several: a demand finds one free, and the disk's queue short.
+
+    source: the system knows its files by a descriptor or handle. chunk: bytes, about. read_hook: see Reads. Raises
+    NativeMissing, or UnderhillError(OUT_OF_MEMORY) when there are no threads to be had.
+    """
+
+    def __init__(self, source: ExpertSource, readers: int, chunk: int = CHUNK, read_hook: Any = None) -> None:
+        self.readers = readers
+        self.reads = Reads(readers, read_hook)
+        self._source, self._chunk = source, chunk
+        self._listener: ChunkListener | None = None
+        weakref.finalize(self, self.reads.stop)  # or threads would go on reading for a source that is gone
+
+    @property
+    def listener(self) -> ChunkListener | None:
+        """Told of every chunk, at the latest when what it belongs to is put in its place; None: nothing is recorded."""
+        return self._listener
 
     @listener.setter
-    def listener(self, listener: ChunkListener | None) -> None: ...
+    def listener(self, listener: ChunkListener | None) -> None:
+        self.reads.listen(listener is not None)
+        self._listener = listener
 
-    def submit(
-        self,
-        key: ExpertKey,
-        parts: Sequence[int],
-        views: Sequence[memoryview],
-        urgency: Urgency = Urgency.DEMAND,
-        addresses: Sequence[int] = (),
-    ) -> Request:
-        """Queue a read of these parts into `views`, one each, which are the loader's until it hands the request out.
+    def plan(self, key: ExpertKey, parts: tuple[int, ...], sizes: Sequence[int]) -> ReadPlan:
+        """How these parts are read. sizes: bytes that there is room for. Raises ValueError."""
+        if len(parts) > MOST_PARTS:
+            raise ValueError(f"{len(parts)} parts; {MOST_PARTS} are the most")
+        extents = self._source.extents(key.layer, key.expert, parts)
+        runs = b"".join([RUN.pack(file.handle, offset, file.direct) for file, offset, _, _ in extents])
+        checksums = self._source.checksums(key.layer, key.expert, parts)
+        return ReadPlan(checksums, runs, packed(extents, sizes, self._chunk))
 
-        addresses: where the views begin, if that is known: to find that out takes longer than all else.
-        """
-
-    def cancel(self, request: Request) -> bool:
-        """Read no more of it; False when all of it is read or being read, and it ends as if nothing had been said.
-
-        True: it ends as cancelled, at once or with the chunks under way, and is handed out like the others.
-        """
-
-    def demand(self, request: Request) -> None:
-        """A speculative read turned out to be needed: what is left of it queues with what is demanded."""
-
-    def left(self, request: Request) -> int:
-        """Bytes of it that no reader has taken yet."""
-
-    def ended(self) -> list[Request]:
-        """Those that have ended, each handed out once, in the order in which they did; without waiting.
-
-        For one thread at a time, as is `wait`.
-        """
-
-    def wait(self) -> list[Request]:
-        """The same, after waiting for one to end. None are handed out only when none is open."""
+    def tell(self, requests: Mapping[int, tuple[ExpertKey, Sequence[int]]]) -> None:
+        """Tell the listener of the chunks read so far. requests: expert and parts by number of the request."""
+        if self._listener is not None:  # what belongs to these was written down before they ended
+            for number, nbytes, began, done, reader, urgency in self.reads.events():
+                self._listener(reader, *requests[number], Urgency(urgency), nbytes, began, done)
 
     @property
     def idle(self) -> bool:
         """Whether all that was asked for has ended."""
-
-    def queued(self, urgency: Urgency) -> int:
-        """Bytes asked for with this urgency that no reader has taken yet."""
+        return not self.reads.look().open
 
     def loads(self) -> Loads:
         """What was read so far, and how busy the disk was."""
+        state = self.reads.look()
+        by_urgency = {u: Load(state.nbytes[u], state.seconds[u]) for u in Urgency}
+        return Loads(by_urgency, state.busy, state.since_open)
+
+    def problem(self, key: ExpertKey, parts: Sequence[int], status: int, error: int, part: int) -> UnderhillError:
+        """Why a read of these parts failed. status, error, part: see kernels.reads.End."""
+        layer, expert = key
+        if status == SHORT:
+            return shortened(layer, expert)
+        if status == DAMAGED:
+            return altered(layer, expert, self._source.spec(layer, expert).layout.parts[parts[part]].name)
+        assert status == REFUSED, f"a read ended with status {status}"
+        cause = _os_error(error)
+        failure = refused(layer, expert, cause)
+        failure.__cause__ = cause
+        return failure
 
     def close(self) -> None:
-        """Cancel what is queued, let the chunks under way end, and end the threads. Safe to call twice.
+        """Cancel what is queued, let the chunks under way end, and end the threads. Safe to call twice."""
+        self.reads.stop()
 
-        What has ended by that is still handed out.
-        """
+
+def _os_error(number: int) -> OSError:
+    if os.name == "nt":
+        return ctypes.WinError(number)  # type: ignore[attr-defined, unused-ignore, no-any-return]
+    return OSError(number, os.strerror(number))

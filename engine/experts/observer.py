@@ -1,17 +1,18 @@
-"""Whoever wants to see what happens when: told of every layer's experts, every wait and every read."""
+"""The profiler hook: told of every layer's experts, every wait and every read."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
-from engine.experts.request import Request, Urgency
+from engine.experts.keys import ExpertKey
+from engine.experts.loader import Urgency
 
 
 class Observer(Protocol):
-    """Times are by time.perf_counter. All but `chunk` are called on the thread that runs the model; none may block."""
+    """Times are by time.perf_counter. Called on the thread that runs the model; none may block."""
 
     def entered(self, layer: int, tokens: int, now: float) -> None:
         """A layer asks for its experts: its router has spoken."""
@@ -25,8 +26,10 @@ class Observer(Protocol):
     def waited(self, layer: int, start: float, end: float) -> None:
         """The thread did nothing, for the want of an expert."""
 
-    def chunk(self, reader: int, request: Request, urgency: Urgency, nbytes: int, start: float, end: float) -> None:
-        """A reader read a piece of a request, or failed to; called on any thread, and some time after it."""
+    def chunk(
+        self, reader: int, key: ExpertKey, parts: Sequence[int], urgency: Urgency, nbytes: int, start: float, end: float
+    ) -> None:
+        """A reader read a piece of these parts of an expert, or failed to; called some time after it."""
 
 
 UNSEEN: AbstractContextManager[None] = nullcontext()

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.kernels.unimportance import unimportance
 from engine.store.layout import ExpertSpec
 from engine.translatable import msg
 
 
-class Demand(IntEnum):
+class RequestedPrecision(IntEnum):
     """What a token asks of one of its experts, should it have to be fetched; the larger is the stronger."""
 
     SKIP = 0
@@ -49,52 +51,17 @@ class Thresholds:
 EXACT = Thresholds()
 
 
-def unimportance(weights: Tensor) -> Tensor:
-    """Scores [T, K] float64, in the order of `weights` [T, K].
+def requested_precisions(weights: Tensor | NDArray[np.floating], thresholds: Thresholds) -> NDArray[np.int64]:
+    """The RequestedPrecision of every expert of tokens, [..., K], for gate weights [..., K].
 
-    s of an expert is the share of gate weight of the token's experts ranked before it, weights normalized to sum 1;
-    the first has 0. Among equal weights the earlier counts as more important. Weights count by magnitude.
-    """
-    size = weights.detach().abs().to(torch.float64)
-    ranked, order = size.sort(dim=1, descending=True, stable=True)
-    through = ranked.cumsum(dim=1)
-    total = through[:, -1:].clamp_min(torch.finfo(torch.float64).tiny)
-    before = (through - ranked) / total
-    return torch.empty_like(before).scatter_(1, order, before).clamp_(max=1.0)
-
-
-def demands(weights: Tensor, thresholds: Thresholds) -> Tensor:
-    """The Demand of every (token, rank), int64 [T, K]. The first expert of a token is always HIGH.
-
-    Skipped experts' weights are dropped and the others are left as they are: hobbit does not renormalize them.
+    The first expert of a token is always HIGH. Skipped experts' weights are dropped and the others are left as they
+    are: hobbit does not renormalize them.
     """
     scores = unimportance(weights)
-    wanted = torch.full(scores.shape, int(Demand.HIGH))
-    wanted[scores > thresholds.t1] = int(Demand.LOW)
-    wanted[scores > thresholds.t2] = int(Demand.SKIP)
+    wanted = np.full(scores.shape, int(RequestedPrecision.HIGH))
+    wanted[scores > thresholds.t1] = int(RequestedPrecision.LOW)
+    wanted[scores > thresholds.t2] = int(RequestedPrecision.SKIP)
     return wanted
-
-
-def at_high(weights: Sequence[float], t1: float) -> list[bool]:
-    """Which of one token's experts `demands` calls HIGH: the same in plain Python, for a few numbers much quicker."""
-    sizes = [abs(weight) for weight in weights]
-    total, before = sum(sizes) or 1.0, 0.0
-    high = [False] * len(sizes)
-    for at in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
-        high[at] = before / total <= t1
-        before += sizes[at]
-    return high
-
-
-def scores_by_rank(weights: Sequence[float]) -> list[float]:
-    """The scores of one token's experts, the most important first, in plain Python."""
-    sizes = sorted(map(abs, weights), reverse=True)
-    total, before = sum(sizes) or 1.0, 0.0
-    scores = []
-    for size in sizes:
-        scores.append(before / total)
-        before += size
-    return scores
 
 
 def full_tier(spec: ExpertSpec, tier: int | None) -> int:
@@ -112,6 +79,6 @@ def low_tier(tiers: Sequence[int], full: int, low: int | None) -> int:
 
 
 def tiers_of(spec: ExpertSpec, tier: int | None, low: int | None = None) -> tuple[int, int, int]:
-    """The tier at which a missing expert is fetched, by Demand: 0 (not at all), coarse (see low_tier), full."""
+    """The tier that a missing expert is fetched at, by RequestedPrecision: 0 (not at all), coarse (low_tier), full."""
     full = full_tier(spec, tier)
     return (0, low_tier(spec.tiers, full, low), full)

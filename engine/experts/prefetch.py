@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from engine.experts.bets import Bets
-from engine.experts.foresight import Foresight
+from engine.experts.controller import PrefetchController
 from engine.experts.predictors.predictor import Floats, Predictor, Sight
-from engine.experts.worth import Worth
+from engine.experts.telemetry import PrefetchStats
+from engine.experts.tracker import PrefetchTracker
 
 QUIET = 4  # tokens that needed nothing from the disk, after which nothing is predicted any more, until the next one
 
@@ -25,7 +25,7 @@ class Prefetch:
         self,
         layers: Sequence[int],
         predictor: Predictor,
-        bets: Bets,
+        tracker: PrefetchTracker,
         rate: Callable[[], float],
         depth: int,
         width: int,
@@ -34,31 +34,31 @@ class Prefetch:
         depth: layers looked ahead at most. width: experts read ahead for a layer at most.
         """
         self.awake = False
-        self._predictor, self._bets, self._rate = predictor, bets, rate
+        self._predictor, self._tracker, self._rate = predictor, tracker, rate
         self._depth, self._width = depth, width
         self._row = {layer: row for row, layer in enumerate(layers)}
         self._sight = Sight()
-        self._worth = Worth()
+        self._controller = PrefetchController()
         self._seconds, self._rests = 0.0, 0
         self._needed = 0  # experts so far that had to be read, before they were asked for or then
         self._quiet = QUIET
         self._in_step = False  # whether every row of this token so far was told
 
     @property
-    def resting(self) -> bool:
-        """Whether it says nothing for a while, since it did not pay."""
-        return self._worth.resting > 0
+    def backing_off(self) -> bool:
+        """Whether it is disabled for a while, since it did not pay."""
+        return self._controller.backoff > 0
 
     @property
-    def foresight(self) -> Foresight:
+    def stats(self) -> PrefetchStats:
         """What it did so far."""
-        return replace(self._bets.foresight(), seconds=self._seconds, rests=self._rests)
+        return replace(self._tracker.stats(), seconds=self._seconds, rests=self._rests)
 
     # ---- what it is told ----------------------------------------------------------------------------------------
 
     def begin_sequence(self) -> None:
         """Another sequence begins with the next token."""
-        self._bets.give_up()
+        self._tracker.cancel_all()
         self._predictor.begin_sequence()
 
     def prompted(self, counts: Floats) -> None:
@@ -68,32 +68,32 @@ class Prefetch:
     @contextmanager
     def aside(self) -> Iterator[None]:
         """The predictor's records of the sequence are put aside while another one runs beside it."""
-        self._bets.give_up()
+        self._tracker.cancel_all()
         records = self._predictor.put_aside()
         try:
             yield
         finally:
-            self._bets.give_up()
+            self._tracker.cancel_all()
             self._predictor.bring_back(records)
 
     def begin(self, tokens: Sequence[int], misses: int) -> None:
         """These tokens are about to run. misses: of the runtime so far, from which it knows whether there is a need."""
-        needed = misses + self._bets.used
+        needed = misses + self._tracker.used
         self._quiet = 0 if needed > self._needed else self._quiet + 1
         self._needed = needed
-        self._worth.rested(len(self._row))
-        awake = len(tokens) == 1 and self._quiet < QUIET and not self._worth.resting
+        self._controller.passed(len(self._row))
+        awake = len(tokens) == 1 and self._quiet < QUIET and not self._controller.backoff
         if not awake and not self.awake:
             return
         start = time.perf_counter()
         if self.awake:
-            self._bets.give_up()
+            self._tracker.cancel_all()
         if awake and not self.awake:
             self._predictor.interrupted()
         self.awake = self._in_step = awake
         if awake:
             self._sight.begin(int(tokens[0]))
-            self._bets.routed(-1, ())
+            self._tracker.commit_routing(-1, ())
             self._look()
         self._spent(start)
 
@@ -109,17 +109,17 @@ class Prefetch:
         start = time.perf_counter()
         self._sight.routed(chosen, gating)
         self._predictor.learn(self._sight)
-        self._bets.routed(row, chosen)
+        self._tracker.commit_routing(row, chosen)
         self._look()
         self._spent(start)
-        self._worth.called(self._bets, self._rate)
-        if self._worth.resting:
+        self._controller.called(self._tracker.balance, self._rate)
+        if self._controller.backoff:
             self._rests += 1
             self.sleep()
 
     def sleep(self) -> None:
         """Give up what is on its way and say no more until there is a need again."""
-        self._bets.give_up()
+        self._tracker.cancel_all()
         self.awake = self._in_step = False
 
     # ---- what it does -------------------------------------------------------------------------------------------
@@ -128,18 +128,18 @@ class Prefetch:
         """Walk the coming rows until one lacks an expert that is expected there, which is read ahead; or, where the
         predictor speaks of all rows at once, read of them all.
         """
-        sight, width = self._sight, max(1, round(self._width * self._worth.width))
+        sight, width = self._sight, max(1, round(self._width * self._controller.width))
         if self._predictor.everywhere:
             plan = self._predictor.plan(sight) if sight.row + 1 < len(self._row) else None
             if plan is not None:
-                self._bets.spread(plan, width)
+                self._tracker.plan_all(plan, width)
             return
         for row in range(sight.row + 1, min(sight.row + 1 + self._depth, len(self._row))):
             scores = self._predictor.scores(sight, row)
-            if scores is None or self._bets.look(row, scores, width) >= 0:
+            if scores is None or self._tracker.plan_row(row, scores, width) >= 0:
                 return
 
     def _spent(self, start: float) -> None:
         seconds = time.perf_counter() - start
         self._seconds += seconds
-        self._worth.spent += seconds
+        self._controller.spent += seconds

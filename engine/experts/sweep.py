@@ -6,12 +6,11 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from engine.experts.entry import Lease
+from engine.experts.cache import ExpertCache, Lease
 from engine.experts.keys import ExpertKey
-from engine.experts.level import Level
+from engine.experts.pending import PendingLoads
+from engine.experts.requests import ExpertRequest
 from engine.experts.telemetry import Telemetry
-from engine.experts.under_way import UnderWay
-from engine.experts.wants import Want
 from engine.hardware.speed import window
 from engine.store.layout import ExpertSpec
 
@@ -44,21 +43,21 @@ class Sweep:
 
     def __init__(
         self,
-        cache: Level,
-        arrivals: UnderWay,
+        cache: ExpertCache,
+        pending: PendingLoads,
         window: int,
         keep: frozenset[int],
         ahead: Sequence[tuple[ExpertKey, int]],
     ) -> None:
         self.brought = 0
-        self._cache, self._arrivals, self._window, self._keep = cache, arrivals, window, keep
+        self._cache, self._pending, self._window, self._keep = cache, pending, window, keep
         self._ahead = deque(ahead)
 
     def has_room(self, key: ExpertKey, tier: int) -> bool:
-        """Whether it can be asked for without anybody having to leave."""
+        """Whether it can be asked for without evicting."""
         return self._cache.lacking(key, tier) <= self._cache.free
 
-    def keeps(self, found: tuple[Want, Lease]) -> bool:
+    def keeps(self, found: tuple[ExpertRequest, Lease]) -> bool:
         """Whether this expert stays."""
         return found[0].key.expert in self._keep
 
@@ -75,22 +74,22 @@ class Sweep:
             if lacking > min(self._cache.free, self._window - self.brought):
                 return
             self._ahead.popleft()
-            if lacking and self._arrivals.expect(key, tier):
+            if lacking and self._pending.prefetch(key, tier):
                 self.brought += lacking
 
 
 class Sweeps:
-    """Begins them. specs, tiers: by layer and expert; tiers by Demand. For one level of memory."""
+    """Begins them. specs, tiers: by layer and expert; tiers by RequestedPrecision."""
 
     def __init__(
         self,
-        cache: Level,
-        arrivals: UnderWay,
+        cache: ExpertCache,
+        pending: PendingLoads,
         telemetry: Telemetry,
         specs: Mapping[int, Sequence[ExpertSpec]],
         tiers: Mapping[int, Sequence[tuple[int, int, int]]],
     ) -> None:
-        self._cache, self._arrivals, self._telemetry = cache, arrivals, telemetry
+        self._cache, self._pending, self._telemetry = cache, pending, telemetry
         self._specs, self._tiers = specs, tiers
         layers = tuple(specs)
         self._everything = sum(map(len, specs.values()))
@@ -98,20 +97,21 @@ class Sweeps:
         self._next = dict(pairwise(layers))
         self._last: Sweep | None = None
 
-    def begin(self, layer: int, wants: Sequence[Want]) -> Sweep | None:
+    def begin(self, layer: int, requests: Sequence[ExpertRequest]) -> Sweep | None:
         """One for these experts of a layer, those that are there being leased; None where all of them may stay."""
         last, self._last = self._last, None
-        largest = max(want.spec.layout.bytes_for(want.full) for want in wants)
+        largest = max(request.spec.layout.bytes_for(request.full) for request in requests)
         room = room_of(self._cache.capacity, largest, self._everything, len(self._specs), self._row[layer])
-        if room is None or len(wants) <= room[1]:
+        if room is None or len(requests) <= room[1]:
             return None
         through, stay = room
-        keep = most_chosen([want.key.expert for want in wants], self._telemetry.chosen(layer).__getitem__, stay)
-        for expert in range(len(self._specs[layer])):  # who is wanted is in use, and leaves later
+        asked = [request.key.expert for request in requests]
+        keep = most_chosen(asked, self._telemetry.chosen(layer).__getitem__, stay)
+        for expert in range(len(self._specs[layer])):  # those asked for are leased, and go when they are done
             if expert not in keep:
                 self._cache.drop(ExpertKey(layer, expert))
         self._cache.make_free(through - (0 if last is None else last.brought))
-        self._last = Sweep(self._cache, self._arrivals, through, keep, self._following(layer, len(wants)))
+        self._last = Sweep(self._cache, self._pending, through, keep, self._following(layer, len(requests)))
         return self._last
 
     def _following(self, layer: int, visited: int) -> list[tuple[ExpertKey, int]]:

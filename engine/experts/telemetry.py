@@ -6,19 +6,56 @@ import copy
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.experts.foresight import Foresight
 from engine.experts.keys import ExpertKey, ExpertSource
 
 MOST_TIER = 32
 GATES, GATE, COARSE, SKIPPED = range(4)  # what is noted of an expert: see uh_residents in underhill_kernels.h
 Matrix = tuple[tuple[int, ...], ...]
+
+
+@dataclass
+class PrefetchStats:
+    """What prefetch did since it was turned on. said, right: experts expected at width k, and of these chosen, by
+    layers ahead less one; first_said, first_right: the same of the first layer, before it has run. Bytes:
+    useful (asked for; early: those of them that were there or in hand by then), wasted
+    (read, and not asked for by the layer they were read for).
+
+    started, used, joined, cancelled: reads begun ahead, those asked for, of these those under way, those given up.
+    failed: reads that ended in an error while no layer waited for them. seconds: of the model's thread. rests: how
+    often it backed off because it did not pay.
+    """
+
+    said: list[int] = field(default_factory=list)
+    right: list[int] = field(default_factory=list)
+    useful: int = 0
+    early: int = 0
+    wasted: int = 0
+    started: int = 0
+    used: int = 0
+    joined: int = 0
+    cancelled: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    rests: int = 0
+    first_said: int = 0
+    first_right: int = 0
+
+    @property
+    def recall(self) -> tuple[float, ...]:
+        """Share of the chosen experts that were among the k expected most, by layers ahead."""
+        return tuple(right / said if said else 0.0 for said, right in zip(self.said, self.right))
+
+    @property
+    def first_recall(self) -> float:
+        """As `recall`, of the first layer, before it has run."""
+        return self.first_right / self.first_said if self.first_said else 0.0
 
 
 @dataclass(frozen=True)
@@ -29,7 +66,7 @@ class Snapshot:
     uses: since load, activations: in the current answer; both count (token, expert) pairs, skipped ones too.
     residency: finest tier held (0 none). precision: pairs by what they ran at: '32', '16', '8', '4', '2', 'skipped'.
     read_seconds: summed over reads, which overlap; reads: how many. repaired: experts that had run coarse and were
-    completed while the disk had nothing else to do. foresight: None where nothing is read ahead.
+    completed while the disk had nothing else to do. prefetch: None where nothing is read ahead.
     """
 
     layers: tuple[int, ...]
@@ -43,7 +80,7 @@ class Snapshot:
     activations: Matrix
     uses: Matrix
     residency: Matrix
-    foresight: Foresight | None = None
+    prefetch: PrefetchStats | None = None
 
     @property
     def read_latency(self) -> float:

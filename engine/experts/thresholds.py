@@ -7,7 +7,8 @@ import math
 import torch
 from torch import Tensor
 
-from engine.experts.precision import Thresholds, unimportance
+from engine.experts.precision import Thresholds
+from engine.kernels.unimportance import unimportance
 
 HIGH_SHARE = 0.67  # Mixtral with T1 = 0.6 and T2 = 0.9: 67 % high, 30 % low, 3 % skipped
 LOW_SHARE = 0.30
@@ -37,7 +38,7 @@ class ScoreRecorder:
 
     def __call__(self, layer: int, ids: Tensor, weights: Tensor) -> None:
         """Record one layer's decisions. weights: [T, K]."""
-        self._scores.append(unimportance(weights).flatten())
+        self._scores.append(torch.from_numpy(unimportance(weights)).flatten())
 
     @property
     def scores(self) -> Tensor:

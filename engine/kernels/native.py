@@ -27,7 +27,7 @@ from engine.store.coding import FORMS, Coding
 from engine.store.layout import ExpertSpec
 from engine.translatable import msg
 
-ABI = 16  # UH_ABI in underhill_kernels.h
+ABI = 17  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
@@ -204,12 +204,11 @@ def keeping_the_lock(path: Path | None = None) -> ctypes.PyDLL:
 
 @lru_cache(maxsize=4)
 def _quick(path: Path) -> ctypes.PyDLL:
-    """uh_linear, uh_lacking and uh_foresee, which end at once."""
+    """uh_linear and uh_lacking, which end at once."""
     library = keeping_the_lock(path)
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
     library.uh_linear.argtypes = (pointer, ctypes.POINTER(View), pointer, i32, pointer)
     library.uh_lacking.argtypes = (pointer, pointer, i32, pointer, pointer)
-    library.uh_foresee.argtypes = (pointer, pointer, pointer, i32, i32, pointer, pointer)
     return library
 
 
@@ -388,18 +387,6 @@ class NativeKernel:
             failed = self._quick.uh_linear(self._context, view, x, 1, y)
         if failed:
             raise _no_memory()
-
-    def foresee(
-        self, layer: int, scores: int, asked: int, width: int, most: int, expected: int, lacks: int
-    ) -> int:  # fmt: skip
-        """Writes the experts of a layer with the `most` greatest scores, best first, and of the first `width` how many
-        planes each would have to be fetched to; returns how many. See uh_foresee in underhill_kernels.h.
-
-        All but width and most are addresses: layer of a ResidentLayer, scores float32, the others int32. Nothing is
-        checked.
-        """
-        found: int = self._quick.uh_foresee(layer, scores, asked, width, most, expected, lacks)
-        return found
 
     def peak(self, weights: Tensor) -> float:
         """The largest magnitude among contiguous bf16 or float32 weights; NaN if one of them is not finite."""

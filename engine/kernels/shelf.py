@@ -44,6 +44,7 @@ class Leaving(ctypes.Structure):
         ("state", ctypes.c_void_p),
         ("next", ctypes.c_void_p),
         ("hobbit", ctypes.c_void_p),
+        ("asks", ctypes.c_int32),
     )
 
 
@@ -148,7 +149,7 @@ class Blocks:
 
     def __init__(self, allocate: Callable[[int], Tensor]) -> None:
         self.tensors: dict[int, Tensor] = {}
-        self.pictures: dict[int, Any] = {}  # that others made of them, and would keep them alive
+        self.pictures: dict[Any, Any] = {}  # that others made of them, and would keep them alive
         self.problem: BaseException | None = None  # that kept the last one from being had
         self.refusals = 0
         self._allocate = allocate

@@ -19,18 +19,16 @@ def memory_now(session: Session, taken: int) -> MemoryUse:
     What cannot be told apart is for computing: beyond what the program took before the model, all that is neither
     weights, nor rows, nor experts. Room of experts that is not written to yet is not taken.
     """
-    plan, facts, levels = session.plan, session.facts, session.runtime.cache.levels
-    capacity = levels[-1].capacity
+    plan, facts, cache = session.plan, session.facts, session.runtime.cache
     return divided(
         taken,
         plan.ceiling,
         base=session.alone + probe.served(),
         dense=facts.dense_bytes[plan.dense],
         context=session.context.written,
-        cached=levels[-1].nbytes,
-        capacity=capacity,
+        cached=cache.nbytes,
+        capacity=cache.capacity,
         due=plan.context * facts.per_token(plan.dense) + facts.state_bytes + plan.workspace - session.lent_context,
-        device=(sum(level.capacity for level in levels[:-1]), sum(level.nbytes for level in levels[:-1])),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.experts.foresight import Foresight
 from engine.experts.predictors import Blend, Predictor, StackedGates, stacked
+from engine.experts.telemetry import PrefetchStats
 from engine.hardware.budget import size
 from engine.models.decoder import Decoder
 from engine.models.gates import gates_of, has_gates
@@ -103,7 +103,7 @@ class ReadingAhead:
         prefetch, words = self._session.runtime.prefetch, self._words
         if prefetch is None or not words:
             return NO_TEXT
-        return _told(prefetch.foresight, words, resting=prefetch.resting)
+        return _told(prefetch.stats, words, resting=prefetch.backing_off)
 
     def _learnt(self) -> Learnt | None:
         session = self._session
@@ -156,7 +156,7 @@ class ReadingAhead:
         return self._session.tables.of(kind)
 
 
-def _told(seen: Foresight, words: str, *, resting: bool) -> Translatable:
+def _told(seen: PrefetchStats, words: str, *, resting: bool) -> Translatable:
     if not seen.said or not seen.said[0]:
         return msg("Read ahead by {words}, of which nothing can be said yet.", words=words)
     told = [

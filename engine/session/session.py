@@ -127,7 +127,7 @@ class Session:
             tier=self.plan.tier,
         )
         try:
-            self.runtime.repair = True
+            self.runtime.upgrade = True
             self.runtime.set_low(self.low)
             self._apply_dial()
             report(msg("Loading the model"), 0, 0)
@@ -150,7 +150,7 @@ class Session:
             self.runtime.lend,
             lambda notice: self.told(notice),
             lambda: self.context.rows_written,
-            lambda: self.runtime.cache.levels[-1].refusals,
+            lambda: self.runtime.cache.refusals,
         )
         self._room.computing(1, lambda: self.context.rows_with(0))
         forget_code()  # what opening needed

@@ -115,7 +115,7 @@ class Watcher:
         if self._load.seconds >= HELD_FOR:
             self._others = self._load.load.others
             self._load.again()
-        ahead = runtime.prefetch.foresight if runtime.prefetch is not None else None
+        ahead = runtime.prefetch.stats if runtime.prefetch is not None else None
         answer, uses = counters.used() if look.maps else ((), ())
         taken = probe.rss()
         return Snapshot(
@@ -136,7 +136,7 @@ class Watcher:
             why=why(self._pace(tokens, waiting, read, missed)) if self._generating else msg("Idle."),
             uses=uses,
             gates=counters.mean_gates() if look.maps else (),
-            places=counters.matrix(cache.places()) if look.maps else (),
+            places=counters.matrix(dict.fromkeys(cache.residency(), 1)) if look.maps else (),
             expert=self._facts(*look.expert) if look.expert is not None else None,
             foreseen=ahead.used - ahead.joined if ahead is not None else 0,
             foreseen_late=ahead.joined if ahead is not None else 0,
@@ -184,7 +184,7 @@ class Watcher:
         if layer not in counters.layers or not 0 <= expert < len(counters.uses(layer)):
             return None
         row, notes = counters.layers.index(layer), counters.notes(layer)[expert].tolist()
-        tier = cache.best(key)
+        tier = cache.tier(key)
         layout = self._session.store.spec(layer, expert).layout
         stored = layout.bytes_for(self._session.store.spec(layer, expert).top)
         return ExpertFacts(
@@ -197,8 +197,8 @@ class Watcher:
             coarse=int(notes[COARSE]),
             skipped=int(notes[SKIPPED]),
             tier=tier,
-            place=cache.places().get(key, 0),
-            coming=runtime.arrivals.coming(key),
+            place=int(tier > 0),
+            coming=runtime.pending.pending_tier(key),
             nbytes=layout.bytes_for(tier) if tier else 0,
             stored=stored,
         )

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.bets import ROOM
 from engine.experts.keys import ExpertKey
+from engine.experts.tracker import MAX_PREFETCH_SHARE
 from engine.session.memories import Memories, Uses
 from engine.translatable import msg
 
@@ -52,7 +52,7 @@ class WarmStart:
                 return
             self._ask()
             time.sleep(LOOK)
-            self._session.runtime.arrivals.settle()
+            self._session.runtime.pending.commit_completed()
             self._count()
 
     def prompt_read(self, uses: Uses) -> None:
@@ -73,7 +73,7 @@ class WarmStart:
         """One more token of the answer is there: read on."""
         if self.complete:
             return
-        self._session.runtime.arrivals.settle()
+        self._session.runtime.pending.commit_completed()
         self._count()
         self._ask()
 
@@ -83,7 +83,7 @@ class WarmStart:
 
     def answered(self, uses: Uses) -> None:
         """An answer has ended. uses: of its prompt and its tokens."""
-        self._session.runtime.arrivals.settle()
+        self._session.runtime.pending.commit_completed()
         self._count()
         if self._session.settings["remember_routing"]:
             self.memories.answered(self._prompt, uses)
@@ -121,27 +121,27 @@ class WarmStart:
     def _ask(self) -> None:
         runtime = self._session.runtime
         tier, most = self._session.plan.tier, READS * int(self._session.settings["readers"])
-        room = runtime.cache.capacity // ROOM
+        room = runtime.cache.capacity * MAX_PREFETCH_SHARE
         while self._left and (len(self._coming) < most or sum(self._coming.values()) < room):
             key = self._left[0]
             spec = self._session.store.spec(*key)
             full = tier if tier in spec.tiers else spec.top
-            cache = runtime.cache.levels[-1]
+            cache = runtime.cache
             nbytes = cache.lacking(key, full)
             if cache.free < nbytes:
                 self._left.clear()
                 return
             self._left.popleft()
-            if cache.tier(key) < full and runtime.arrivals.expect(key, full):
+            if cache.tier(key) < full and runtime.pending.prefetch(key, full):
                 self._coming[key] = nbytes
 
     def _count(self) -> None:
-        arrivals = self._session.runtime.arrivals
-        left = {key: nbytes for key, nbytes in self._coming.items() if arrivals.coming(key)}
+        pending = self._session.runtime.pending
+        left = {key: nbytes for key, nbytes in self._coming.items() if pending.pending_tier(key)}
         self.read += len(self._coming) - len(left)
         self._coming = left
 
     def _give_up(self) -> None:
         self._left.clear()
-        self._session.runtime.arrivals.abandon(self._coming)
+        self._session.runtime.pending.cancel(self._coming)
         self._count()

@@ -10,7 +10,7 @@ import numpy as np
 from engine.experts.policies import Policy, Shape
 from engine.experts.policies import Visit as Told
 from engine.experts.policies.scored import Array, Scored
-from engine.experts.precision import Demand
+from engine.experts.precision import RequestedPrecision
 from engine.tracing.sizes import Sizes
 from engine.tracing.visits import Visit
 
@@ -40,7 +40,7 @@ def belady_misses(visits: Sequence[Visit], slots: int) -> int:
 
 
 def next_uses(visits: Sequence[Visit], counts: Callable[[int], bool]) -> list[list[int]]:
-    """For every visit and expert in it, the visit that uses the expert next with a Demand that `counts`, or NEVER."""
+    """For every visit and expert in it, the next that asks for the expert with a precision that `counts`, or NEVER."""
     last: dict[tuple[int, int], int] = {}
     found: list[list[int]] = [[] for _ in visits]
     for at in range(len(visits) - 1, -1, -1):
@@ -63,7 +63,7 @@ def least_bytes(visits: Sequence[Visit], sizes: Sizes, capacity: int) -> float:
     """
     shared = sizes.full - sizes.rest
     needed, gaps, savings = 0.0, [], []
-    for nbytes, least in ((shared, Demand.LOW), (sizes.rest, Demand.HIGH)):
+    for nbytes, least in ((shared, RequestedPrecision.LOW), (sizes.rest, RequestedPrecision.HIGH)):
         last: dict[tuple[int, int], int] = {}
         for at, visit in enumerate(visits):
             for expert, demand in zip(visit.experts, visit.demands, strict=True):
@@ -94,7 +94,7 @@ class Foresight(Scored):
 
     def __init__(self, shape: Shape, visits: Sequence[Visit]) -> None:
         super().__init__(shape)
-        self._coming = next_uses(visits, lambda demand: demand > Demand.SKIP)
+        self._coming = next_uses(visits, lambda demand: demand > RequestedPrecision.SKIP)
         self._visits = visits
         self._visit = -1
         self._then: Array = np.full(len(self._keys), float(NEVER))

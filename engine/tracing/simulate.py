@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.cache import NOBODY
+from engine.experts.cache import NO_EXPERT
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import Policy, Shape
 from engine.experts.policies import Visit as Told
-from engine.experts.precision import Demand
+from engine.experts.precision import RequestedPrecision
 from engine.experts.sweep import most_chosen, room_of
 from engine.tracing.sizes import Sizes
 from engine.tracing.visits import Visit
@@ -49,7 +49,7 @@ class Outcome:
 
 @dataclass
 class Simulation:
-    """A cache of `capacity` bytes. held: the Demand that each resident expert meets, LOW or HIGH.
+    """A cache of `capacity` bytes. held: the RequestedPrecision that each resident expert meets, LOW or HIGH.
 
     A prompt that visits more experts of a layer than may stay is swept, as the runtime does it (experts/sweep.py).
     chosen: how often this answer has chosen each expert, its prompt included.
@@ -85,7 +85,7 @@ class Simulation:
             Told(
                 visit.layer,
                 [visit.experts[i] for i in runs],
-                [visit.demands[i] == Demand.HIGH for i in runs],
+                [visit.demands[i] == RequestedPrecision.HIGH for i in runs],
                 [visit.counts[i] for i in runs],
                 visit.tokens,
             )
@@ -128,7 +128,7 @@ class Simulation:
                 self._drop(key)
         room = self._room(row)
         while room is not None and self.capacity - self.used < room[0]:
-            victim = self.policy.victim(NOBODY, lambda key: key not in used)
+            victim = self.policy.victim(NO_EXPERT, lambda key: key not in used)
             if victim is None:
                 return
             self._drop(victim)
@@ -140,9 +140,9 @@ class Simulation:
 
     def _fetch(self, key: ExpertKey, demand: int, together: set[ExpertKey], outcome: Outcome) -> None:
         sizes, before = self.sizes, self.held.get(key, 0)
-        nbytes = sizes.coarse if demand == Demand.LOW else sizes.rest if before else sizes.full
+        nbytes = sizes.coarse if demand == RequestedPrecision.LOW else sizes.rest if before else sizes.full
         outcome.misses += 1
-        outcome.coarse += demand == Demand.LOW
+        outcome.coarse += demand == RequestedPrecision.LOW
         outcome.raised += bool(before)
         outcome.bytes_read += nbytes
         more = self._size(demand) - self._size(before)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine.experts.request import Request, Urgency
+from engine.experts.keys import ExpertKey
+from engine.experts.loader import Urgency
 
 LAYERS, EXPERTS, WAITS, FIRST_READER = 0, 1, 2, 10  # rows
 _ROWS = {LAYERS: "attention and router", EXPERTS: "experts", WAITS: "waits for the disk"}
@@ -72,10 +74,12 @@ class Timeline:
         """Observer."""
         self._events.append((WAITS, f"wait in layer {layer}", start, end, {"layer": layer}))
 
-    def chunk(self, reader: int, request: Request, urgency: Urgency, nbytes: int, start: float, end: float) -> None:
-        """Observer; from any thread."""
-        layer, expert = request.key
-        details = {"layer": layer, "expert": expert, "parts": list(request.parts), "bytes": nbytes}
+    def chunk(
+        self, reader: int, key: ExpertKey, parts: Sequence[int], urgency: Urgency, nbytes: int, start: float, end: float
+    ) -> None:
+        """Observer."""
+        layer, expert = key
+        details = {"layer": layer, "expert": expert, "parts": list(parts), "bytes": nbytes}
         kind = urgency.name.lower()
         self._events.append((FIRST_READER + reader, f"{kind} {layer}.{expert}", start, end, {**details, "class": kind}))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.precision import Demand, Thresholds
+from engine.experts.precision import Thresholds, requested_precisions
 from engine.tracing.trace import NOBODY, Trace
 from engine.translatable import msg
 
@@ -20,8 +20,8 @@ LOOK = 1024  # visits between questions whether to stop: some milliseconds
 class Visit:
     """One layer's turn in one pass. experts: distinct, the most important first (many tokens: ascending).
 
-    demands: a Demand for each, of several tokens the strongest. counts: tokens that chose each. begins: whether this is
-    the first visit of a sequence.
+    demands: a RequestedPrecision for each, of several tokens the highest. counts: tokens that chose each. begins:
+    whether this is the first visit of a sequence.
     """
 
     row: int
@@ -33,30 +33,10 @@ class Visit:
     begins: bool
 
 
-def scores_of(weights: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Unimportance [..., k] of gate weights [..., k]: engine.experts.precision.unimportance, without torch."""
-    size = np.abs(weights.astype(np.float64))
-    order = np.argsort(-size, axis=-1, kind="stable")
-    ranked = np.take_along_axis(size, order, -1)
-    total = np.maximum(ranked.sum(-1, keepdims=True), np.finfo(np.float64).tiny)
-    scores: NDArray[np.float64] = np.empty_like(size)
-    np.put_along_axis(scores, order, np.minimum((ranked.cumsum(-1) - ranked) / total, 1.0), -1)
-    return scores
-
-
-def demands_of(weights: NDArray[np.floating], thresholds: Thresholds) -> NDArray[np.int64]:
-    """[..., k] of Demand, for gate weights [..., k]."""
-    scores = scores_of(weights)
-    found = np.full(scores.shape, int(Demand.HIGH))
-    found[scores > thresholds.t1] = int(Demand.LOW)
-    found[scores > thresholds.t2] = int(Demand.SKIP)
-    return found
-
-
 def visits_of(trace: Trace, thresholds: Thresholds, cancelled: Callable[[], bool] = lambda: False) -> list[Visit]:
     """Every visit of a layer, in the order it happened. Raises UnderhillError(CANCELLED), asked now and then."""
     found: list[Visit] = []
-    for visit in _visits(trace, demands_of(trace.weights, thresholds)):
+    for visit in _visits(trace, requested_precisions(trace.weights, thresholds)):
         if len(found) % LOOK == 0 and cancelled():
             raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
         found.append(visit)

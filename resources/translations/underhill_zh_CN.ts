@@ -4142,22 +4142,12 @@
             <translation>请检查磁盘是否已连接，以及你是否有权在那里写入。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/arrivals.py"></location>
-            <source>The expert cache is held by something else.</source>
-            <translation>专家缓存正被其他任务占用。</translation>
+            <location filename="../../engine/experts/cache.py"></location>
+            <source>There is no memory left for experts.</source>
+            <translation>没有内存可以留给专家了。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/arrivals.py"></location>
-            <source>Try again.</source>
-            <translation>请重试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/experts/buffers.py"></location>
-            <source>There is no memory left for experts ({nbytes} bytes were refused).</source>
-            <translation>没有内存可以存放专家了（{nbytes} 字节未能分配）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/experts/buffers.py"></location>
+            <location filename="../../engine/experts/cache.py"></location>
             <source>Lower the expert cache or close other programs.</source>
             <translation>请调小专家缓存，或关闭其他程序。</translation>
         </message>
@@ -4192,19 +4182,14 @@
             <translation>请删除它；它会重新生成。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/loader_native.py"></location>
-            <source>The read was cancelled.</source>
-            <translation>读取已取消。</translation>
+            <location filename="../../engine/experts/pending.py"></location>
+            <source>The expert cache is held by something else.</source>
+            <translation>专家缓存正被其他任务占用。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/loader_threads.py"></location>
-            <source>Reading expert {expert} of layer {layer} failed: {defect}.</source>
-            <translation>读取第 {layer} 层的专家 {expert} 失败：{defect}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/experts/native_cache.py"></location>
-            <source>There is no memory left for experts.</source>
-            <translation>没有内存可以留给专家了。</translation>
+            <location filename="../../engine/experts/pending.py"></location>
+            <source>Try again.</source>
+            <translation>请重试。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/policies/choice.py"></location>

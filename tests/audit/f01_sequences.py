@@ -91,7 +91,7 @@ def _run(policy: str) -> tuple[int, int, Trace]:
 def _beside() -> bool:
     """Whether calibration beside an open chat leaves the policy's records of it as they were."""
     with Session.open("builtin", TIGHT) as session:
-        policy = session.runtime.cache.levels[0]._policy  # type: ignore[attr-defined]
+        policy = session.runtime.cache._policy  # type: ignore[attr-defined]
         assert isinstance(policy, Hobbit)
         _answer(session, 0, [Message("user", _questions()[0][0])])
         before = policy._score.copy(), policy._last.copy(), policy._round

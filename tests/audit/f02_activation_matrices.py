@@ -78,7 +78,7 @@ def _recall(chats: list[list[str]], collection: EamCollection) -> float:
         if len(predictor._collection) != len(collection):
             return 0.0
         _ask(session, chats)
-        seen = session.runtime.prefetch.foresight
+        seen = session.runtime.prefetch.stats
         return sum(seen.right) / max(1, sum(seen.said)) if len(seen.said) == len(session.store.layers) else 0.0
 
 
@@ -103,7 +103,7 @@ def examine() -> Finding:
         counts, prompts = kept.counts.sum((1, 2)), kept.prompts.sum((1, 2))
     with Session.open("builtin", ACTIVATION) as session:
         collection = session.warm.memories.collection
-        policy = session.runtime.cache.levels[0]._policy  # type: ignore[attr-defined]
+        policy = session.runtime.cache._policy  # type: ignore[attr-defined]
         wired = isinstance(policy, ActivationAware) and policy._collection is collection
         saved = np.array_equal(collection.counts, kept.counts) and np.array_equal(collection.prompts, kept.prompts)
     matrices = (library.location("builtin") / MATRICES).read_bytes()

@@ -70,4 +70,4 @@ def _chatted(session: Session) -> float:
         question = next(message["content"] for message in chat if message["role"] == "user")
         session.generate((Message("user", question),), Sampling(temperature=0, max_tokens=ANSWER), (), Unheard())
     assert session.runtime.prefetch is not None
-    return round(session.runtime.prefetch.foresight.first_recall, 4)
+    return round(session.runtime.prefetch.stats.first_recall, 4)

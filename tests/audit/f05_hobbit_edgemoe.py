@@ -51,7 +51,7 @@ def _hobbit() -> tuple[dict[str, Any], bool]:
             session.update({"cache_fraction": 0.8})
             session.generate(question, Sampling(temperature=0, max_tokens=60), (), Unheard())
             assert session.runtime.prefetch is not None
-            recall = [round(share, 3) for share in session.runtime.prefetch.foresight.recall]
+            recall = [round(share, 3) for share in session.runtime.prefetch.stats.recall]
     near = all(abs(share - wanted) < 0.03 for share, wanted in zip(shares, (0.67, 0.3, 0.03)))
     named = "HOBBIT 67/30/3" in ALL["dial"].names
     low_acts = "2" in ran["2"] and "4" not in ran["2"] and "4" in ran["4"] and "2" not in ran["4"]

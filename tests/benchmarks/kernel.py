@@ -19,7 +19,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.experts.opening import open_runtime
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work
 from engine.kernels.memory import huge
@@ -85,7 +84,8 @@ def call_overhead(kernel: NativeKernel, repeats: int) -> dict[str, float]:
     made = [Parts(SMALL, random_parts(SMALL, i), 8) for i in range(4)]
     x, out = torch.randn(1, SMALL.hidden), torch.empty(4, SMALL.hidden)
     work = [Work(expert, [i]) for i, expert in enumerate(made)]
-    runtime = open_runtime(source := MemorySource(SMALL, (0,), 8), SILU, 8 * source.expert_bytes)
+    source = MemorySource(SMALL, (0,), 8)
+    runtime = source.open(8)
     routing = source.routing(1, 4)
     calls = {
         "kernel": lambda: kernel.run(SMALL, SILU, work, x, 4, out),

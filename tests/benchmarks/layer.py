@@ -22,10 +22,8 @@ import torch
 from torch import Tensor
 
 from engine.experts.backend import Step
-from engine.experts.opening import open_runtime
 from engine.hub.checkpoint import Checkpoint
 from engine.hub.layouts import find_experts
-from engine.kernels.activation import Activation
 from engine.kernels.memory import PAGE
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
@@ -60,7 +58,7 @@ def measure(layers: int, tokens: int, context: int) -> dict[str, list[float]]:
     )  # fmt: skip
     source = MemorySource(ExpertSpec(64, 32, 8, 32), range(layers), 128)
     room = layers * 128 * (source.expert_bytes + 3 * PAGE)
-    runtime = open_runtime(source, Activation(), room)
+    runtime = source.open(room / source.expert_bytes)
     kernel = runtime.native
     assert kernel is not None
     with tempfile.TemporaryDirectory() as folder:

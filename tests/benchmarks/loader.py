@@ -6,11 +6,10 @@ Writes a file of random bytes into `--folder`, and removes it. Both sides read w
 system's cache, in turns within this process.
 
 peer: bytes per second of as many plain threads as there are readers, each reading one expert after the other with a
-single preadv, nothing checked. ours: the native loader with checksums, eight requests queued, waited for one by one;
-threads: the loader in Python. ratio: the medians' ratio to the peer's. All with nothing else to do (rest), and while
-this thread multiplies matrices with all cores (busy), where `compute` is what is left of its rate. us_per_request:
-processor time of the thread that asks, in microseconds a request. first: seconds until the first of four requests is
-there, as a share of the time for all four.
+single preadv, nothing checked. ours: the loader with checksums, eight requests queued, waited for one by one. ratio:
+the medians' ratio to the peer's. All with nothing else to do (rest), and while this thread multiplies matrices with all
+cores (busy), where `compute` is what is left of its rate. us_per_request: processor time of the thread that asks, in
+microseconds a request. first: seconds until the first of four requests is there, as a share of the time for all four.
 """
 
 from __future__ import annotations
@@ -29,14 +28,9 @@ from typing import Any
 
 import torch
 
-from engine.experts.buffers import host_allocator
 from engine.experts.chunks import CHUNK
 from engine.experts.keys import ExpertKey
-from engine.experts.loader_native import NativeLoader
-from engine.experts.loader_threads import ThreadLoader
-from engine.experts.request import Request
-from engine.kernels.crc32 import crc32
-from engine.kernels.memory import huge
+from engine.kernels.memory import Arena, huge
 from engine.kernels.native import NativeKernel
 from engine.kernels.view import View
 from engine.store.disk import DataFile, open_file
@@ -44,9 +38,9 @@ from engine.store.layout import ExpertSpec, aligned
 from engine.store.reader import Extent
 from tests.benchmarks.common import emit, median
 from tests.benchmarks.prepare import default_folder
+from tests.engine.experts.loaders import Asked, Request
 
 WINDOW = 8  # requests queued
-LOADERS: dict[str, type[NativeLoader | ThreadLoader]] = {"ours": NativeLoader, "threads": ThreadLoader}
 
 
 class Experts:
@@ -74,9 +68,6 @@ class Experts:
     def checksums(self, layer: int, expert: int, parts: Sequence[int]) -> Sequence[int]:
         return [self._crcs[expert][index] for index in parts]
 
-    def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
-        assert tuple(map(crc32, buffers)) == self._crcs[expert]
-
 
 def _write(path: Path, count: int, parts: Sequence[int]) -> list[tuple[int, ...]]:
     """Random experts; their checksums."""
@@ -96,13 +87,8 @@ class Slots:
     """Room for the requests under way, as the cache holds experts."""
 
     def __init__(self, experts: Experts, count: int) -> None:
-        allocate = host_allocator()
-        self._memory = [[allocate(n) for n in experts.parts] for _ in range(count)]
-        self.views: list[list[memoryview]] = []
-        for buffers in self._memory:
-            for buffer in buffers:
-                buffer.tensor.fill_(1)
-            self.views.append([buffer.view for buffer in buffers if buffer.view is not None])
+        arena = Arena()
+        self.views = [[arena.take(n).fill_(1).numpy().data for n in experts.parts] for _ in range(count)]
 
 
 class Compute:
@@ -154,10 +140,10 @@ def plain(experts: Experts, readers: int, seconds: float, work: Callable[[], Non
 
 
 def loaded(
-    side: str, experts: Experts, readers: int, chunk: int, seconds: float, work: Callable[[], None] | None
+    experts: Experts, readers: int, chunk: int, seconds: float, work: Callable[[], None] | None
 ) -> dict[str, float]:
-    """A loader, asked by this thread."""
-    slots, pick, loader = Slots(experts, WINDOW), random.Random(99), LOADERS[side](experts, readers, chunk)
+    """The loader, asked by this thread."""
+    slots, pick, asked = Slots(experts, WINDOW), random.Random(99), Asked(experts, readers, chunk)
     free, owner = list(range(WINDOW)), dict[Request, int]()
     requests = steps = 0
     asking = 0.0
@@ -167,17 +153,17 @@ def loaded(
             work()
             steps += 1
         began = time.thread_time()
-        for request in loader.wait() if work is None else loader.ended():
+        for request in asked.take(work is None):
             assert request.error is None
             free.append(owner.pop(request))
             requests += 1
         while free:
             slot = free.pop()
             key = ExpertKey(0, pick.randrange(experts.count))
-            owner[loader.submit(key, (0, 1, 2), slots.views[slot])] = slot
+            owner[asked.submit(Request(key, (0, 1, 2), slots.views[slot]))] = slot
         asking += time.thread_time() - began
     took = time.perf_counter() - start
-    loader.close()
+    asked.loader.close()
     assert now
     return {
         "rate": requests * experts.nbytes / took,
@@ -186,20 +172,20 @@ def loaded(
     }
 
 
-def first_share(side: str, experts: Experts, readers: int, chunk: int) -> float:
+def first_share(experts: Experts, readers: int, chunk: int) -> float:
     """Four requests at once: when the first is there, as a share of when the last is."""
-    slots, loader = Slots(experts, 4), LOADERS[side](experts, readers, chunk)
+    slots, asked = Slots(experts, 4), Asked(experts, readers, chunk)
     shares = []
     for turn in range(30):
         start = time.perf_counter()
         for slot in range(4):
             key = ExpertKey(0, random.Random(4 * turn + slot).randrange(experts.count))
-            loader.submit(key, (0, 1, 2), slots.views[slot])
+            asked.submit(Request(key, (0, 1, 2), slots.views[slot]))
         times: list[float] = []
         while len(times) < 4:
-            times += [time.perf_counter() - start for _ in loader.wait()]
+            times += [time.perf_counter() - start for _ in asked.take(True)]
         shares.append(times[0] / times[3])
-    loader.close()
+    asked.loader.close()
     return median(shares)
 
 
@@ -228,22 +214,16 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
                 for work, name in ((None, "rest"), (compute.step, "busy")):
                     found.setdefault(f"peer {n} {name}", []).append(plain(experts, n, args.seconds, work))
                     for chunk in chunks:
-                        for side in LOADERS:
-                            turn = loaded(side, experts, n, chunk, args.seconds, work)
-                            found.setdefault(f"{side} {n} {name} {chunk >> 10}", []).append(turn)
-        firsts = {
-            f"{side} {n} {chunk >> 10}": first_share(side, experts, n, chunk)
-            for side in LOADERS
-            for n in readers
-            for chunk in chunks
-        }
+                        turn = loaded(experts, n, chunk, args.seconds, work)
+                        found.setdefault(f"ours {n} {name} {chunk >> 10}", []).append(turn)
+        firsts = {f"ours {n} {chunk >> 10}": first_share(experts, n, chunk) for n in readers for chunk in chunks}
     compute.close()
     alone = median([turn["steps"] for turn in found.pop("compute")])
     table: dict[str, Any] = {}
     for name, turns in found.items():
         side, n, when, *_ = name.split()
         row = {"gb_s": round(median([t["rate"] for t in turns]) / 1e9, 3)}
-        if side in LOADERS:
+        if side == "ours":
             row["ratio"] = round(row["gb_s"] / table[f"peer {n} {when}"]["gb_s"], 3)
             row["us_per_request"] = round(median([t["us"] for t in turns]), 1)
         if when == "busy":

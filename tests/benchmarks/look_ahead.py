@@ -33,7 +33,7 @@ def run(dial: str, share: float, depth: int) -> dict[str, Any]:
         before = session.counters().misses
         chain(session)
         assert session.runtime.prefetch is not None
-        seen, waited = session.runtime.prefetch.foresight, session.counters().misses - before
+        seen, waited = session.runtime.prefetch.stats, session.counters().misses - before
     used = max(1, seen.useful)
     return {"waited": waited, "early": seen.early / used, "vain": seen.wasted / used, "recall": seen.recall}
 

@@ -29,12 +29,13 @@ import torch
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey, keys_of
 from engine.experts.opening import open_runtime
-from engine.experts.precision import EXACT, Thresholds, unimportance
+from engine.experts.precision import EXACT, Thresholds
 from engine.experts.thresholds import from_scores
 from engine.hardware.shares import BEYOND_FIRST, dial_shares
 from engine.kernels.activation import Activation
 from engine.kernels.memory import HUGE, huge
 from engine.kernels.native import NativeKernel
+from engine.kernels.unimportance import unimportance
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import Source
 from engine.store.reader import Store
@@ -99,7 +100,7 @@ def dial_of(name: str) -> Thresholds:
     if name == "exact":
         return EXACT
     weights = torch.stack([routing(seed)[1][0] for seed in range(2000)])
-    return from_scores(unimportance(weights), *dial_shares(name, weights.shape[1]))
+    return from_scores(torch.from_numpy(unimportance(weights)), *dial_shares(name, weights.shape[1]))
 
 
 def routing(seed: int) -> tuple[torch.Tensor, torch.Tensor]:

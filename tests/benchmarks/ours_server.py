@@ -14,7 +14,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from engine import settings
-from engine.experts.native_arrivals import NativeArrivals
 from engine.experts.thresholds import ScoreRecorder, from_scores
 from engine.generation.formats.reader import Reader
 from engine.generation.sampling import Sampler, Sampling
@@ -174,9 +173,8 @@ class Model:
 
 def _wait_for_all(session: Session) -> None:
     """From now on a token's experts are computed only once all that a layer lacks has been read."""
-    arrivals, loader = session.runtime.arrivals, session.runtime._loader
-    assert isinstance(arrivals, NativeArrivals)
-    demand_all = arrivals.demand_all
+    pending, loader = session.runtime.pending, session.runtime._loader
+    demand_all = pending.demand_all
 
     def demanded(*arguments: int) -> tuple[int, int, int]:
         found = demand_all(*arguments)
@@ -184,7 +182,7 @@ def _wait_for_all(session: Session) -> None:
             time.sleep(POLL)
         return found
 
-    arrivals.demand_all = demanded  # type: ignore[method-assign]
+    pending.demand_all = demanded  # type: ignore[method-assign]
 
 
 def main() -> None:

@@ -193,7 +193,7 @@ static void refused(void) {
 static void leaving(void) {
     group("a policy's numbers");
     begin(NULL);
-    const uh_leaving numbers = {at.bars, at.order, at.protect, at.state, at.next, NULL};
+    const uh_leaving numbers = {at.bars, at.order, at.protect, at.state, at.next, NULL, 0};
     uh_shelf_policy(at.shelf, &numbers);
     for (int32_t e = 0; e < 6; e++) { /* six of seven pages: no room for a seventh */
         at.protect[e] = e == 1;
@@ -295,7 +295,7 @@ static void ahead(void) {
     double *near = exactly((ROWS + 1) * ROWS * 8, 0);
     uh_hobbit hobbit = {scores, last, ticks, at.order, at.bars, near, at.state, at.next, 0.4, 0.1, 0.5, 0, 0, ROWS,
                         ROWS, OWN, EXPERTS};
-    const uh_leaving numbers = {at.bars, at.order, at.protect, at.state, at.next, &hobbit};
+    const uh_leaving numbers = {at.bars, at.order, at.protect, at.state, at.next, &hobbit, 0};
     uh_residents layers[ROWS];
     const uh_residents *rows[ROWS];
     for (int32_t row = 0; row < ROWS; row++) {

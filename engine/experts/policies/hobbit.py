@@ -8,11 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.experts.policies.policy import Shape, Visit
-from engine.experts.policies.scored import Array, Leaving, Scored, values
+from engine.experts.policies.scored import Array, Leaving, Scored
 from engine.experts.policies.weights import Weights
-from engine.kernels.hobbit import numbers_where_native
-
-TIE = 1e-9  # of a use, per visit
+from engine.kernels.hobbit import Numbers
 
 
 class Hobbit(Scored):
@@ -34,74 +32,44 @@ class Hobbit(Scored):
     def __init__(self, shape: Shape, weights: Weights) -> None:
         super().__init__(shape)
         self.weights = weights
-        self._score: Array = np.zeros(len(self._keys))
-        self._last: Array = np.zeros(len(self._keys))  # R
-        self._tick: Array = np.zeros(len(self._keys))  # for ties: the visit that used it last, in all sequences
-        self._each = tuple(map(values, (self._score, self._last, self._tick)))
-        self._visits = 0.0
+        n = len(self._keys)
+        self._score, self._last, self._tick = np.zeros(n), np.zeros(n), np.zeros(n)  # last: R; tick: for ties
         self._near = self._nearness()
-        self._native = numbers_where_native(
+        # hobbit.c keeps all of these up to date, and knows their addresses.
+        self._numbers = Numbers(
             self._score, self._last, self._tick, self._barred, self._near, self._order, self._state
-        )
-        if self._native is not None:
-            self._next = self._native.found
-            self._native.weigh(weights.lru, weights.lfu, weights.lhu)
+        )  # fmt: skip
+        self._next = self._numbers.found
+        self._numbers.weigh(weights.lru, weights.lfu, weights.lhu)
 
-    def leaving(self) -> Leaving | None:
+    def leaving(self) -> Leaving:
         """See Scored."""
-        found = super().leaving()
-        return found if found is None or self._native is None else found._replace(hobbit=self._native.address)
+        return super().leaving()._replace(hobbit=self._numbers.address)
 
     def routed(self, visit: Visit) -> None:
         """See Policy.routed."""
-        if self._native is None:
-            super().routed(visit)
-        else:
-            self._native.note(self._rows[visit.layer], visit.experts, visit.high, visit.tokens)
+        self._numbers.note(self._rows[visit.layer], visit.experts, visit.high, visit.tokens)
 
     def reweigh(self, weights: Weights) -> None:
         """Other weights from now on. Uses count from here; when each expert was used last is still known."""
-        self._digest()
         self.weights = weights
         self._score[:] = weights.lru * self._last
         self._near[:] = self._nearness()  # in place: native code knows the addresses
-        if self._native is not None:
-            self._native.weigh(weights.lru, weights.lfu, weights.lhu)
+        self._numbers.weigh(weights.lru, weights.lfu, weights.lhu)
         self._weighed = False
 
     def _nearness(self) -> Array:
-        """[rows + 1, rows], by the row that runs."""
+        """w_fld (1 - d / l_n): [rows + 1, rows], by the row that runs."""
         rows = len(self._shape.layers)
         ahead = (np.arange(rows) - 1) % rows + 1  # visits until its turn, by rows from the one that runs
         near = self.weights.fld * (1.0 - ahead / rows)
         return np.stack([np.roll(near, row) for row in range(rows + 1)])
 
-    def _note(self, base: int, visit: Visit) -> None:
-        score, last, tick = self._each
-        w, token, visits = self.weights, self._token, self._visits + TIE
-        self._visits = visits
-        recent = w.lru * token
-        for i, expert in enumerate(visit.experts):
-            at = base + expert
-            used = w.lfu + w.lhu if visit.high is None or visit.high[i] else w.lfu
-            score[at] += recent - w.lru * last[at] + used
-            last[at] = token
-            tick[at] = visits
-
-    def _weigh(self, order: Array) -> None:
-        np.add(self._score, self._tick, out=order)
-        if self.weights.fld:
-            by_row = order.reshape(self.table)
-            by_row += (self._near[self._row] * self._token)[:, None]
-
     def _rank(self) -> None:
-        if self._native is None:
-            super()._rank()
-        else:
-            self._native.rank()  # the same numbers, to the last bit
+        self._numbers.rank()
 
-    def _found(self) -> array[int] | None:
-        return None if self._native is None else self._native.found
+    def _found(self) -> array[int]:
+        return self._numbers.found
 
     def _forget(self) -> None:
         self._score[:] = 0.0
@@ -113,10 +81,9 @@ class Hobbit(Scored):
     @property
     def _round(self) -> tuple[float, ...]:
         """See Scored."""
-        return (self._token, self._row) if self._native is None else self._native.round
+        return self._numbers.round
 
     @_round.setter
     def _round(self, value: tuple[float, ...]) -> None:
         self._token, self._row = int(value[0]), int(value[1])
-        if self._native is not None:
-            self._native.round = self._token, self._row
+        self._numbers.round = self._token, self._row

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.experts.keys import ExpertKey
 from engine.experts.policies.policy import Evictable, Shape, Visit
-from engine.kernels.order import least_where_native
+from engine.kernels.order import Least
 
 Array = NDArray[np.float64]
 PENDING = 256  # visits noted before they are gone through; only a model that is all in memory comes so far
@@ -30,7 +30,8 @@ class Leaving(NamedTuple):
 
     bars, order, protect, next: addresses of what `Scored` says of them, protect being bytes. state: two int32, whether
     the order is up to date, and how many are in next. hobbit: of the numbers by which native code brings it up to date
-    itself (uh_hobbit); 0: the policy has to be asked.
+    itself (uh_hobbit); 0: `victim` is asked for that. asks: whether the policy goes by more than these, and has to be
+    told of every expert that comes or goes, and asked for every victim.
     """
 
     bars: int
@@ -39,6 +40,7 @@ class Leaving(NamedTuple):
     state: int
     next: int
     hobbit: int = 0
+    asks: bool = False
 
 
 class Records(NamedTuple):
@@ -64,7 +66,7 @@ class Scored(ABC):
         self._order: Array = np.empty(len(self._keys))  # scores and bars, as long as nothing happens: `weighed`
         self._orders = values(self._order)
         self._state = array("i", [0, 0])  # weighed, and how many of those who leave first are known natively
-        self._first_out = least_where_native(self._order)
+        self._first_out = Least(self._order)
         self._next: Sequence[int] = ()  # who leave first, as long as nothing happens but that they do
         self._protect = np.zeros(len(self._keys), np.uint8)
         self._protects = self._protect.data
@@ -81,16 +83,12 @@ class Scored(ABC):
     def _weighed(self, value: bool) -> None:
         self._state[0] = value
 
-    def leaving(self) -> Leaving | None:
-        """None: it has to be told of everybody who comes and goes, and asked for everybody who leaves."""
-        own = type(self)
-        if own.inserted is not Scored.inserted or own.removed is not Scored.removed or own.victim is not Scored.victim:
-            return None
-        found = self._found()
-        if found is None:
-            return None
+    def leaving(self) -> Leaving:
+        """For the native table, which then keeps bars and protect in the policy's place."""
+        own, found = type(self), self._found()
+        asks = (own.inserted, own.removed, own.victim) != (Scored.inserted, Scored.removed, Scored.victim)
         bars, order, protect = (own.ctypes.data for own in (self._barred, self._order, self._protect))
-        return Leaving(bars, order, protect, self._state.buffer_info()[0], found.buffer_info()[0])
+        return Leaving(bars, order, protect, self._state.buffer_info()[0], found.buffer_info()[0], asks=asks)
 
     @property
     def table(self) -> tuple[int, int]:
@@ -180,13 +178,13 @@ class Scored(ABC):
 
     # ---- what a policy fills in ------------------------------------------------------------------------------------
 
-    @abstractmethod
     def _note(self, base: int, visit: Visit) -> None:
         """Take one visit in. base: the number of the layer's first expert. _row and _token are up to date."""
+        raise NotImplementedError("native code takes visits in")
 
-    @abstractmethod
     def _weigh(self, order: Array) -> None:
         """Write the scores of all experts, [rows * experts], finite and far below PROTECTED: the least leaves."""
+        raise NotImplementedError("native code works scores out")
 
     @abstractmethod
     def _forget(self) -> None:
@@ -226,15 +224,11 @@ class Scored(ABC):
         """Scores and bars; the first to leave, in _next, and in _state how many."""
         self._weigh(self._order)
         self._order += self._barred
-        if self._first_out is None:
-            self._next = [int(self._order.argmin())]
-            self._state[1] = 1
-        else:
-            self._next, self._state[1] = self._first_out.found, self._first_out()
+        self._next, self._state[1] = self._first_out.found, self._first_out()
 
-    def _found(self) -> array[int] | None:
+    def _found(self) -> array[int]:
         """Where native code writes `_next`."""
-        return None if self._first_out is None else self._first_out.found
+        return self._first_out.found
 
     def _least(self, evictable: Evictable, first: int, end: int, below: float = float("inf")) -> ExpertKey | None:
         """Of the experts from number `first` to before `end` the evictable one that leaves first, its score `below`."""

@@ -1,7 +1,7 @@
 /* Reads ahead of a shelf: which experts were bet on, row by row, and what became of it.
  *
- * The twin of engine/experts/bets.py, which says what each step means. Rows are MoE layers as they run, experts of a row are
- * numbered by themselves; the shelf's policy has to keep its numbers (uh_shelf_policy). Not for several threads at once. */
+ * Rows are MoE layers as they run, experts of a row are
+ * numbered by themselves. Not for several threads at once. */
 #ifndef UH_AHEAD_H
 #define UH_AHEAD_H
 
@@ -9,7 +9,7 @@
 
 typedef struct uh_ahead uh_ahead;
 
-/* What it did so far: see engine/experts/foresight.py. */
+/* What it did so far: see PrefetchStats in engine/experts/telemetry.py. */
 typedef struct {
     int64_t started, used, joined, cancelled, useful, early, wasted, first_said, first_right;
 } uh_ahead_counts;

@@ -1,6 +1,5 @@
 #include "hobbit.h"
 
-#include <math.h>
 #include <stddef.h>
 
 #define TIE 1e-9 /* of a use, per visit */
@@ -23,32 +22,16 @@ void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *experts, cons
     }
 }
 
-/* As `at_high` of engine/experts/precision.py, in the same order of operations. */
-static void at_high(const float *weights, int32_t k, double t1, uint8_t *high) {
-    int32_t ranked[MOST];
-    double before = 0.0, total = 0.0;
-    for (int32_t i = 0; i < k; i++) {
-        int32_t at = i;
-        for (; at > 0 && fabsf(weights[ranked[at - 1]]) < fabsf(weights[i]); at--) ranked[at] = ranked[at - 1];
-        ranked[at] = i;
-        total += fabs((double)weights[i]);
-    }
-    if (!(total > 0.0)) total = 1.0;
-    for (int32_t i = 0; i < k; i++) {
-        high[ranked[i]] = before / total <= t1;
-        before += fabs((double)weights[ranked[i]]);
-    }
-}
-
 void uh_hobbit_visit(uh_hobbit *hobbit, const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights,
                      const int32_t *needed) {
-    int32_t used[MOST], n = 0;
+    int32_t used[MOST], order[MOST], n = 0;
     uint8_t high[MOST];
-    if (layer->t1 < 1.0) at_high(weights, k, layer->t1, high);
+    double scores[MOST];
+    if (layer->t1 < 1.0) uh_unimportance(weights, 1, k, order, scores);
     for (int32_t i = 0; i < k; i++) {
         if (needed[i] == UH_SKIPPED) continue;
         used[n] = (int32_t)ids[i];
-        high[n++] = layer->t1 < 1.0 ? high[i] : 1;
+        high[n++] = layer->t1 >= 1.0 || scores[i] <= layer->t1;
     }
     uh_hobbit_note(hobbit, layer->row, used, high, n, 1);
 }

@@ -1,30 +1,19 @@
 /* One token's experts by number, out of those in memory: who is asked for how precisely, counters, and the call. */
-#include <float.h>
 #include <math.h>
 
 #include "hobbit.h"
 
 enum { MOST = 64 }; /* experts per token */
 
-/* The planes that each of k experts needs, 0: it may be skipped. Unimportance scores and thresholds as in
- * engine/experts/precision.py, in the same order of operations. 0: not to be decided here. */
+/* The planes that each of k experts needs, 0: it may be skipped. 0: not to be decided here. */
 static int needed_planes(const uh_residents *layer, const float *weights, int32_t k, int32_t *needed) {
-    int32_t ranked[MOST];
-    double before = 0.0, total = 0.0;
-    for (int32_t i = 0; i < k; i++) {
+    int32_t order[MOST];
+    double scores[MOST];
+    for (int32_t i = 0; i < k; i++)
         if (isnan(weights[i])) return 0;
-        int32_t at = i;
-        for (; at > 0 && fabsf(weights[ranked[at - 1]]) < fabsf(weights[i]); at--) ranked[at] = ranked[at - 1];
-        ranked[at] = i;
-    }
-    for (int32_t i = 0; i < k; i++) total += fabs((double)weights[ranked[i]]);
-    if (total < DBL_MIN) total = DBL_MIN;
-    for (int32_t i = 0; i < k; i++) {
-        const double size = fabs((double)weights[ranked[i]]), sum = before + size, share = (sum - size) / total;
-        const double score = share < 1.0 ? share : 1.0;
-        needed[ranked[i]] = score > layer->t2 ? 0 : score > layer->t1 ? layer->low : layer->high;
-        before = sum;
-    }
+    uh_unimportance(weights, 1, k, order, scores);
+    for (int32_t i = 0; i < k; i++)
+        needed[i] = scores[i] > layer->t2 ? 0 : scores[i] > layer->t1 ? layer->low : layer->high;
     return 1;
 }
 

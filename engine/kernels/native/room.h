@@ -1,7 +1,8 @@
 /* Memory under one ceiling, cut into stretches that are handed out, taken back, and cut anew where need be.
  *
  * What comes back waits for whoever asks for that length. Only where much waits in vain is it cut for other lengths, and only
- * where that does not help does it go back to the system (engine/experts/buffers.py, of which this is the twin, says why).
+ * where that does not help does it go back to the system: memory that comes anew comes in small pages, takes
+ * long to clear, and longer to read into (half the speed of mixed precisions).
  * Not for several threads at once. */
 #ifndef UH_ROOM_H
 #define UH_ROOM_H

@@ -18,6 +18,7 @@ uh_shelf *uh_shelf_open(int32_t experts, int64_t capacity, uh_room_allocate allo
     shelf->victim = victim;
     shelf->told = told;
     shelf->plan = plan;
+    shelf->leaving.asks = 1;
     if (shelf->under_way && shelf->last) return shelf;
     uh_shelf_close(shelf);
     return NULL;
@@ -109,8 +110,8 @@ static void let_go(uh_shelf *shelf, uh_item *e, int32_t parts) {
 /* It is resident no more; returns the parts that it had. */
 static int32_t taken_from(uh_shelf *shelf, int32_t expert) {
     uh_item *e = shelf->items + expert;
-    if (shelf->leaving.bars) shelf->leaving.bars[expert] = shelf->leaving.order[expert] = INFINITY;
-    else shelf->told(expert, 0);
+    if (shelf->leaving.asks) shelf->told(expert, 0);
+    else shelf->leaving.bars[expert] = shelf->leaving.order[expert] = INFINITY;
     const int32_t parts = e->parts;
     e->surplus = 0;
     lose(shelf, e, parts);
@@ -133,7 +134,7 @@ static void tidy(uh_shelf *shelf, uh_item *e) {
 static int32_t victim(uh_shelf *shelf, int32_t incoming) {
     const uh_leaving *l = &shelf->leaving;
     if (l->hobbit && !l->state[0]) uh_hobbit_rank(l->hobbit);
-    if (l->bars && l->state[0])
+    if (!l->asks && l->state[0])
         for (int32_t i = 0; i < l->state[1]; i++)
             if (l->order[l->next[i]] < INFINITY && !shelf->items[l->next[i]].pins) return l->next[i];
     return shelf->victim(incoming);
@@ -268,11 +269,11 @@ void uh_shelf_place(uh_shelf *shelf, int32_t expert, int pin) {
     e->meant = e->aims;
     e->planes = planes_of(e->record, e->parts, 0);
     e->surplus = !alone && count_of(e->parts) > count_of(e->record->needed[e->meant]);
-    if (l->bars) {
+    if (l->asks) {
+        shelf->told(expert, 1);
+    } else {
         l->bars[expert] = l->protect[expert] ? PROTECTED : 0.0;
         l->state[0] = 0;
-    } else {
-        shelf->told(expert, 1);
     }
     show(shelf, e);
     e->pins--;

@@ -1,8 +1,8 @@
 /* The experts of one memory by number: what is held of each, who may not leave, and what is on its way from disk.
  *
  * One table for the cache, its memory and the reads under way, so that a layer's misses are asked for in one call, and what has
- * come takes its place in one. The twin of engine/experts/cache.py and arrivals.py, which say what each step means; who
- * leaves is the policy's to say. Not for several threads at once. */
+ * come takes its place in one. What is evicted is the
+ * policy's to say. tests/engine/experts/cache_model.py is a plain model of it. Not for several threads at once. */
 #ifndef UH_SHELF_H
 #define UH_SHELF_H
 
@@ -25,14 +25,14 @@ typedef struct {
     int32_t most;                  /* planes */
 } uh_record;
 
-/* For the policy: numbers to be added to scores, which a policy of its own keeps (engine/experts/policies/scored.py); all NULL:
- * `told` is called instead. */
+/* The numbers that a policy keeps (engine/experts/policies/scored.py), which the table reads and writes in place. */
 typedef struct {
     double *bars, *order;
     uint8_t *protect;       /* who leaves last */
     int32_t *state;         /* whether `order` is up to date, and how many are in `next` */
     const int32_t *next;    /* who leave first, as long as that is so */
     uh_hobbit *hobbit;      /* whose numbers these are, to be brought up to date natively; NULL: `victim` does that */
+    int32_t asks;           /* whether the policy goes by more than these: `told` of all who come and go, it names each victim */
 } uh_leaving;
 
 typedef int32_t (*uh_shelf_victim)(int32_t incoming);             /* whose turn it is to leave; UH_NONE: nobody's */
@@ -71,8 +71,9 @@ UH_API void uh_shelf_close(uh_shelf *shelf);
 /* capacity, bytes in use, bytes held, blocks ever had: read and, the first of them, written in place. */
 UH_API int64_t *uh_shelf_totals(uh_shelf *shelf);
 UH_API void uh_shelf_reads(uh_shelf *shelf, uh_reads *reads);
+/* Before anything is reserved. */
 UH_API void uh_shelf_policy(uh_shelf *shelf, const uh_leaving *leaving);
-/* These leave last, until the next call; where uh_shelf_policy was told of such numbers. At most as many as there are. */
+/* These leave last, until the next call. At most as many as there are. */
 UH_API void uh_shelf_protect(uh_shelf *shelf, const int32_t *experts, int32_t n);
 /* record: kept by the caller. */
 UH_API void uh_shelf_expert(uh_shelf *shelf, int32_t expert, const uh_record *record);

@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 16
+#define UH_ABI 17
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -224,6 +224,10 @@ UH_API int32_t uh_order(const double *scores, const double *ticks, const double 
 UH_API int32_t uh_foresee(const uh_residents *layer, const float *scores, const int32_t *asked, int32_t width, int32_t most,
                           int32_t *expected, int32_t *lacks);
 
+/* Unimportance of the k experts of each token (HOBBIT, section 3.2, eq. 2): the share, 0 to 1, of the gate weight of those that weigh
+ * more, the first having 0. Weights count by magnitude; of equals the earlier matters more. weights, scores: [tokens, k]; order
+ * [k]: scratch, and then the last token's experts, the most important first. */
+UH_API void uh_unimportance(const float *weights, int32_t tokens, int32_t k, int32_t *order, double *scores);
 /* A token gave its k experts these weights: what thresholds t1 and t2 ask of each rank. More than UH_RANKS are left alone. */
 UH_API void uh_ranks_learn(uh_ranks *ranks, const float *weights, int32_t k, double t1, double t2);
 /* planes [most]: what the first ranks will most likely be wanted at, `high` or `low` planes or 0; the first high. */

@@ -21,10 +21,10 @@ from app.settings.editor import SettingEditor
 from engine import api, settings
 from engine.errors import UnderhillError, as_error
 from engine.experts.eam import EamCollection
-from engine.experts.foresight import Foresight
 from engine.experts.policies import Shape, make_policy
 from engine.experts.policies.weights import Weights
 from engine.experts.precision import Thresholds
+from engine.experts.telemetry import PrefetchStats
 from engine.hardware import offload
 from engine.hardware.computer import describe
 from engine.hardware.fit import PROGRAM, fit
@@ -274,7 +274,7 @@ def test_statistics_of_an_answer_are_kept_as_they_came() -> None:
 
 
 def test_who_reads_ahead_and_what_may_not_be_chosen_are_told_in_chinese(qtbot: QtBot) -> None:
-    for foresight in (Foresight([0], [0]), Foresight([8], [4], useful=30, wasted=10)):
+    for foresight in (PrefetchStats([0], [0]), PrefetchStats([8], [4], useful=30, wasted=10)):
         said = reading_ahead._told(foresight, reading_ahead.WORDS["blend"], resting=True)
         assert not english(told(said)), told(said)
     mode = next(s for s in settings.ENGINE if s.name == "mode")

@@ -1,8 +1,10 @@
-"""An expert source in memory: verified reads as the store makes them, with failures and delays at will."""
+"""An expert source in memory, read by native readers as a store is, with failures and delays at will."""
 
 from __future__ import annotations
 
 import ctypes
+import errno
+import os
 import threading
 import zlib
 from collections.abc import Sequence
@@ -12,8 +14,11 @@ from typing import Any
 
 import torch
 
-from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
+from engine.experts.loader import Loader
+from engine.experts.opening import open_runtime
+from engine.experts.runtime import ExpertRuntime
+from engine.kernels.activation import Activation
 from engine.kernels.call import Parts
 from engine.kernels.reads import Instead
 from engine.store.layout import ALIGN, ExpertSpec
@@ -28,7 +33,7 @@ class _File:
     stride = ALIGN
     scatters = True
 
-    def __init__(self, source: MemorySource, key: ExpertKey, parts: tuple[int, ...], handle: int | None) -> None:
+    def __init__(self, source: MemorySource, key: ExpertKey, parts: tuple[int, ...], handle: int) -> None:
         self.handle = handle
         self.size = sum(source.spec_.layout.parts[index].nbytes for index in parts)
         self.read = partial(source.read, key, parts)
@@ -38,10 +43,7 @@ class _File:
 
 
 class MemorySource:
-    """Random experts. failing: keys whose reads fail; gate: reads wait for it; reads: (key, parts).
-
-    as_files: from then on its files have handles, by which `instead` reads them for native readers.
-    """
+    """Random experts. failing: keys whose reads the disk refuses; gate: reads wait for it; reads: (key, parts)."""
 
     def __init__(self, spec: ExpertSpec, layers: Sequence[int] = (0, 2), experts: int = 6) -> None:
         self.spec_ = spec
@@ -53,22 +55,31 @@ class MemorySource:
         self.crcs = {
             key: {index: zlib.crc32(p.numpy()) for index, p in parts.items()} for key, parts in self.records.items()
         }
-        self.failing: dict[ExpertKey, UnderhillError | Exception] = {}
+        self.failing: set[ExpertKey] = set()
         self.gate = threading.Event()
         self.gate.set()
         self.started = threading.Semaphore(0)
         self.reads: list[tuple[ExpertKey, tuple[int, ...]]] = []
         self._lock = threading.Lock()
-        self.instead: Any = None
         self._files: list[_File] = []
 
-    def as_files(self) -> None:
-        def instead(file: int, offset: int, slices: Any, n: int, error: Any) -> int:
-            arrays = [(ctypes.c_uint8 * slices[i].nbytes).from_address(slices[i].to) for i in range(n)]
-            return self._files[file].read(offset, [memoryview(array).cast("B") for array in arrays])
+    def loader(self, readers: int = 1) -> Loader:
+        """Native readers, which ask this for their bytes."""
 
-        if self.instead is None:
-            self.instead = Instead(instead)
+        def read(file: int, offset: int, slices: Any, n: int, error: Any) -> int:
+            arrays = [(ctypes.c_uint8 * slices[i].nbytes).from_address(slices[i].to) for i in range(n)]
+            try:
+                return self._files[file].read(offset, [memoryview(array).cast("B") for array in arrays])
+            except OSError as cause:
+                error[0] = cause.errno
+                return -1
+
+        return Loader(self, readers, read_hook=Instead(read))
+
+    def open(self, experts: float, readers: int = 1, **options: Any) -> ExpertRuntime:
+        """A runtime with room for so many whole experts."""
+        capacity = int(experts * self.expert_bytes)
+        return open_runtime(self, Activation(), capacity, loader=self.loader(readers), **options)
 
     def experts(self, layer: int) -> int:
         return self._experts
@@ -84,20 +95,12 @@ class MemorySource:
     def extents(self, layer: int, expert: int, parts: Sequence[int]) -> list[Extent]:
         """As if they all lay in a row, in a file of their own."""
         nbytes = sum(self.spec_.layout.parts[index].nbytes for index in parts)
-        file = _File(self, ExpertKey(layer, expert), tuple(parts), None if self.instead is None else len(self._files))
+        file = _File(self, ExpertKey(layer, expert), tuple(parts), len(self._files))
         self._files.append(file)
         return [Extent(file, 0, nbytes, tuple(parts))]
 
     def checksums(self, layer: int, expert: int, parts: Sequence[int]) -> list[int]:
         return [self.crcs[ExpertKey(layer, expert)][index] for index in parts]
-
-    def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
-        key = ExpertKey(layer, expert)
-        if key in self.failing:
-            raise self.failing[key]
-        for index, buffer in zip(parts, buffers, strict=True):
-            if zlib.crc32(buffer) != self.crcs[key][index]:
-                raise UnderhillError(Kind.BROKEN_FILE, f"expert {expert} of layer {layer} does not match its checksum.")
 
     def read(self, key: ExpertKey, parts: tuple[int, ...], offset: int, buffers: Sequence[memoryview]) -> int:
         """What a file does, from byte `offset` of these parts on."""
@@ -108,7 +111,7 @@ class MemorySource:
         self.gate.wait()
         stored = b"".join(self.records[key][index].numpy().tobytes() for index in parts)
         if key in self.failing:
-            stored = bytes(len(stored))
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
         done = 0
         for buffer in buffers:
             buffer[:] = stored[offset + done : offset + done + buffer.nbytes]

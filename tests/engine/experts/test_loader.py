@@ -1,4 +1,4 @@
-"""The readers of both loaders: who goes first, sharing, cancelling, failures that stay alone, and a clean end."""
+"""The readers: what goes first, sharing, cancelling, failures that stay alone, and a clean end."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import errno
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import psutil
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.loader import Loader
-from engine.experts.request import Request, Urgency
-from tests.engine.experts import loaders
-from tests.engine.experts.loaders import KINDS, PAGE, Opened
+from engine.experts.keys import ExpertKey
+from engine.experts.loader import Urgency
+from tests.engine.experts.loaders import PAGE, Opened, Request
 from tests.engine.experts.slow_disk import SlowDisk, key
 from tests.waiting import LONGEST
 
@@ -28,32 +27,17 @@ def disk() -> SlowDisk:
     return SlowDisk(12, PARTS)
 
 
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> loaders.Kind:
-    return request.param  # type: ignore[no-any-return]
-
-
-def opening(kind: loaders.Kind) -> Iterator[Open]:
+@pytest.fixture
+def opened() -> Iterator[Open]:
     made: list[Opened] = []
 
     def make(disk: SlowDisk, readers: int) -> Opened:
-        made.append(Opened(kind(disk, readers), disk))
+        made.append(Opened(disk, readers))
         return made[-1]
 
     yield make
-    for opened in made:
-        opened.close()
-
-
-@pytest.fixture
-def opened(kind: loaders.Kind) -> Iterator[Open]:
-    yield from opening(kind)
-
-
-@pytest.fixture
-def threads() -> Iterator[Open]:
-    """Python's alone: native readers know nothing of exceptions."""
-    yield from opening(loaders.threads)
+    for one in made:
+        one.close()
 
 
 def order(disk: SlowDisk) -> list[int]:
@@ -72,7 +56,7 @@ def test_parts_arrive_and_are_counted(disk: SlowDisk, opened: Open) -> None:
     assert [bytes(view) for view in request.views] == [disk.stored(4, 0), disk.stored(4, 2)]
     loader = asked.loader
     loader.close()
-    assert loader.ended() == loader.wait() == []
+    assert asked.take(False) == asked.take(True) == []
     loads = loader.loads()
     assert loads.by_urgency[Urgency.DEMAND].bytes == 3 * PAGE
     assert loads.by_urgency[Urgency.PREFETCH].bytes == 0
@@ -86,11 +70,11 @@ def test_all_readers_share_one_read(disk: SlowDisk, opened: Open) -> None:
     request = asked.ask(0)
     asked.begun(4)
     assert sorted(disk.file.reads) == [(at * PAGE, PAGE) for at in range(4)]
-    assert asked.loader.left(request) == 2 * PAGE
+    assert asked.left(request) == 2 * PAGE
     disk.file.gate.set()
     asked.until(request)
     assert len(disk.file.reads) == 6
-    assert asked.loader.left(request) == 0
+    assert asked.left(request) == 0
 
 
 def test_demand_overtakes_repair_and_repair_prefetch_between_chunks(disk: SlowDisk, opened: Open) -> None:
@@ -113,15 +97,14 @@ def test_a_read_that_turns_out_to_be_needed_overtakes(disk: SlowDisk, opened: Op
     first = asked.ask(0, Urgency.PREFETCH)
     asked.begun(1)
     others = [asked.ask(e, Urgency.PREFETCH) for e in (1, 2)]
-    loader.demand(others[1])
-    loader.demand(others[1])
-    assert others[1].urgency is Urgency.DEMAND
-    assert loader.queued(Urgency.DEMAND) == 6 * PAGE
-    assert loader.queued(Urgency.PREFETCH) == (5 + 6) * PAGE
+    asked.demand(others[1])
+    asked.demand(others[1])
+    assert asked.queued(Urgency.DEMAND) == 6 * PAGE
+    assert asked.queued(Urgency.PREFETCH) == (5 + 6) * PAGE
     disk.file.gate.set()
     asked.until(first, *others)
     assert order(disk) == [0, 2, 0, 1]
-    loader.demand(first)  # too late to matter
+    asked.demand(first)  # too late to matter
     assert loader.loads().by_urgency[Urgency.DEMAND].bytes == 6 * PAGE
 
 
@@ -152,17 +135,16 @@ def test_nothing_speculative_is_begun_while_a_demand_is_under_way(disk: SlowDisk
 
 def test_what_waits_is_cancelled_at_once(disk: SlowDisk, opened: Open) -> None:
     asked = opened(disk, 1)
-    loader = asked.loader
     disk.file.gate.clear()
     first = asked.ask(0)
     asked.begun(1)
     queued = asked.ask(1, Urgency.PREFETCH, (0,))
-    assert loader.cancel(queued)
-    assert not loader.cancel(queued)
-    assert loader.ended() == [queued]
+    assert asked.cancel(queued)
+    assert not asked.cancel(queued)
+    assert asked.take(False) == [queued]
     assert queued.error is not None
     assert queued.error.kind is Kind.CANCELLED
-    assert not loader.cancel(queued)
+    assert not asked.cancel(queued)
     disk.file.gate.set()
     asked.until(first)
     assert first.error is None
@@ -175,9 +157,9 @@ def test_a_cancelled_read_ends_with_the_chunk_under_way_and_reads_no_more(disk: 
     disk.file.gate.clear()
     request = asked.ask(3)
     asked.begun(2)
-    assert loader.cancel(request)
-    assert not loader.cancel(request)
-    assert not loader.ended()  # the views are still written to
+    assert asked.cancel(request)
+    assert not asked.cancel(request)
+    assert not asked.take(False)  # the views are still written to
     assert not loader.idle
     disk.file.gate.set()
     asked.until(request)
@@ -192,7 +174,7 @@ def test_a_read_whose_last_chunk_is_under_way_is_not_cancelled(disk: SlowDisk, o
     disk.file.gate.clear()
     request = asked.ask(0, parts=(2,))
     asked.begun(1)
-    assert not asked.loader.cancel(request)
+    assert not asked.cancel(request)
     disk.file.gate.set()
     asked.until(request)
     assert request.error is None
@@ -206,7 +188,7 @@ def test_idle_and_queued_bytes(disk: SlowDisk, opened: Open) -> None:
     requests = [asked.ask(e, Urgency(e)) for e in (0, 1, 2)]
     asked.begun(1)
     assert not loader.idle
-    assert [loader.queued(u) for u in Urgency] == [5 * PAGE, 6 * PAGE, 6 * PAGE]
+    assert [asked.queued(u) for u in Urgency] == [5 * PAGE, 6 * PAGE, 6 * PAGE]
     disk.file.gate.set()
     asked.until(*requests)
     assert loader.idle
@@ -219,7 +201,7 @@ def test_many_are_handed_out_at_once(opened: Open) -> None:
     requests = [asked.ask(e, parts=(0,)) for e in range(200)]
     while not asked.loader.idle:
         time.sleep(0.001)
-    assert sorted(r.key.expert for r in asked.loader.ended()) == list(range(200))
+    assert sorted(r.key.expert for r in asked.take(False)) == list(range(200))
     assert all(bytes(r.views[0]) == disk.stored(r.key.expert, 0) for r in requests)
 
 
@@ -257,15 +239,6 @@ def test_one_failure_stays_one_failure(at: int, disk: SlowDisk, opened: Open) ->
     assert error.__cause__.errno == errno.EIO
 
 
-@pytest.mark.parametrize("at", [0, 3, 5])
-def test_a_defect_fails_its_read_alone(at: int, disk: SlowDisk, threads: Open) -> None:
-    failing(disk, 1, at, ZeroDivisionError("a defect"))
-    error = fails_alone(threads(disk, 2))
-    assert error.kind is Kind.INTERNAL
-    assert "expert 1 of layer 0 failed" in error.sentence
-    assert isinstance(error.__cause__, ZeroDivisionError)
-
-
 def test_what_follows_a_failed_chunk_is_not_read(disk: SlowDisk, opened: Open) -> None:
     failing(disk, 0, 1, OSError(errno.EIO, "Input/output error"))
     asked = opened(disk, 1)
@@ -298,83 +271,48 @@ def test_bytes_that_are_not_what_was_written_are_named(disk: SlowDisk, opened: O
     assert "expert 5 of layer 0 (part C0) does not match its checksum" in requests[1].error.sentence
 
 
-def test_views_of_other_lengths_and_such_as_cannot_be_written_to_are_refused(disk: SlowDisk, opened: Open) -> None:
+def test_views_of_other_lengths_are_refused(disk: SlowDisk, opened: Open) -> None:
     asked = opened(disk, 1)
     with pytest.raises(ValueError, match="bytes for"):
-        asked.loader.submit(key(0), (0, 1), disk.views((0, 2)))
+        asked.submit(Request(key(0), (0, 1), disk.views((0, 2))))
     assert asked.loader.idle
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("readers", [1, 2])
-def test_a_reader_that_dies_fails_its_read_and_is_replaced(readers: int, disk: SlowDisk, threads: Open) -> None:
-    killed = KeyboardInterrupt("killed")
-    failing(disk, 0, 2, killed)
-    asked = threads(disk, readers)
-    requests = [asked.ask(e) for e in range(3)]
-    asked.until(*requests)
-    assert [r.error is None for r in requests] == [False, True, True]
-    assert requests[0].error is not None
-    assert requests[0].error.kind is Kind.INTERNAL
-    assert requests[0].error.__cause__ is killed
-    disk.file.before = None
-    again = asked.ask(0)
-    asked.until(again)
-    assert again.error is None
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_reader_killed_by_whoever_listens_is_replaced(disk: SlowDisk, threads: Open) -> None:
-    asked = threads(disk, 1)
-
-    def raises(*of_chunk: object) -> None:
-        asked.loader.listener = None
-        raise RuntimeError("of the listener")
-
-    asked.loader.listener = raises
-    first = asked.ask(0, parts=(2,))
-    asked.until(first)
-    second = asked.ask(1)
-    asked.until(second)
-    assert first.error is not None
-    assert second.error is None
 
 
 # ---- the end --------------------------------------------------------------------------------------------------------
 
 
-def close_meanwhile(loader: Loader) -> threading.Thread:
+def close_meanwhile(asked: Opened) -> threading.Thread:
     """Closes it, and is back once what was queued is cancelled: what is under way has still to end."""
-    closing = threading.Thread(target=loader.close)
+    closing = threading.Thread(target=asked.loader.close)
     closing.start()
-    while any(loader.queued(urgency) for urgency in Urgency):
+    while any(asked.queued(urgency) for urgency in Urgency):
         time.sleep(0.001)
     return closing
 
 
-def test_closing_while_busy_ends_every_request_and_every_thread(disk: SlowDisk, kind: loaders.Kind) -> None:
+def test_closing_while_busy_ends_every_request_and_every_thread(disk: SlowDisk) -> None:
     before = psutil.Process().num_threads()
-    asked = Opened(kind(disk, 2), disk)
+    asked = Opened(disk, 2)
     loader = asked.loader
     disk.file.gate.clear()
     single = asked.ask(0, parts=(2,))
     asked.begun(1)
     requests = [asked.ask(e, Urgency(e % 3)) for e in range(1, 7)]
     asked.begun(1)
-    closing = close_meanwhile(loader)
+    closing = close_meanwhile(asked)
     disk.file.gate.set()
     closing.join(LONGEST)
     assert not closing.is_alive()
     loader.close()
     asked.until(single, *requests)
-    assert loader.wait() == loader.ended() == []
+    assert asked.take(False) == asked.take(True) == []
     assert single.error is None  # it was under way to its end
     assert all(r.error is not None and r.error.kind is Kind.CANCELLED for r in requests)
     assert len(disk.file.reads) == 2
     assert loader.idle
     with pytest.raises(RuntimeError, match="closed"):
         asked.ask(0)
-    end = time.monotonic() + LONGEST  # Python's are joined a moment before they are gone
+    end = time.monotonic() + LONGEST
     while psutil.Process().num_threads() > before:
         assert time.monotonic() < end
         time.sleep(0.001)
@@ -387,7 +325,7 @@ def test_whoever_waits_hears_of_the_end(disk: SlowDisk, opened: Open) -> None:
     waiting = threading.Thread(target=asked.until, args=requests)
     waiting.start()
     asked.begun(1)
-    closing = close_meanwhile(asked.loader)
+    closing = close_meanwhile(asked)
     disk.file.gate.set()
     for thread in (waiting, closing):
         thread.join(LONGEST)
@@ -400,9 +338,12 @@ def test_every_chunk_is_told_to_the_listener(disk: SlowDisk, opened: Open) -> No
     heard: list[tuple[int, int, Urgency, int]] = []
     now = time.perf_counter()
 
-    def listener(reader: int, request: Request, urgency: Urgency, nbytes: int, start: float, end: float) -> None:
+    def listener(
+        reader: int, key: ExpertKey, parts: Sequence[int], urgency: Urgency, nbytes: int, start: float, end: float
+    ) -> None:
         assert now <= start <= end <= time.perf_counter()
-        heard.append((reader, request.key.expert, urgency, nbytes))
+        assert parts == (0, 1, 2)
+        heard.append((reader, key.expert, urgency, nbytes))
 
     asked.loader.listener = listener
     asked.until(asked.ask(1, Urgency.REPAIR))
@@ -427,12 +368,12 @@ def test_many_requests_from_many_threads_with_cancels_and_demands(opened: Open) 
         mine: list[Request] = []
         for _ in range(150):
             mine.append(asked.ask(pick.randrange(40), Urgency(pick.randrange(3))))
-            pick.choice([loader.cancel, loader.demand, loader.left])(pick.choice(mine))
+            pick.choice([asked.cancel, asked.demand, asked.left])(pick.choice(mine))
         made.extend(mine)
 
     def take() -> None:
         while not done.is_set() or not loader.idle:
-            asked.handed += loader.wait()
+            asked.handed += asked.take(True)
 
     taker = threading.Thread(target=take)
     talkers = [threading.Thread(target=talk, args=(seed,)) for seed in range(3)]
@@ -442,7 +383,7 @@ def test_many_requests_from_many_threads_with_cancels_and_demands(opened: Open) 
         talker.join()
     done.set()
     taker.join(LONGEST)
-    asked.handed += loader.ended()
+    asked.handed += asked.take(False)
     loader.close()
     assert sorted(map(id, asked.handed)) == sorted(map(id, made))
     for request in made:
@@ -451,4 +392,4 @@ def test_many_requests_from_many_threads_with_cancels_and_demands(opened: Open) 
         else:
             assert request.error.kind is Kind.CANCELLED or request.key.expert == 7
     assert loader.idle
-    assert [loader.queued(u) for u in Urgency] == [0, 0, 0]
+    assert [asked.queued(u) for u in Urgency] == [0, 0, 0]

@@ -1,4 +1,4 @@
-"""Both loaders against the rules, played step by step: whose chunk is begun when, whatever is asked for in between."""
+"""The loader against the rules, played step by step: whose chunk is begun when, whatever is asked for in between."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from collections import deque
 import pytest
 
 from engine.errors import Kind
-from engine.experts.request import Request, Urgency
-from tests.engine.experts import loaders
-from tests.engine.experts.loaders import KINDS, PAGE, Opened
+from engine.experts.loader import Urgency
+from tests.engine.experts.loaders import PAGE, Opened, Request
 from tests.engine.experts.slow_disk import SlowDisk
 from tests.waiting import LONGEST
 
@@ -86,10 +85,9 @@ class Turnstile:
 
 
 @pytest.mark.parametrize("readers", [1, 2, 4])
-@pytest.mark.parametrize("kind", KINDS)
-def test_chunks_are_begun_as_the_rules_say(kind: loaders.Kind, readers: int) -> None:
+def test_chunks_are_begun_as_the_rules_say(readers: int) -> None:
     disk = SlowDisk(EXPERTS, PARTS)
-    asked, rules, turnstile, pick = Opened(kind(disk, readers), disk), Rules(readers), Turnstile(disk), random.Random(8)
+    asked, rules, turnstile, pick = Opened(disk, readers), Rules(readers), Turnstile(disk), random.Random(8)
     requests: list[Request] = []
     seen = 0
 
@@ -109,10 +107,10 @@ def test_chunks_are_begun_as_the_rules_say(kind: loaders.Kind, readers: int) -> 
                 requests.append(asked.ask(len(requests), urgency))
             elif what < 0.45 and requests:
                 expert = pick.randrange(max(0, len(requests) - 6), len(requests))
-                assert asked.loader.cancel(requests[expert]) == rules.cancel(expert)
+                assert asked.cancel(requests[expert]) == rules.cancel(expert)
             elif what < 0.6 and requests:
                 expert = pick.randrange(max(0, len(requests) - 6), len(requests))
-                asked.loader.demand(requests[expert])
+                asked.demand(requests[expert])
                 rules.demand(expert)
             elif rules.under_way:
                 page = pick.choice(sorted(rules.under_way))
@@ -121,7 +119,7 @@ def test_chunks_are_begun_as_the_rules_say(kind: loaders.Kind, readers: int) -> 
             follow()
             for urgency in Urgency:
                 queued = sum(len(rules.left[e]) for e in rules.left if rules.urgency[e] == urgency)
-                assert asked.loader.queued(urgency) == queued * PAGE
+                assert asked.queued(urgency) == queued * PAGE
         turnstile.open()
         asked.until(*requests)
         assert len(asked.handed) == len(requests)

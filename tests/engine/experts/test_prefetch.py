@@ -10,20 +10,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.errors import Kind, UnderhillError
-from engine.experts import opening
+from engine.errors import UnderhillError
 from engine.experts.backend import Step
+from engine.experts.controller import FIRST_BACKOFF, LONGEST_BACKOFF, WINDOW, PrefetchController
 from engine.experts.keys import ExpertKey
-from engine.experts.loader_native import NativeLoader
-from engine.experts.opening import DevicePool, open_runtime
 from engine.experts.precision import Thresholds
 from engine.experts.predictors import Predictor, Sight
 from engine.experts.predictors.predictor import Floats
 from engine.experts.prefetch import QUIET
 from engine.experts.runtime import ExpertRuntime
-from engine.experts.worth import FIRST_REST, LONGEST_REST, WINDOW, Worth
-from engine.kernels.activation import Activation
-from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
@@ -32,23 +27,16 @@ pytestmark = pytest.mark.long
 SPEC = ExpertSpec(48, 40, 8, 16)
 K, EXPERTS, LAYERS = 3, 8, (0, 2, 3)
 Open = Callable[..., ExpertRuntime]
-NATIVE = pytest.mark.skipif(not available().native, reason="not built")
-# torch and native code over a cache and readers in Python; native code over a native table and readers
-KERNELS = ["torch", pytest.param("native", marks=NATIVE), pytest.param("table", marks=NATIVE)]
+KERNELS = ["torch", "native"]
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+def opened() -> Iterator[Open]:
     """Opens runtimes whose capacity is given in whole experts."""
     made: list[ExpertRuntime] = []
 
     def make(source: MemorySource, experts: float, kernel: str = "torch", **options: object) -> ExpertRuntime:
-        options = {"kernel": "native" if kernel == "table" else kernel, "readers": 2, **options}
-        with monkeypatch.context() as patched:
-            if kernel == "table":
-                source.as_files()
-                patched.setattr(opening, "open_loader", lambda of, n: NativeLoader(of, n, instead=of.instead))
-            made.append(open_runtime(source, Activation(), int(experts * source.expert_bytes), **options))  # type: ignore[arg-type]
+        made.append(source.open(experts, **{"kernel": kernel, "readers": 2, **options}))
         return made[-1]
 
     yield make
@@ -112,8 +100,8 @@ def run(
     for token in tokens:
         runtime.begin_pass([token], token)
         for row, layer in enumerate(LAYERS):
-            while patient and runtime.arrivals.under_way:
-                runtime.arrivals.settle()
+            while patient and runtime.pending:
+                runtime.pending.commit_completed()
             x, ids, own = source.routing(1, K, 100 * token + row)
             step = Step(x, ids, own if weights is None else weights.clone(), torch.empty_like(x))
             runtime.moe_step(layer, step)
@@ -124,7 +112,7 @@ def run(
 def nothing_left(runtime: ExpertRuntime, source: MemorySource) -> bool:
     """Whether nothing is leased or reserved any more: then a single expert can be all that is left."""
     runtime.read_ahead(None)
-    runtime.arrivals.make_way()
+    runtime.pending.cancel_all()
     runtime.set_capacity(source.expert_bytes)
     return runtime.cache.nbytes <= source.expert_bytes
 
@@ -143,16 +131,6 @@ def test_not_a_bit_changes_and_nothing_is_left_behind(opened: Open, kernel: str,
     assert nothing_left(runtime, source)
 
 
-def test_over_two_levels_of_memory_too(opened: Open) -> None:
-    source = model()
-    expected = run(opened(source, 24), source, range(8))
-    pool = DevicePool(torch.device("cpu"), 10 * source.expert_bytes)
-    runtime = opened(source, 10, device=pool)
-    runtime.read_ahead(Said(source, truth), K)
-    for ours, theirs in zip(run(runtime, source, range(8)), expected, strict=True):
-        assert torch.equal(ours, theirs)
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_what_was_foreseen_is_counted_and_what_was_not_is_wasted(opened: Open, kernel: str) -> None:
     source = model()
@@ -162,7 +140,7 @@ def test_what_was_foreseen_is_counted_and_what_was_not_is_wasted(opened: Open, k
         run(runtime, source, range(12), patient=True)
     assert right.prefetch is not None
     assert wrong.prefetch is not None
-    good, bad = right.prefetch.foresight, wrong.prefetch.foresight
+    good, bad = right.prefetch.stats, wrong.prefetch.stats
     assert good.recall[0] == 1.0
     assert bad.recall[0] == 0.0
     assert good.started > 5
@@ -201,10 +179,10 @@ def test_as_long_as_what_it_reads_is_used_it_stays_awake(opened: Open) -> None:
         run(runtime, source, range(token, token + 1), patient=True)
         assert runtime.prefetch is not None
         assert runtime.prefetch.awake or not token
-    assert runtime.telemetry.misses < runtime.prefetch.foresight.used / 2
+    assert runtime.telemetry.misses < runtime.prefetch.stats.used / 2
 
 
-def test_several_tokens_at_once_are_none_of_its_business(opened: Open) -> None:
+def test_batch_tokens_at_once_are_none_of_its_business(opened: Open) -> None:
     source = model()
     runtime = opened(source, 10)
     said = Said(source, truth)
@@ -260,19 +238,18 @@ def test_a_failed_read_ahead_is_nobodys_matter_until_somebody_needs_it(opened: O
     bad = ExpertKey(2, lie(chosen(source, 4, 1))[0])
     runtime.read_ahead(Said(source, lambda right: [*lie(right)[:2], *right]), K)
     run(runtime, source, range(4))
-    failing = UnderhillError(Kind.DISK_ERROR, "The disk said no.")
-    source.failing = {ExpertKey(2, expert): failing for expert in lie(chosen(source, 4, 1))}
+    source.failing = {ExpertKey(2, expert) for expert in lie(chosen(source, 4, 1))}
     for ours, theirs in zip(run(runtime, source, range(4, 5), patient=True), expected[12:15], strict=True):
         assert torch.equal(ours, theirs)
-    runtime.arrivals.make_way()
-    seen = runtime.snapshot().foresight
+    runtime.pending.cancel_all()
+    seen = runtime.snapshot().prefetch
     assert seen is not None
     assert seen.failed > 0
     runtime.set_capacity(source.expert_bytes)
     runtime.set_capacity(16 * source.expert_bytes)
-    with pytest.raises(UnderhillError, match="said no"):
+    with pytest.raises(UnderhillError, match="could not read"):
         runtime.moe(bad.layer, torch.randn(1, 48), torch.tensor([[bad.expert]]), torch.ones(1, 1))
-    source.failing = {}
+    source.failing = set()
     for ours, theirs in zip(run(runtime, source, range(5, 10)), expected[15:], strict=True):
         assert torch.equal(ours, theirs)
     assert nothing_left(runtime, source)
@@ -287,15 +264,15 @@ def test_random_errors_cancels_and_sizes_leave_no_lease(opened: Open) -> None:
     done = 0
     for token in range(60):
         if dice.random() < 0.2:
-            source.failing = {dice.choice(list(source.records)): UnderhillError(Kind.DISK_ERROR, "The disk said no.")}
+            source.failing = {dice.choice(list(source.records))}
         if dice.random() < 0.2:
             runtime.set_capacity(dice.choice([4, 9, 16]) * source.expert_bytes)
         try:
             outputs = run(runtime, source, range(token, token + 1))
         except UnderhillError:
-            source.failing = {}
+            source.failing = set()
             continue
-        source.failing = {}
+        source.failing = set()
         done += 1
         for ours, theirs in zip(outputs, expected[3 * token : 3 * token + 3], strict=True):
             assert torch.equal(ours, theirs)
@@ -303,74 +280,52 @@ def test_random_errors_cancels_and_sizes_leave_no_lease(opened: Open) -> None:
     assert nothing_left(runtime, source)
 
 
-class Bytes:
-    """A balance. early, wasted: so far."""
+class Balance:
+    """Bytes that came in time and that were wasted, window by window."""
 
     def __init__(self) -> None:
-        self.balance = 0, 0
+        self.controller = PrefetchController()
+        self._early = self._wasted = 0
 
-    def add(self, early: int, wasted: int) -> None:
-        self.balance = self.balance[0] + early, self.balance[1] + wasted
-
-
-def test_books_that_do_not_balance_bring_a_rest_that_grows_and_ends() -> None:
-    worth, so_far = Worth(), Bytes()
-
-    def window(early: int, wasted: int, spent: float = 0.0) -> None:
-        so_far.add(early, wasted)
-        worth.spent += spent
+    def window(self, early: int, wasted: int, spent: float = 0.0, rate: float = 1e9) -> None:
+        self._early, self._wasted = self._early + early, self._wasted + wasted
+        self.controller.spent += spent
         for _ in range(WINDOW):
-            worth.called(so_far, lambda: 1e9)
+            self.controller.called((self._early, self._wasted), lambda: rate)
 
+
+def test_what_costs_more_than_it_saves_backs_off_ever_longer_until_it_pays() -> None:
+    balance = Balance()
+    controller, window = balance.controller, balance.window
     window(10**6, 10**5)
-    assert not worth.resting
+    assert not controller.backoff
     window(10**6, 10**5, spent=1.0)  # what it brought took less time than it took
-    assert worth.resting == FIRST_REST
-    worth.rested(FIRST_REST)
+    assert controller.backoff == FIRST_BACKOFF
+    controller.passed(FIRST_BACKOFF)
     window(0, 10**6)
-    assert worth.resting == 2 * FIRST_REST
-    worth.rested(10**9)
+    assert controller.backoff == 2 * FIRST_BACKOFF
+    controller.passed(10**9)
     window(10**6, 0)
-    assert not worth.resting
+    assert not controller.backoff
     window(0, 1)
-    assert worth.resting == FIRST_REST
+    assert controller.backoff == FIRST_BACKOFF
     for _ in range(20):
         window(0, 1)
-    assert worth.resting == LONGEST_REST
+    assert controller.backoff == LONGEST_BACKOFF
 
 
 def test_more_waste_than_use_narrows_what_is_read_and_little_waste_widens_it() -> None:
-    worth, so_far = Worth(), Bytes()
+    balance = Balance()
     for early, wasted, width in ((100, 130, 0.5), (100, 80, 0.5), (100, 130, 0.25), (100, 130, 0.25), (100, 0, 0.5)):
-        so_far.add(early, wasted)
-        for _ in range(WINDOW):
-            worth.called(so_far, lambda: 1.0)
-        assert worth.width == width
-
-
-def test_what_ranks_show_is_not_learnt_while_it_sleeps(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, learnt = model(), []
-    runtime = opened(source, len(LAYERS) * EXPERTS, thresholds=Thresholds(0.5, 0.9))
-    learn = runtime._ranks.learn
-    monkeypatch.setattr(runtime._ranks, "learn", lambda layer, weights: (learnt.append(layer), learn(layer, weights)))
-    runtime.read_ahead(Said(source, truth), K)
-    run(runtime, source, range(10))
-    assert learnt
-    for token in range(10):  # all is in memory by now, so that there is nothing to read ahead
-        run(runtime, source, range(token, token + 1))
-    assert runtime.prefetch is not None
-    assert not runtime.prefetch.awake
-    learnt.clear()
-    run(runtime, source, range(3))
-    assert not learnt
+        balance.window(early, wasted, rate=1.0)
+        assert balance.controller.width == width
 
 
 def test_without_a_known_rate_nothing_is_judged() -> None:
-    worth, so_far = Worth(), Bytes()
-    so_far.add(0, 10)
-    for _ in range(2 * WINDOW):
-        worth.called(so_far, lambda: 0.0)
-    assert not worth.resting
+    balance = Balance()
+    balance.window(0, 10, rate=0.0)
+    balance.window(0, 0, rate=0.0)
+    assert not balance.controller.backoff
 
 
 def test_it_rests_when_all_it_says_is_wrong(opened: Open) -> None:
@@ -380,8 +335,8 @@ def test_it_rests_when_all_it_says_is_wrong(opened: Open) -> None:
     runtime.read_ahead(said, K)
     run(runtime, source, range(WINDOW))
     assert runtime.prefetch is not None
-    assert runtime.prefetch.foresight.rests >= 1
-    assert runtime.prefetch.foresight.useful == 0
+    assert runtime.prefetch.stats.rests >= 1
+    assert runtime.prefetch.stats.useful == 0
     assert nothing_left(runtime, source)
 
 
@@ -393,11 +348,11 @@ def test_what_is_read_ahead_is_wanted_so(opened: Open, kernel: str) -> None:
     runtime = opened(source, 2 * K, kernel=kernel, thresholds=Thresholds(0.6, 0.7))
     runtime.read_ahead(Said(source, truth), K)
     run(runtime, source, range(1), weights)
-    runtime.arrivals.make_way()
+    runtime.pending.cancel_all()
     before = len(source.reads)
     run(runtime, source, range(1, 12), weights)
-    runtime.arrivals.make_way()
-    ahead = runtime.snapshot().foresight
+    runtime.pending.cancel_all()
+    ahead = runtime.snapshot().prefetch
     assert ahead is not None
     assert ahead.started > 10
     read = source.reads[before:]
@@ -414,6 +369,6 @@ def test_a_layer_that_lacks_only_what_it_skips_is_told_of(opened: Open, kernel: 
     runtime = opened(source, 2 * K, kernel=kernel, thresholds=Thresholds(0.6, 0.7))
     runtime.read_ahead(Said(source, truth), K)
     run(runtime, source, range(16), torch.tensor([[0.5, 0.3, 0.2]]))  # the third is skipped
-    ahead = runtime.snapshot().foresight
+    ahead = runtime.snapshot().prefetch
     assert ahead is not None
     assert ahead.said[0] == 15 * (len(LAYERS) - 1) * K  # all tokens but the first, which it sleeps through

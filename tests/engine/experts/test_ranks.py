@@ -1,56 +1,63 @@
-"""What an expert is expected to be wanted at, from its rank, is what the dial asked of that rank before."""
+"""What an expert is expected to be asked for at, from its rank, is what the dial asked of that rank before."""
 
 from __future__ import annotations
 
-import pytest
+import ctypes
+from array import array
+from collections.abc import Sequence
+
 import torch
 
-from engine.experts.precision import EXACT, Demand, Thresholds, demands, scores_by_rank, unimportance
-from engine.experts.ranks import Ranks
+from engine.experts.precision import RequestedPrecision, Thresholds, requested_precisions
+from engine.kernels.native import RankShares, keeping_the_lock
+from engine.kernels.unimportance import learn_ranks
 
 WEIGHTS = [0.1, 0.4, 0.3, 0.2]  # scores by rank: 0, 0.4, 0.7, 0.9
-LAYER = 3
+SKIP, LOW, HIGH = RequestedPrecision
 
 
-def asked(ranks: Ranks, most: int = 4) -> list[Demand]:
-    return ranks.demands(LAYER, most)
+class Ranks:
+    """What native code learns of one layer."""
 
+    def __init__(self, thresholds: Thresholds) -> None:
+        self._shares, self._thresholds = RankShares(), thresholds
 
-def test_scores_by_rank_are_the_same_in_plain_python() -> None:
-    weights = torch.tensor([WEIGHTS], dtype=torch.float64)
-    assert scores_by_rank(WEIGHTS) == pytest.approx(unimportance(weights)[0].sort().values.tolist())
+    def learn(self, weights: Sequence[float]) -> None:
+        given = array("f", weights)
+        cut = self._thresholds
+        learn_ranks(ctypes.addressof(self._shares), given.buffer_info()[0], len(given), cut.t1, cut.t2)
+
+    def asked(self, most: int = 4) -> list[int]:
+        planes = array("i", [0] * most)
+        ask = keeping_the_lock().uh_ranks_ask
+        ask.argtypes = (ctypes.c_void_p, *[ctypes.c_int32] * 3, ctypes.c_void_p)
+        ask(ctypes.addressof(self._shares), most, int(HIGH), int(LOW), planes.buffer_info()[0])
+        return planes.tolist()
 
 
 def test_as_the_dial_asks() -> None:
     cut = Thresholds(0.5, 0.8)
-    ranks = Ranks((LAYER,))
-    ranks.set_thresholds(cut)
-    ranks.learn(LAYER, WEIGHTS)
-    by_rank = demands(torch.tensor([sorted(WEIGHTS, reverse=True)]), cut)[0].tolist()
-    assert asked(ranks) == by_rank == [Demand.HIGH, Demand.HIGH, Demand.LOW, Demand.SKIP]
-    assert asked(ranks, 10)[4:] == 6 * [Demand.SKIP]  # as of the last
+    ranks = Ranks(cut)
+    ranks.learn(WEIGHTS)
+    by_rank = requested_precisions(torch.tensor([sorted(WEIGHTS, reverse=True)]), cut)[0].tolist()
+    assert ranks.asked() == by_rank == [HIGH, HIGH, LOW, SKIP]
+    assert ranks.asked(10)[4:] == 6 * [SKIP]  # as of the last
 
 
 def test_most_tokens_decide_and_the_last_ones_weigh_more() -> None:
-    ranks = Ranks((LAYER,))
-    ranks.set_thresholds(Thresholds(0.5, 0.8))
-    even = [0.25] * 4  # scores 0, 0.25, 0.5, 0.75: nobody is skipped
+    ranks = Ranks(Thresholds(0.5, 0.8))
+    even = [0.25] * 4  # scores 0, 0.25, 0.5, 0.75: none is skipped
     for _ in range(50):
-        ranks.learn(LAYER, WEIGHTS)
-    ranks.learn(LAYER, even)
-    assert asked(ranks)[3] == Demand.SKIP
+        ranks.learn(WEIGHTS)
+    ranks.learn(even)
+    assert ranks.asked()[3] == SKIP
     for _ in range(50):
-        ranks.learn(LAYER, even)
-    assert asked(ranks) == [Demand.HIGH, Demand.HIGH, Demand.HIGH, Demand.LOW]
+        ranks.learn(even)
+    assert ranks.asked() == [HIGH, HIGH, HIGH, LOW]
 
 
-def test_another_dial_begins_anew() -> None:
-    ranks = Ranks((LAYER,))
-    ranks.set_thresholds(Thresholds(0.5, 0.8))
-    assert asked(ranks) == [Demand.HIGH, *3 * [Demand.LOW]]  # before anything was seen
-    ranks.learn(LAYER, WEIGHTS)
-    ranks.set_thresholds(Thresholds(0.0, 0.0))
-    ranks.learn(LAYER, WEIGHTS)
-    assert asked(ranks) == [Demand.HIGH, *3 * [Demand.SKIP]]
-    ranks.set_thresholds(EXACT)
-    assert asked(ranks) == 4 * [Demand.HIGH]
+def test_before_anything_was_seen_the_first_is_high_and_the_rest_are_low() -> None:
+    assert Ranks(Thresholds(0.5, 0.8)).asked() == [HIGH, LOW, LOW, LOW]
+    ranks = Ranks(Thresholds(0.0, 0.0))
+    ranks.learn(WEIGHTS)
+    assert ranks.asked() == [HIGH, SKIP, SKIP, SKIP]

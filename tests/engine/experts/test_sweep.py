@@ -10,17 +10,14 @@ import pytest
 import torch
 
 from engine.errors import Kind, UnderhillError
-from engine.experts import several
-from engine.experts.entry import Lease
+from engine.experts import batch
+from engine.experts.batch import Call
+from engine.experts.cache import Lease
 from engine.experts.keys import ExpertKey
-from engine.experts.opening import open_runtime
-from engine.experts.request import Urgency
+from engine.experts.loader import Urgency
+from engine.experts.requests import ExpertRequest
 from engine.experts.runtime import ExpertRuntime
-from engine.experts.several import Call
-from engine.experts.wants import Want
 from engine.hardware import speed
-from engine.kernels.activation import Activation
-from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
@@ -31,7 +28,7 @@ LAYERS, EXPERTS, K = (0, 1, 2), 16, 2
 Open = Callable[..., ExpertRuntime]
 KERNELS = [
     "torch",
-    pytest.param("native", marks=pytest.mark.skipif(not available().native, reason="no native library")),
+    "native",
 ]
 
 
@@ -46,8 +43,7 @@ def opened(source: MemorySource) -> Iterator[Open]:
     made: list[ExpertRuntime] = []
 
     def make(experts: float, **options: object) -> ExpertRuntime:
-        options = {"kernel": "torch", "readers": 2, **options}
-        made.append(open_runtime(source, Activation(), int(experts * source.expert_bytes), **options))  # type: ignore[arg-type]
+        made.append(source.open(experts, **{"kernel": "torch", "readers": 2, **options}))
         return made[-1]
 
     yield make
@@ -98,7 +94,7 @@ def test_each_expert_is_read_once_in_the_order_of_the_disk(source: MemorySource,
 def test_the_next_layer_is_read_before_it_is_asked_for(source: MemorySource, opened: Open) -> None:
     runtime = opened(12)
     urgencies: list[tuple[int, Urgency]] = []
-    runtime._loader.listener = lambda reader, request, urgency, *rest: urgencies.append((request.key.layer, urgency))
+    runtime._loader.listener = lambda reader, key, parts, urgency, *rest: urgencies.append((key.layer, urgency))
     routed = prompt(source, 60)
     runtime.moe(0, *routed[0])
     runtime.moe(1, *routed[1])
@@ -125,16 +121,16 @@ def test_what_comes_is_computed_before_what_was_there_so_that_reads_go_on(
     there = {key.expert for key in runtime.cache.residency() if key.layer == 0}
     assert 0 < len(there) < EXPERTS
     order: list[int] = []
-    run = runtime._several._run
+    run = runtime._batch._compute
 
-    def then_wait(call: Call, found: Sequence[tuple[Want, Lease]]) -> None:
+    def then_wait(call: Call, found: Sequence[tuple[ExpertRequest, Lease]]) -> None:
         run(call, found)
         order.extend(want.key.expert for want, _ in found)
         while not runtime._loader.idle:
             time.sleep(0.001)
 
-    monkeypatch.setattr(several, "BATCH", 1)
-    monkeypatch.setattr(runtime._several, "_run", then_wait)
+    monkeypatch.setattr(batch, "BATCH", 1)
+    monkeypatch.setattr(runtime._batch, "_compute", then_wait)
     runtime.moe(0, *routed[0])
     assert sorted(order) == list(range(EXPERTS))
     assert order[-1] in there
@@ -145,18 +141,18 @@ def test_experts_as_large_as_the_window_are_read_while_others_are_computed(
     source: MemorySource, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speed, "WINDOW", source.expert_bytes // 2)
-    monkeypatch.setattr(several, "BATCH", 1)
+    monkeypatch.setattr(batch, "BATCH", 1)
     runtime = opened(10)
     routed = prompt(source, 60)
     most = 0
-    run = runtime._several._run
+    run = runtime._batch._compute
 
-    def watched(call: Call, found: Sequence[tuple[Want, Lease]]) -> None:
+    def watched(call: Call, found: Sequence[tuple[ExpertRequest, Lease]]) -> None:
         nonlocal most
-        most = max(most, sum(map(bool, map(runtime.arrivals.coming, source.records))))
+        most = max(most, sum(map(bool, map(runtime.pending.pending_tier, source.records))))
         run(call, found)
 
-    monkeypatch.setattr(runtime._several, "_run", watched)
+    monkeypatch.setattr(runtime._batch, "_compute", watched)
     for layer in LAYERS:
         runtime.moe(layer, *routed[layer])
     assert most >= 1
@@ -194,9 +190,9 @@ def test_a_prompt_that_is_stopped_or_fails_leaves_nothing_behind(
     routed = prompt(source, 40)
     full = opened(len(source.records), kernel=kernel)
     expected = [full.moe(layer, *routed[layer]) for layer in LAYERS]
-    source.failing[ExpertKey(1, 9)] = UnderhillError(Kind.DISK_ERROR, "The disk said no.")
+    source.failing.add(ExpertKey(1, 9))
     runtime.moe(0, *routed[0])
-    with pytest.raises(UnderhillError, match="said no"):
+    with pytest.raises(UnderhillError, match="could not read"):
         runtime.moe(1, *routed[1])
     source.failing.clear()
     runtime.interrupted = lambda: True

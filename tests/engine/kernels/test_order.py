@@ -10,6 +10,7 @@ import pytest
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import Shape, Visit
 from engine.experts.policies.hobbit import Hobbit
+from engine.experts.policies.scored import Scored
 from engine.experts.policies.weights import Weights
 from engine.kernels.choice import available
 from engine.kernels.hobbit import Numbers
@@ -54,13 +55,46 @@ def test_arrays_that_it_must_not_follow_are_refused() -> None:
         Numbers(good, good, good, good, np.zeros((5, 4)), good.copy(), state)
 
 
+class PlainHobbit(Scored):
+    """HOBBIT's eq. 3 times T, in numpy, in the order of operations of hobbit.c."""
+
+    def __init__(self, shape: Shape, weights: Weights) -> None:
+        super().__init__(shape)
+        self.score, self.last, self.tick = (np.zeros(len(shape.layers) * shape.experts) for _ in range(3))
+        self.visits = 0.0
+        self.weights = weights
+
+    def _note(self, base: int, visit: Visit) -> None:
+        w, self.visits = self.weights, self.visits + 1e-9
+        for at, expert in enumerate(visit.experts):
+            own = base + expert
+            used = w.lfu + w.lhu if visit.high is None or visit.high[at] else w.lfu
+            self.score[own] += w.lru * self._token - w.lru * self.last[own] + used
+            self.last[own], self.tick[own] = self._token, self.visits
+
+    def _weigh(self, order: np.ndarray) -> None:
+        rows = self.table[0]
+        near = self.weights.fld * (1.0 - ((np.arange(rows) - 1) % rows + 1) / rows)
+        order[:] = self.score + self.tick
+        order.reshape(self.table)[:] += (np.roll(near, self._row) * self._token)[:, None]
+
+    def reweigh(self, weights: Weights) -> None:
+        self._digest()
+        self.weights = weights
+        self.score[:] = weights.lru * self.last
+        self._weighed = False
+
+    def _forget(self) -> None:
+        self.score[:] = self.last[:] = 0.0
+
+    def _noted(self) -> list[np.ndarray]:
+        return [self.score, self.last, self.tick]
+
+
 @pytest.mark.parametrize("fld", [0.0, 0.2])
-def test_the_same_experts_leave_with_and_without(fld: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hobbit_s_victims_are_those_of_the_plain_formula(fld: float) -> None:
     shape, weights = Shape((0, 2, 5), 16), Weights(0.4, 0.0, 0.6 - fld, fld)
-    ours = Hobbit(shape, weights)
-    monkeypatch.setattr("engine.experts.policies.hobbit.numbers_where_native", lambda *_: None)
-    monkeypatch.setattr("engine.experts.policies.scored.least_where_native", lambda _: None)
-    plain = Hobbit(shape, weights)
+    ours, plain = Hobbit(shape, weights), PlainHobbit(shape, weights)
     dice = np.random.default_rng(4)
     there: set[ExpertKey] = set()
     left = 0

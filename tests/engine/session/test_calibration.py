@@ -75,7 +75,7 @@ def test_the_chat_is_not_forgotten_meanwhile(opened: Session) -> None:
 
 def test_what_people_asked_for_is_all_that_counts(opened: Session) -> None:
     def counted() -> Snapshot:
-        return dataclasses.replace(opened.counters(), residency=(), foresight=None)
+        return dataclasses.replace(opened.counters(), residency=(), prefetch=None)
 
     meanwhile = []
 

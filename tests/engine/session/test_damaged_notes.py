@@ -15,7 +15,7 @@ from engine.hub.home import HOME
 from engine.session import calibration_state, lowered, memories, policy_weights
 from engine.store.journal import PARTIAL
 from tests.engine.experts.sources import MemorySource
-from tests.engine.experts.test_single_native import SPEC
+from tests.engine.experts.test_decode import SPEC
 
 ENDLESS = 1e999  # which JSON spells Infinity
 DEEP = b"[" * 100_000

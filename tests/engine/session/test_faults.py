@@ -12,12 +12,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.experts import opening
-from engine.experts.loader_threads import ThreadLoader
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.session import Session
-from engine.store import disk
 
 GREEDY = Sampling(temperature=0, max_tokens=24)
 HELLO = (Message("user", "Hello! What can you do?"),)
@@ -163,35 +160,6 @@ def test_a_disk_error_ends_the_answer_and_no_more(session: Session, store: Path)
     assert error.kind is Kind.DISK_ERROR
     assert "could not read expert" in error.sentence
     assert "Input/output error" in error.sentence
-    assert ask(session).token_ids == before.token_ids
-
-
-@pytest.mark.skipif(os.name == "nt", reason="reads by preadv")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_readers_that_die_end_the_answer_and_are_replaced(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "open_loader", ThreadLoader)  # native readers have nothing that could end them
-    with Session.open(str(store), SETTINGS) as session:
-        _kill_readers(session, monkeypatch)
-
-
-def _kill_readers(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = ask(session)
-    preadv = os.preadv
-    left = [6]  # more than there are readers
-
-    def kills(fd: int, buffers: Sequence[memoryview], offset: int) -> int:
-        if left[0]:
-            left[0] -= 1
-            raise SystemExit("killed")
-        return preadv(fd, buffers, offset)
-
-    error = struck(session, lambda: monkeypatch.setattr(disk.os, "preadv", kills))
-    assert error.kind is Kind.INTERNAL
-    assert "Reading expert" in error.sentence
-    assert isinstance(error.__cause__, SystemExit)
-    while left[0]:
-        with contextlib.suppress(UnderhillError):  # those that read ahead die unheard
-            ask(session)
     assert ask(session).token_ids == before.token_ids
 
 

@@ -36,7 +36,7 @@ def test_the_same_words_with_it_and_without(home: Path) -> None:
     with Session.open("builtin", SMALL) as opened:
         assert opened.runtime.prefetch is not None
         ours = answered(opened)
-        seen = opened.runtime.prefetch.foresight
+        seen = opened.runtime.prefetch.stats
     assert ours.token_ids == without.token_ids
     assert seen.started > 0
     assert seen.useful > 0

@@ -71,7 +71,7 @@ def test_coarse_experts_have_the_bits_that_were_chosen_live(home: Path) -> None:
         assert not two.get("4")
         opened.update({"low": "4"})
         assert opened.low == 4
-        opened.runtime.set_capacity(opened.runtime.cache.levels[-1].capacity // 8)  # nothing of before stays
+        opened.runtime.set_capacity(opened.runtime.cache.capacity // 8)  # nothing of before stays
         four = answered(opened)
         assert four["4"] > 0
         known = opened.card.calibration
@@ -107,12 +107,12 @@ def test_three_layers_are_looked_ahead(home: Path) -> None:
     with Session.open("builtin", {**FEW, "dial": "exact", "prefetch_depth": 3}) as opened:
         first = answered(opened)
         assert opened.runtime.prefetch is not None
-        seen = opened.runtime.prefetch.foresight
+        seen = opened.runtime.prefetch.stats
         assert len(seen.said) == 3
         assert first
         opened.update({"cache_fraction": 0.8})  # then the walk goes farther
         for _ in range(3):
             answered(opened)
-        seen = opened.runtime.prefetch.foresight
+        seen = opened.runtime.prefetch.stats
         assert seen.said[2] > 0
         assert seen.recall[2] > 0.4

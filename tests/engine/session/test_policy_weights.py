@@ -240,7 +240,7 @@ def test_a_ceiling_that_changes_the_share_puts_its_weights_in_force(
         assert given == []
         opened.update({"cache_fraction": 0.6})
         assert given == [ONE.at(0.6)]
-        whole = opened.runtime.cache.levels[0].capacity / 0.6
+        whole = opened.runtime.cache.capacity / 0.6
         opened.runtime.set_capacity(int(0.25 * whole))  # as when the computer is short of memory
         assert given == [ONE.at(0.6), ONE.at(0.25)]
         opened.runtime.lend(int(0.6 * whole))  # for a prompt

@@ -39,7 +39,7 @@ def ask(session: Session, chat: str, *messages: Message, goes_on: bool = False) 
 
 
 def policy_of(session: Session) -> Policy:
-    return session.runtime.cache.levels[0]._policy  # type: ignore[attr-defined]
+    return session.runtime.cache._policy  # type: ignore[attr-defined]
 
 
 @pytest.fixture

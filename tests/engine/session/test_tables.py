@@ -104,7 +104,7 @@ def test_the_first_layer_is_foreseen_as_well_after_a_restart(store: Path) -> Non
     def foreseen(session: Session) -> float:
         chatted(session)
         assert session.runtime.prefetch is not None
-        seen = session.runtime.prefetch.foresight
+        seen = session.runtime.prefetch.stats
         assert seen.first_said > 100
         return seen.first_recall
 

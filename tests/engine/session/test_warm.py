@@ -66,7 +66,7 @@ def test_whoever_asks_ends_it_and_nothing_is_left_under_way(store: Path) -> None
         asked = iter([False, False])
         session.warm.go_on(lambda: next(asked, True))
         assert session.warm.complete
-        assert session.runtime.arrivals.make_way() is False
+        assert session.runtime.pending.cancel_all() is False
         assert ask(session).token_ids
 
 
@@ -155,7 +155,7 @@ def test_policy_and_predictor_go_by_the_collection_that_was_kept(store: Path) ->
     with Session.open("builtin", {**SMALL, "policy": "activation", "predictor": "eam"}) as opened:
         collection = opened.warm.memories.collection
         assert len(collection) == 2
-        policy = opened.runtime.cache.levels[0]._policy  # type: ignore[attr-defined]
+        policy = opened.runtime.cache._policy  # type: ignore[attr-defined]
         assert isinstance(policy, ActivationAware)
         assert policy._collection is collection
         ask(opened, sampling=Sampling(temperature=0, max_tokens=12))

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.keys import ExpertKey
-from engine.experts.loader_threads import ThreadLoader
+from engine.experts.chunks import packed
+from engine.kernels.reads import CHUNK
 from engine.store import disk_windows, reader
 from engine.store.datafile import TAIL
 from engine.store.disk_windows import LONGEST, STRIDE, Bounce, WindowsFile, chunks, reads_in_place, scatter
@@ -107,18 +107,18 @@ def test_a_store_is_read_as_on_other_systems(direct: str, path: Path, windows: F
     assert not windows.open
 
 
-def test_the_loader_reads_by_the_rules(path: Path, windows: FakeWindows) -> None:
+def test_what_native_readers_are_asked_for_keeps_to_the_rules(path: Path, windows: FakeWindows) -> None:
+    """The chunks that they are given, read here by the same file in their place."""
     parts = tuple(range(len(SPEC.layout.parts)))
+    sizes = [part.nbytes for part in SPEC.layout.parts]
     with Store.open(path, "on") as store:
-        loader = ThreadLoader(store, 2, chunk=ALIGN)
         for layer in LAYERS:
             for expert in range(layer.experts):
-                memory = [mmap.mmap(-1, part.nbytes) for part in SPEC.layout.parts]
-                request = loader.submit(ExpertKey(layer.index, expert), parts, [memoryview(m) for m in memory])
-                assert loader.wait() == [request]
-                assert request.error is None
+                extents, memory = store.extents(layer.index, expert, parts), [mmap.mmap(-1, size) for size in sizes]
+                for start, nbytes, into, run, part in CHUNK.iter_unpack(packed(extents, sizes, ALIGN)):
+                    view = memoryview(memory[part])[into : into + nbytes]
+                    assert extents[run].file.read(extents[run].offset + start, [view]) == nbytes
                 assert b"".join(bytes(m) for m in memory) == record(layer.index, expert).tobytes()
-        loader.close()
     assert windows.reads
     assert all(offset % ALIGN == 0 and length % STRIDE == 0 for offset, length in windows.reads)
 

@@ -7,11 +7,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.experts.opening import open_runtime
 from engine.experts.policies import NAMES, Lru, Weights, WeightsByShare, make_policy
 from engine.experts.precision import EXACT, Thresholds
-from engine.kernels.activation import Activation
-from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
 from engine.tracing.recorder import Recorder
 from engine.tracing.replay import Replayer
@@ -66,7 +63,6 @@ def test_coarse_experts_weigh_what_their_bits_weigh() -> None:
     assert Replayer(known, MIXED).play("lru", 0.99).bytes_read == four.full + four.coarse
 
 
-@pytest.mark.skipif(not available().native, reason="no native library")
 @pytest.mark.parametrize("policy", NAMES)
 @pytest.mark.parametrize("thresholds", [EXACT, Thresholds(0.4, 0.8)])
 @pytest.mark.parametrize("prompt", [1, 16])
@@ -80,9 +76,7 @@ def test_a_replay_counts_what_the_runtime_counts(policy: str, thresholds: Thresh
     recorder = Recorder(source.layers, experts, Conditions(thresholds=thresholds, tier=8, spec=spec))
     weights = WeightsByShare(((1.0, Weights(0.4, 0.2, 0.2, 0.2)),))
     capacity = 9 * source.expert_bytes
-    runtime = open_runtime(
-        source, Activation(), capacity, policy=policy, weights=weights, readers=1, thresholds=thresholds
-    )
+    runtime = source.open(9, policy=policy, weights=weights, thresholds=thresholds)
     runtime.route_listener, runtime.pass_listener = recorder, recorder.begin_pass
     chance = torch.Generator().manual_seed(3)
     try:

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 import torch
 
+from engine.errors import UnderhillError
 from engine.experts.keys import ExpertKey
-from engine.experts.opening import open_runtime
-from engine.experts.request import Request, Urgency
+from engine.experts.loader import Urgency
 from engine.experts.runtime import ExpertRuntime
-from engine.kernels.activation import Activation
 from engine.store.layout import ExpertSpec
 from engine.tracing.timeline import EXPERTS, FIRST_READER, LAYERS, WAITS, Event, Timeline
 from tests.engine.experts.sources import MemorySource
@@ -30,7 +29,7 @@ def source() -> MemorySource:
 
 @pytest.fixture
 def runtime(source: MemorySource) -> Iterator[ExpertRuntime]:
-    opened = open_runtime(source, Activation(), 12 * source.expert_bytes, kernel="torch", readers=2)
+    opened = source.open(12, 2, kernel="torch")
     yield opened
     source.gate.set()
     opened.close()
@@ -54,7 +53,7 @@ def test_a_read_goes_on_while_what_is_there_is_computed(
     source: MemorySource, runtime: ExpertRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(runtime, 0, 1)  # is there from now on
-    timeline, kernel = Timeline(), runtime._kernels[0]
+    timeline, kernel = Timeline(), runtime._kernel
     compute, began = kernel.run, source.started
     while began.acquire(blocking=False):
         pass
@@ -104,10 +103,10 @@ def test_layers_and_tokens_are_told_apart(source: MemorySource, runtime: ExpertR
 
 
 def test_a_layer_that_fails_is_left(source: MemorySource, runtime: ExpertRuntime) -> None:
-    source.failing[ExpertKey(0, 5)] = ValueError("a defect")
+    source.failing.add(ExpertKey(0, 5))
     timeline = Timeline()
     runtime.observe(timeline)
-    with pytest.raises(Exception, match="a defect"):
+    with pytest.raises(UnderhillError, match="could not read"):
         ask(runtime, 0, 5)
     ask(runtime, 2, 1)
     assert [event.name for event in of(timeline, LAYERS)] == ["layer 2"]
@@ -116,9 +115,8 @@ def test_a_layer_that_fails_is_left(source: MemorySource, runtime: ExpertRuntime
 def test_the_file_holds_complete_events_in_named_rows(tmp_path: Path) -> None:
     timeline = Timeline()
     began = timeline._began
-    request = Request(ExpertKey(3, 7), (1, 2), [], [], Urgency.PREFETCH)
     timeline.entered(3, 1, began + 0.5)
-    timeline.chunk(1, request, Urgency.PREFETCH, 4096, began + 0.25, began + 0.75)
+    timeline.chunk(1, ExpertKey(3, 7), (1, 2), Urgency.PREFETCH, 4096, began + 0.25, began + 0.75)
     timeline.waited(3, began + 0.5, began + 0.75)
     timeline.left(3, began + 1)
     timeline.save(tmp_path / "timeline.json")

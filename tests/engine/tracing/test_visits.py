@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
-from engine.experts.precision import EXACT, Thresholds, demands
+from engine.experts.precision import EXACT, Thresholds
 from engine.tracing.trace import Trace
-from engine.tracing.visits import Visit, demands_of, visits_of
+from engine.tracing.visits import Visit, visits_of
 from tests.engine.tracing.traces import trace_of
-
-
-def test_demands_are_those_of_the_runtime() -> None:
-    weights = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float16)
-    weights[7] = 0.25  # ties
-    for thresholds in (EXACT, Thresholds(0.6, 0.9), Thresholds(0.2, 0.4), Thresholds(0, 0)):
-        asked = demands(torch.from_numpy(weights.astype(np.float32)), thresholds)
-        assert demands_of(weights, thresholds).tolist() == asked.tolist()
 
 
 def test_a_prompt_asks_once_for_each_expert_and_for_the_best_that_a_token_wants() -> None:

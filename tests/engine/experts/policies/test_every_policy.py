@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import NAMES, Policy, Shape, Visit, hobbit, make_policy
+from engine.experts.policies import NAMES, Policy, Shape, Visit, make_policy
 from engine.settings import ALL
 
 SHAPE = Shape((1, 2, 5), 8)
@@ -101,13 +101,8 @@ def visits(seed: int, count: int) -> list[Visit]:
     ]
 
 
-@pytest.mark.parametrize("native", [True, False])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_sequence_beside_leaves_the_records_of_the_open_one_as_they_were(
-    name: str, native: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not native:
-        monkeypatch.setattr(hobbit, "numbers_where_native", lambda *_: None)
+def test_a_sequence_beside_leaves_the_records_of_the_open_one_as_they_were(name: str) -> None:
     policy, undisturbed = make_policy(name, SHAPE), make_policy(name, SHAPE)
     for one in (policy, undisturbed):
         for key in KEYS:

@@ -9,16 +9,12 @@ import torch
 
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey
-from engine.experts.opening import open_runtime
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
-from engine.kernels.activation import Activation
-from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 from tests.waiting import until
 
-pytestmark = pytest.mark.skipif(not available().native, reason="no native library")
 SPEC = ExpertSpec(48, 40, 8, 16)
 Open = Callable[..., ExpertRuntime]
 COARSE = ExpertKey(0, 4)  # the second choice of `step`
@@ -35,11 +31,8 @@ def opened(source: MemorySource) -> Iterator[Open]:
     made: list[ExpertRuntime] = []
 
     def make(experts: float) -> ExpertRuntime:
-        capacity = int(experts * source.expert_bytes)
-        made.append(
-            open_runtime(source, Activation(), capacity, kernel="native", readers=1, thresholds=Thresholds(0.2, 1.0))
-        )
-        made[-1].repair = True
+        made.append(source.open(experts, kernel="native", thresholds=Thresholds(0.2, 1.0)))
+        made[-1].upgrade = True
         return made[-1]
 
     yield make
@@ -59,7 +52,7 @@ def step(runtime: ExpertRuntime, first: int, second: int = COARSE.expert) -> Non
 def settled(runtime: ExpertRuntime) -> None:
     """Whatever was begun has come."""
     until(lambda: runtime._loader.idle)
-    runtime.arrivals.settle()
+    runtime.pending.commit_completed()
 
 
 def test_what_is_used_again_is_completed(source: MemorySource, opened: Open) -> None:
@@ -90,7 +83,7 @@ def test_a_demand_takes_it_over(source: MemorySource, opened: Open) -> None:
     step(runtime, 1)
     source.gate.clear()
     step(runtime, 1)  # begins the repair, which waits
-    assert runtime.arrivals.coming(COARSE) == 8
+    assert runtime.pending.pending_tier(COARSE) == 8
     runtime.set_thresholds(EXACT)
     source.gate.set()
     reads = len(source.reads)

@@ -1,9 +1,8 @@
-"""Reads under way: taken over by whoever needs them, out of the way when room is short, silent when nobody cares."""
+"""Loads in flight: taken over by whoever needs them, out of the way when room is short, silent when nobody cares."""
 
 from __future__ import annotations
 
 import gc
-import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -13,45 +12,27 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.experts import opening
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey
-from engine.experts.loader_native import NativeLoader
-from engine.experts.native_arrivals import NativeArrivals
-from engine.experts.opening import open_runtime
-from engine.experts.request import Urgency
+from engine.experts.loader import Urgency
 from engine.experts.runtime import ExpertRuntime
-from engine.kernels.activation import Activation
-from engine.kernels.choice import available
 from engine.kernels.memory import Arena
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
 SPEC = ExpertSpec(48, 40, 8, 16)
 Open = Callable[..., ExpertRuntime]
-REFUSED = re.compile("said no|damaged|not what|checksum")  # native readers check what came themselves
-NATIVE = pytest.mark.skipif(not available().native, reason="no native library")
-# torch and native code over a cache and readers in Python; native code over a native table and readers
-KERNELS = ["torch", pytest.param("native", marks=NATIVE), pytest.param("table", marks=NATIVE)]
+KERNELS = ["torch", "native"]
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+def opened() -> Iterator[Open]:
     """Opens runtimes whose capacity is given in whole experts."""
     made: list[tuple[ExpertRuntime, MemorySource]] = []
 
     def make(source: MemorySource, experts: float, kernel: str = "torch", readers: int = 1) -> ExpertRuntime:
-        capacity = int(experts * source.expert_bytes)
-        if kernel == "table":
-            source.as_files()
-            monkeypatch.setattr(opening, "open_loader", lambda of, n: NativeLoader(of, n, instead=of.instead))
-        runtime = open_runtime(
-            source, Activation(), capacity, kernel="native" if kernel == "table" else kernel, readers=readers
-        )
-        monkeypatch.undo()
-        assert isinstance(runtime.arrivals, NativeArrivals) == (kernel == "table")
-        made.append((runtime, source))
-        return runtime
+        made.append((source.open(experts, readers, kernel=kernel), source))
+        return made[-1][0]
 
     yield make
     for runtime, source in made:
@@ -84,8 +65,8 @@ def test_what_is_on_its_way_is_taken_over_not_read_again(opened: Open, kernel: s
     source.reads.clear()
     source.gate.clear()
     for expert in routing[1][0].tolist():
-        assert runtime.arrivals.expect(ExpertKey(0, expert), 8)
-        assert not runtime.arrivals.expect(ExpertKey(0, expert), 8)
+        assert runtime.pending.prefetch(ExpertKey(0, expert), 8)
+        assert not runtime.pending.prefetch(ExpertKey(0, expert), 8)
     later(source)
     assert torch.equal(stepped(runtime, 0, *routing), expected)
     assert len(source.reads) == 3
@@ -98,7 +79,7 @@ def test_what_has_come_in_advance_is_a_hit(opened: Open, kernel: str) -> None:
     runtime, routing = opened(source, 12, kernel), source.routing(1, 3)
     expected = stepped(opened(source, 12, kernel), 0, *routing)
     for expert in routing[1][0].tolist():
-        runtime.arrivals.expect(ExpertKey(0, expert), 8)
+        runtime.pending.prefetch(ExpertKey(0, expert), 8)
     assert torch.equal(stepped(runtime, 2, *routing), stepped(opened(source, 12, kernel), 2, *routing))
     assert torch.equal(stepped(runtime, 0, *routing), expected)
     assert (runtime.snapshot().hits, runtime.snapshot().misses) == (3, 3)
@@ -112,7 +93,7 @@ def test_a_coarser_one_on_its_way_is_completed(opened: Open, kernel: str) -> Non
     source.reads.clear()
     source.gate.clear()
     key = ExpertKey(0, int(routing[1][0, 1]))
-    runtime.arrivals.expect(key, 2)
+    runtime.pending.prefetch(key, 2)
     later(source)
     assert torch.equal(stepped(runtime, 0, *routing), expected)
     fine = SPEC.layout.parts_for(8)
@@ -129,8 +110,8 @@ def test_room_that_only_hopes_hold_goes_to_whoever_needs_it(opened: Open, kernel
     expected = opened(source, 12, kernel).moe(0, *routing)
     source.gate.clear()
     for expert in range(2):
-        assert runtime.arrivals.expect(ExpertKey(2, expert), 8)
-    assert not runtime.arrivals.expect(ExpertKey(2, 3), 8)
+        assert runtime.pending.prefetch(ExpertKey(2, expert), 8)
+    assert not runtime.pending.prefetch(ExpertKey(2, 3), 8)
     later(source)
     assert torch.equal(runtime.moe(0, *routing), expected)
     assert runtime.cache.nbytes <= runtime.cache.capacity
@@ -141,10 +122,10 @@ def test_a_hope_that_fails_is_silent_and_its_room_comes_back(opened: Open, kerne
     source = MemorySource(SPEC)
     runtime, routing = opened(source, 3, kernel), source.routing(1, 3)
     expected = stepped(opened(source, 12, kernel), 2, *routing)
-    source.failing[ExpertKey(0, 1)] = UnderhillError(Kind.DISK_ERROR, "The disk said no.")
-    runtime.arrivals.expect(ExpertKey(0, 1), 8, Urgency.REPAIR)
+    source.failing.add(ExpertKey(0, 1))
+    runtime.pending.prefetch(ExpertKey(0, 1), 8, Urgency.REPAIR)
     assert torch.equal(stepped(runtime, 2, *routing), expected)
-    with pytest.raises(UnderhillError, match=REFUSED):
+    with pytest.raises(UnderhillError, match="could not read"):
         stepped(runtime, 0, routing[0], torch.tensor([[1, 2, 3]]), routing[2])
     source.failing.clear()
     assert stepped(runtime, 0, routing[0], torch.tensor([[1, 2, 3]]), routing[2]).isfinite().all()
@@ -157,11 +138,11 @@ def test_a_failed_one_that_was_taken_over_fails_the_answer(opened: Open, kernel:
     source = MemorySource(SPEC)
     runtime, routing = opened(source, 12, kernel, readers=2), source.routing(1, 3)
     key = ExpertKey(0, int(routing[1][0, 2]))
-    source.failing[key] = UnderhillError(Kind.DISK_ERROR, "The disk said no.")
+    source.failing.add(key)
     source.gate.clear()
-    runtime.arrivals.expect(key, 8)
+    runtime.pending.prefetch(key, 8)
     later(source)
-    with pytest.raises(UnderhillError, match=REFUSED):
+    with pytest.raises(UnderhillError, match="could not read"):
         stepped(runtime, 0, *routing)
     source.failing.clear()
     assert torch.equal(stepped(runtime, 0, *routing), stepped(opened(source, 12, kernel), 0, *routing))
@@ -182,11 +163,10 @@ def test_a_read_that_was_cancelled_keeps_nothing_alive_that_its_canceller_held(o
     def cancel() -> None:
         context = Context()
         seen.append(weakref.ref(context))
-        assert runtime.arrivals.expect(ExpertKey(0, 0), 8)
-        assert runtime.arrivals.expect(ExpertKey(0, 1), 8)
-        runtime.arrivals.cancel(ExpertKey(0, 1))
+        assert runtime.pending.prefetch(ExpertKey(0, 0), 8)
+        assert runtime.pending.prefetch(ExpertKey(0, 1), 8)
         later(source)
-        runtime.arrivals.make_way()
+        runtime.pending.cancel_all()
 
     gc.disable()
     try:
@@ -212,9 +192,8 @@ class System:
 
 
 @pytest.fixture
-def system() -> Iterator[System]:
-    with pytest.MonkeyPatch.context() as monkeypatch:  # of its own: opening a runtime undoes the other
-        yield System(monkeypatch)
+def system(monkeypatch: pytest.MonkeyPatch) -> System:
+    return System(monkeypatch)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -225,13 +204,13 @@ def test_where_the_system_has_no_memory_others_leave_for_who_is_needed(
 
     def needed(runtime: ExpertRuntime, *experts: int) -> None:
         for expert in experts:
-            assert runtime.arrivals.demand(ExpertKey(0, expert), 8)
-            ((_, lease),) = runtime.arrivals.take([ExpertKey(0, expert)])
+            assert runtime.pending.demand(ExpertKey(0, expert), 8)
+            ((_, lease),) = runtime.pending.wait([ExpertKey(0, expert)])
             assert lease is not None
             lease.release()
 
     runtime = opened(source, 4, kernel)
-    cache = runtime.cache.levels[-1]
+    cache = runtime.cache
     needed(runtime, 0, 1)
     system.refuses, held = True, cache.nbytes
     needed(runtime, 2, 3)
@@ -252,14 +231,13 @@ def test_where_the_system_has_no_memory_only_who_needs_one_is_told(opened: Open,
     source = MemorySource(SPEC)
     runtime = opened(source, 4, kernel)
     system.refuses = True
-    assert not runtime.arrivals.expect(ExpertKey(0, 1), 8)
-    assert runtime.arrivals.expect_all([(ExpertKey(0, 2), 8)], 1 << 30) == []
+    assert not runtime.pending.prefetch(ExpertKey(0, 1), 8)
     with pytest.raises(UnderhillError, match="no memory left") as caught:
-        runtime.arrivals.demand(ExpertKey(0, 1), 8)
+        runtime.pending.demand(ExpertKey(0, 1), 8)
     assert caught.value.kind is Kind.OUT_OF_MEMORY
     system.refuses = False
-    assert runtime.arrivals.expect(ExpertKey(0, 1), 8)
-    ((key, lease),) = runtime.arrivals.take([ExpertKey(0, 1)])
+    assert runtime.pending.prefetch(ExpertKey(0, 1), 8)
+    ((key, lease),) = runtime.pending.wait([ExpertKey(0, 1)])
     assert key == ExpertKey(0, 1)
     assert lease is not None
     lease.release()

@@ -1,13 +1,12 @@
-"""Compute now, repair later: experts that ran coarse for a miss get their finer parts while the disk is idle."""
+"""Raises precision in the background: experts that ran coarse for a miss are completed while the disk is idle."""
 
 from __future__ import annotations
 
+from engine.experts.cache import ExpertCache
 from engine.experts.keys import ExpertKey
-from engine.experts.level import Level
-from engine.experts.loader import Loader
-from engine.experts.request import Urgency
+from engine.experts.loader import Loader, Urgency
+from engine.experts.pending import PendingLoads
 from engine.experts.telemetry import Telemetry
-from engine.experts.under_way import UnderWay
 
 MOST = 64  # experts remembered, those that ran last
 AGAIN = 2  # uses in the current answer that make another one likely
@@ -15,17 +14,17 @@ SMOOTHING = 0.1  # weight of the last layer in the share of layers that missed s
 CALM = 0.25  # of layers, above which the disk is needed, and the memory that repaired experts take, too
 
 
-class Repairs:
-    """For one level of memory. At most one is under way, so that a demand finds the disk all but free.
+class PrecisionUpgrader:
+    """At most one load of its own is in flight, so that a demand finds the disk all but free.
 
     A demanded read overtakes it between two chunks, and cancels it when there is no room for both.
     """
 
-    def __init__(self, cache: Level, arrivals: UnderWay, loader: Loader, telemetry: Telemetry) -> None:
-        self._cache, self._arrivals, self._loader, self._telemetry = cache, arrivals, loader, telemetry
+    def __init__(self, cache: ExpertCache, pending: PendingLoads, loader: Loader, telemetry: Telemetry) -> None:
+        self._cache, self._pending, self._loader, self._telemetry = cache, pending, loader, telemetry
         self._misses = 0  # so far
         self._missing = 0.0  # smoothed share of layers that missed something
-        self._coarse: dict[ExpertKey, int] = {}  # the tier that each should have, who ran last being the last
+        self._coarse: dict[ExpertKey, int] = {}  # the tier that each should have, the one that ran last being the last
 
     def ran_coarse(self, key: ExpertKey, full: int) -> None:
         """It was fetched coarser than `full`, because it mattered little to this token."""
@@ -34,14 +33,14 @@ class Repairs:
         if len(self._coarse) > MOST:
             del self._coarse[next(iter(self._coarse))]
 
-    def go_on(self) -> None:
-        """A layer is done: begin one, of the experts that this answer uses again and again, if the disk is idle.
+    def layer_done(self) -> None:
+        """Begin to raise an expert that this answer uses again and again, if the disk is idle.
 
         It always is for the moment, so what counts are the last layers: where they missed much, the next will, too.
         """
         missed, self._misses = self._telemetry.misses != self._misses, self._telemetry.misses
         self._missing += SMOOTHING * (missed - self._missing)
-        if not self._coarse or self._missing > CALM or not self._loader.idle or self._arrivals.under_way:
+        if not self._coarse or self._missing > CALM or not self._loader.idle or self._pending:
             return
         uses = {key: self._telemetry.times(key) for key in self._coarse}
         for key in sorted(uses, key=uses.__getitem__, reverse=True):
@@ -52,10 +51,10 @@ class Repairs:
             if (
                 self._cache.tier(key)
                 and self._cache.lacking(key, full)
-                and self._arrivals.expect(key, full, Urgency.REPAIR)
+                and self._pending.prefetch(key, full, Urgency.REPAIR)
             ):
                 return
 
     def forget(self) -> None:
-        """Every expert is to run at full precision now: whoever needs one reads it."""
+        """Forget what ran coarse: the tiers or the dial have changed."""
         self._coarse.clear()

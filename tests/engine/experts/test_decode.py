@@ -12,20 +12,16 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step
+from engine.experts.decode import DecodeExecutor
 from engine.experts.keys import ExpertKey
-from engine.experts.native_cache import NativeCache
 from engine.experts.opening import open_runtime
 from engine.experts.precision import EXACT, Thresholds
-from engine.experts.residents import Residents
 from engine.experts.runtime import ExpertRuntime
-from engine.experts.single_native import NativeSingle
 from engine.kernels.activation import Activation
-from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
 from engine.store.reader import Store
 from tests.engine.experts.sources import MemorySource, stored
 
-pytestmark = pytest.mark.skipif(not available().native, reason="no native library")
 SPEC = ExpertSpec(96, 64, 8, 32)
 LAYERS, EXPERTS, K = (0, 1), 6, 3
 HALF = torch.tensor([[0.5, 0.5]])
@@ -49,8 +45,6 @@ def opened(path: Path, experts: float, nbytes: int, readers: int = 2) -> Iterato
     with Store.open(path) as store:
         runtime = open_runtime(store, Activation(), int(experts * nbytes), kernel="native", readers=readers)
         try:
-            assert isinstance(runtime.cache.levels[0], NativeCache)
-            assert isinstance(runtime._single, NativeSingle)
             yield runtime
         finally:
             runtime.close()
@@ -64,10 +58,9 @@ def stepped(runtime: ExpertRuntime, layer: int, x: Tensor, ids: Tensor, weights:
 
 def pinned(runtime: ExpertRuntime) -> list[ExpertKey]:
     """Experts that cannot leave."""
-    level = runtime.cache.levels[0]
-    assert isinstance(level, NativeCache)
-    shelf = level.shelf
-    return [key for key in level.residency() if shelf.library.uh_shelf_pins(shelf.address, level.number(key))]
+    cache = runtime.cache
+    shelf = cache.shelf
+    return [key for key in cache.residency() if shelf.library.uh_shelf_pins(shelf.address, cache.number(key))]
 
 
 @pytest.mark.parametrize("experts", [1, 2, 3, 5.5, 12])
@@ -131,7 +124,7 @@ def test_where_nothing_can_come_nobody_stays_pinned(
     with opened(path, 12, size) as runtime, opened(path, 12, size) as full:
         stepped(runtime, 0, x, torch.tensor([[0, 1]]), HALF)
         with monkeypatch.context() as patched:
-            patched.setattr(Residents, "serve", lambda *_: 0)
+            patched.setattr(DecodeExecutor, "_compute_and_wait", lambda *_: 0)
             with pytest.raises(UnderhillError, match="held by something else"):
                 stepped(runtime, 0, x, ids, HALF)
         assert torch.equal(stepped(runtime, 0, x, ids, HALF), full.moe(0, x, ids, HALF))

@@ -1,0 +1,139 @@
+"""Prefill: several tokens at once, or kernels that take one expert at a time; hits are computed while misses load."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from engine.experts.cache import ExpertCache, Lease
+from engine.experts.observer import Observer
+from engine.experts.pending import PendingLoads
+from engine.experts.prefetch import Prefetch
+from engine.experts.queue import LoadQueue
+from engine.experts.requests import ExpertRequest
+from engine.experts.sweep import Sweeps
+from engine.experts.telemetry import Telemetry
+from engine.kernels.activation import Activation
+from engine.kernels.call import Kernel, Work
+from engine.store.layout import ExpertSpec
+
+# Products computed at a time while others are read: some 4 ms on two cores, long enough for the kernels to be called
+# for, and short enough for what has come meanwhile to be followed by more before the disk runs out of work.
+BATCH = 1 << 31
+OWN = 8  # tokens whose products take as long as an expert's weights take to come from memory (docs/benchmarks.md)
+
+
+class Call(NamedTuple):
+    """One layer call. x: [T, H]. out: [T * k, H], a row per slot; added up in order, whichever came first."""
+
+    x: Tensor
+    k: int
+    out: Tensor
+
+
+class BatchExecutor:
+    """Fills the slots of a call, expert by expert, in the order in which they come.
+
+    window: loads that may be in flight at a time, for many tokens. prefetch: told of single tokens; None: nothing is
+    read ahead.
+    """
+
+    def __init__(
+        self,
+        cache: ExpertCache,
+        pending: PendingLoads,
+        kernel: Kernel,
+        activations: Mapping[int, Activation],
+        telemetry: Telemetry,
+        window: int,
+        sweeps: Sweeps,
+    ) -> None:
+        self._cache, self._pending, self._kernel, self._sweeps = cache, pending, kernel, sweeps
+        self._activations, self._telemetry, self._window = activations, telemetry, window
+        self.observer: Observer | None = None
+        self.prefetch: Prefetch | None = None
+
+    def run(self, call: Call, requests: Sequence[ExpertRequest]) -> list[int]:
+        """Fill the slots of every request; returns those that were skipped.
+
+        Raises the UnderhillError of an expert that cannot be had; nothing is leased or pending for the call then.
+        """
+        self._pending.commit_completed()
+        found = [(request, self._cache.lookup(request.key, request.tier, request.full)) for request in requests]
+        there = deque((request, lease) for request, lease in found if lease is not None)
+        missing = {request.key: request for request, lease in found if lease is None and request.tier}
+        came: deque[tuple[ExpertRequest, Lease]] = deque()
+        sweep = None
+        if requests and len(call.x) > 1:
+            sweep = self._sweeps.begin(requests[0].key.layer, requests)
+        if sweep is not None:
+            there = deque(sorted(there, key=sweep.keeps))  # those first whose room is free then
+        window = self._window if len(call.x) > 1 else len(missing)  # one token's experts are soon all there
+        has_room = None if sweep is None else sweep.has_room
+        loads = LoadQueue(self._pending, {key: request.tier for key, request in missing.items()}, window, has_room)
+        try:
+            loads.start(len(there))
+            if len(call.x) == 1 and self.prefetch is not None and self.prefetch.awake:
+                x = call.x[0].to("cpu", torch.float32).numpy()
+                self.prefetch.routed(requests[0].key.layer, [request.key.expert for request in requests], x)
+            self._telemetry.hit(len(there))
+            self._telemetry.misses += len(missing)
+            skipped = [
+                slot for request, lease in found if lease is None and not request.tier for slot in request.slots
+            ]  # fmt: skip
+            self._telemetry.precision[0] += len(skipped)
+            while there or came or loads:
+                came.extend((missing[lease.key], lease) for lease in loads.poll())
+                loads.start(len(there) + len(came))
+                if sweep is not None and not loads.waiting:
+                    sweep.read_ahead()
+                if not there and not came:
+                    came.extend((missing[lease.key], lease) for lease in loads.wait())
+                # Those that came first: their room is what the next ones are read into. What was there can wait, and
+                # is something to compute whenever none has come.
+                batch = _batch(came or there, None if sweep is None and not loads else BATCH)
+                self._compute(call, batch)
+                if sweep is not None:
+                    for request, _ in batch:
+                        sweep.done(request.key)
+            return skipped
+        finally:
+            for _, lease in (*there, *came):
+                lease.release()
+            loads.cancel()
+
+    def _compute(self, call: Call, found: Sequence[tuple[ExpertRequest, Lease]]) -> None:
+        """Compute these experts and release them."""
+        try:
+            groups: dict[int, tuple[ExpertSpec, list[Work]]] = {}  # by identity of the spec
+            for request, lease in found:
+                _, work = groups.setdefault(id(request.spec), (request.spec, []))
+                work.append(Work(lease.parts, request.slots))
+                self._telemetry.precision[lease.tier] += len(request.slots)
+                if lease.tier < request.full:
+                    self._telemetry.coarse(request.key, len(request.slots))
+            for spec, work in groups.values():
+                layer = found[0][0].key.layer
+                start = 0.0 if self.observer is None else time.perf_counter()
+                self._kernel.run(spec, self._activations[layer], work, call.x, call.k, call.out)
+                if self.observer is not None:
+                    self.observer.computed(layer, len(work), start, time.perf_counter())
+        finally:
+            for _, lease in found:
+                lease.release()
+
+
+def _batch(waiting: deque[tuple[ExpertRequest, Lease]], most: int | None) -> list[tuple[ExpertRequest, Lease]]:
+    """The first of these, as many as `most` products allow, and one at least; None: all."""
+    taken: list[tuple[ExpertRequest, Lease]] = []
+    products = 0
+    while waiting and (most is None or not taken or products < most):
+        request, lease = waiting.popleft()
+        taken.append((request, lease))
+        products += request.spec.parameters * (len(request.slots) + OWN)
+    return taken

@@ -1,0 +1,203 @@
+"""Decode: one token through the experts of one layer, those that are cached while the others are read."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from array import array
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from engine.experts.backend import Step
+from engine.experts.cache import ExpertCache
+from engine.experts.keys import ExpertKey
+from engine.experts.observer import Observer
+from engine.experts.pending import PendingLoads, cache_is_held
+from engine.experts.policies import Visit
+from engine.experts.prefetch import Prefetch
+from engine.experts.queue import LoadQueue
+from engine.experts.resident_table import LayerTable, ResidentTable
+from engine.experts.telemetry import Telemetry
+from engine.experts.upgrader import PrecisionUpgrader
+from engine.kernels.native import MISSING, SKIPPED, UNDECIDED, NativeKernel, Serving
+
+MOST = 64  # experts per token that native code takes (MOST in residents.c)
+
+
+class DecodeExecutor:
+    """One native call where all experts are cached, else one for those that are and one for each group that comes.
+
+    prefetch: told of every layer while it is awake; None: nothing is read ahead.
+    """
+
+    def __init__(
+        self,
+        kernel: NativeKernel,
+        table: ResidentTable,
+        cache: ExpertCache,
+        pending: PendingLoads,
+        telemetry: Telemetry,
+        upgrader: PrecisionUpgrader,
+    ) -> None:
+        self.observer: Observer | None = None
+        self.prefetch: Prefetch | None = None
+        self._kernel, self._table, self._cache, self._pending = kernel, table, cache, pending
+        self._telemetry, self._upgrader = telemetry, upgrader
+        # By rank of the token's experts. needed: planes that each lacks, or SKIPPED; ranks: those to run next; awaited:
+        # planes that each waits for, 0: none. Native code is given their addresses, so none ever changes its length.
+        self._needed, self._ranks, self._awaited = (array("i", [0] * MOST) for _ in range(3))
+        self._addresses = tuple(own.buffer_info()[0] for own in (self._needed, self._ranks, self._awaited))
+        self._args = Serving()
+        self._args.needed = self._addresses[0]
+        self._args_at = ctypes.addressof(self._args)
+        self._times = (
+            ctypes.c_int64 * 3
+        )()  # of the last compute_and_wait: begun, computed, waited; ns of perf_counter
+        self._times_at = ctypes.addressof(self._times)
+        self._out = torch.empty(0)
+
+    def run(self, layer: int, step: Step) -> bool:
+        """Fill step.y; False: this cannot be run here, and nothing was done.
+
+        Raises the UnderhillError of an expert that cannot be read; nothing is leased or pending for the step then.
+        """
+        experts = self._table.layers[layer]
+        if not experts.uniform or experts.spec.hidden != step.hidden or step.k > MOST:
+            return False
+        self._pending.commit_completed()
+        chosen: list[int] = step.chosen.tolist()
+        prefetch = self.prefetch if self.prefetch is not None and self.prefetch.awake else None
+        if prefetch is not None and not self._missing(experts, step):
+            prefetch.routed(layer, chosen, step.given)
+            prefetch = None
+        return self._run(experts, step, chosen, prefetch)
+
+    def _missing(self, experts: LayerTable, step: Step) -> int:
+        """How many of a step's experts have to be fetched, as far as is seen without the lock; or UNDECIDED."""
+        _, ids, weights, _ = step.addresses
+        return self._kernel.lacking(experts.address, ids, step.k, weights, self._addresses[0])
+
+    def _run(self, experts: LayerTable, step: Step, chosen: Sequence[int], prefetch: Prefetch | None) -> bool:
+        """See run. prefetch: to be told of the layer once all is asked for; None: it was told, or there is none."""
+        cache, pending = self._cache, self._pending
+        first, k, ids = cache.first(experts.layer), step.k, step.addresses[1]
+        needed, ranks, awaited = self._addresses
+        ready = missing = 0  # ready: the first of the ranks, pinned
+        try:
+            with cache.lock:  # what is found there must not be evicted before it has run, or is pinned
+                ran = self._run_cached(experts, step)
+                if ran >= 0:
+                    cache.counts.hits += ran
+                    return True
+                if ran == UNDECIDED:
+                    return False
+                asked, ready, missing = pending.demand_all(first, ids, needed, k, ranks, awaited)
+            cache.counts.hits += ready
+            self._telemetry.misses += missing
+            self._note_coarse(experts, chosen)
+            if prefetch is not None:
+                prefetch.routed(experts.layer, chosen, step.given)
+            lacking = asked < missing
+            self._bind(step)
+            while missing and not lacking:
+                ended = self._compute_and_wait(experts, ready, pending.ends)
+                if not ended:
+                    raise cache_is_held()
+                ran, ready = ready, 0
+                ready, lacking = pending.place(first, ids, awaited, k, ranks, ran, ended)
+                missing -= ready
+            if missing:
+                self._compute(experts, step, self._ranks[:ready].tolist())
+                ran, ready = ready, 0
+                cache.unpin([first + chosen[rank] for rank in self._ranks[:ran]])
+                missing = 0
+                self._run_one_by_one(experts, step, chosen)
+                _, _, weights, y = step.addresses
+                self._kernel.combine_some(weights, needed, self._out.data_ptr(), y, k, step.hidden)
+            else:
+                self._compute_and_wait(experts, ready, None)
+            return True
+        finally:
+            if ready:
+                cache.unpin([first + chosen[rank] for rank in self._ranks[:ready]])
+            if missing:
+                pending.cancel([experts.keys[chosen[rank]] for rank in self._left(k)])
+
+    def _run_cached(self, experts: LayerTable, step: Step) -> int:
+        """Fill step.y if all are there, and return how many ran; MISSING or UNDECIDED: nothing was computed."""
+        x, ids, weights, y = step.addresses
+        ran = self._kernel.moe_resident(experts.address, ids, step.k, x, weights, y, self._addresses[0])
+        if not self._cache.notes and (ran >= 0 or ran == MISSING):  # else native code has told the policy
+            used = [expert for expert, planes in zip(step.chosen, self._needed) if planes != SKIPPED]
+            self._cache.routed(Visit(experts.layer, used))
+        return ran
+
+    def _bind(self, step: Step) -> None:
+        """Point native code to a step."""
+        if self._out.numel() < step.k * step.hidden:
+            with torch.inference_mode(False):  # or it could not be written to outside of that
+                self._out = torch.empty(step.k * step.hidden)
+        args = self._args
+        args.x, args.ids, args.weights, args.y = step.addresses
+        args.k, args.out = step.k, self._out.data_ptr()
+
+    def _compute_and_wait(self, experts: LayerTable, n: int, ends: tuple[int, int, int] | None) -> int:
+        """Compute the first n ranks, all of them pinned, then wait for reads to end; returns how many have.
+
+        ends: of the readers, of the memory for ends, and for how many; None: all has come, and step.y is filled.
+        """
+        reads, to, most = ends or (None, 0, 0)
+        ended = self._kernel.serve(
+            experts.address, self._args_at, self._addresses[1], n, reads, to, most, self._times_at
+        )  # fmt: skip
+        begun, computed, waited = self._times
+        if self.observer is not None and n:
+            self.observer.computed(experts.layer, n, begun * 1e-9, computed * 1e-9)
+        if waited > computed:
+            self._pending.waited(computed * 1e-9, waited * 1e-9)
+        return ended
+
+    def _compute(self, experts: LayerTable, step: Step, ranks: Sequence[int]) -> None:
+        """Compute these ranks, all of them pinned, for `combine_some`."""
+        if not ranks:
+            return
+        for at, rank in enumerate(ranks):
+            self._ranks[at] = rank
+        start = 0.0 if self.observer is None else time.perf_counter()
+        x, ids, _, _ = step.addresses
+        self._kernel.moe_some(
+            experts.address, ids, self._addresses[1], len(ranks), step.k, x, self._out.data_ptr()
+        )  # fmt: skip
+        if self.observer is not None:
+            self.observer.computed(experts.layer, len(ranks), start, time.perf_counter())
+
+    def _run_one_by_one(self, experts: LayerTable, step: Step, chosen: Sequence[int]) -> None:
+        """Those for which there was no room, or that were on their way to a coarser tier than is needed."""
+        ranks = {experts.keys[chosen[rank]]: rank for rank in self._left(step.k)}
+        tiers = {key: experts.spec.tiers[self._needed[rank] - 1] for key, rank in ranks.items()}
+        self._run_as_they_come(experts, step, LoadQueue(self._pending, tiers, len(tiers)), ranks)
+
+    def _run_as_they_come(
+        self, experts: LayerTable, step: Step, loads: LoadQueue, ranks: Mapping[ExpertKey, int]
+    ) -> None:
+        try:
+            while loads:
+                leases = loads.wait()
+                try:
+                    self._compute(experts, step, [ranks[lease.key] for lease in leases])
+                finally:
+                    for lease in leases:
+                        lease.release()
+        finally:
+            loads.cancel()
+
+    def _left(self, k: int) -> list[int]:
+        """Ranks that have not come."""
+        return [rank for rank, planes in enumerate(self._awaited[:k]) if planes]
+
+    def _note_coarse(self, experts: LayerTable, chosen: Sequence[int]) -> None:
+        full = experts.native.high
+        for expert, planes in zip(chosen, self._needed):
+            if 0 < planes < full:
+                self._upgrader.ran_coarse(experts.keys[expert], experts.full)

@@ -1,0 +1,303 @@
+"""Loads in flight, one per expert at most, from the reservation of their room to their place in the cache."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+import weakref
+from array import array
+from collections.abc import Collection, Iterable, Sequence
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.cache import ExpertCache, Lease, PlanRead, parts_of
+from engine.experts.keys import ExpertKey
+from engine.experts.loader import Loader, Urgency
+from engine.experts.observer import Observer
+from engine.experts.telemetry import Telemetry
+from engine.kernels.reads import CANCELLED, WHOLE
+from engine.kernels.shelf import ASKED, AT_ONCE, OUT_OF_MEMORY, STOPPED, THERE, Arrived
+from engine.translatable import msg
+
+Loaded = list[tuple[ExpertKey, Lease | None]]  # None: the load was cancelled
+
+
+def cache_is_held() -> UnderhillError:
+    """What to raise where there is no room, and no load to wait for either."""
+    return UnderhillError(Kind.OUT_OF_MEMORY, msg("The expert cache is held by something else."), msg("Try again."))
+
+
+def _planner(cache: ExpertCache, loader: Loader) -> PlanRead:
+    """Says how experts are read, without keeping the table alive, which keeps this.
+
+    For all like experts of a layer at once, when the first of them is asked for: one by one, between two layers, each
+    would take several times as long.
+    """
+    table = weakref.ref(cache)
+
+    def plan_read(asked: ExpertKey, parts: tuple[int, ...]) -> None:
+        found = table()
+        assert found is not None
+        spec = found.specs[found.number(asked)]
+        assert spec is not None
+        sizes = [spec.layout.parts[part].nbytes for part in parts]
+        first = found.first(asked.layer)
+        for number in range(first, first + found.width):
+            if found.specs[number] == spec:
+                plan = loader.plan(found.keys[number], parts, sizes)
+                found.shelf.planned(number, parts, plan.checksums, plan.runs, plan.chunks)
+
+    return plan_read
+
+
+class PendingLoads:
+    """Loads in flight. Used by the thread that runs the model: a load that has ended takes its place in the cache only
+    when that thread asks (`wait`, `poll`, `commit_completed`).
+
+    layer_lock: held for a layer call, until all it has demanded has come. Anything that shrinks the cache must take it:
+    else what the layer waits for would be cancelled under it. failed: loads that ended in an error while no layer
+    waited for them.
+    """
+
+    def __init__(self, cache: ExpertCache, loader: Loader, telemetry: Telemetry) -> None:
+        self.failed = 0
+        self.layer_lock = threading.RLock()
+        self.observer: Observer | None = None
+        self._cache, self._counts, self._loader, self._telemetry = cache, cache.counts, loader, telemetry
+        self._shelf = cache.shelf
+        self._of, self._at = self._shelf.library, self._shelf.address
+        self._demanded = array("i", [0, 0])
+        self._shelf.read_with(loader.reads)
+        # Where ends of reads come from, where they are written to, and how many there is room for; for `place`.
+        self.ends = loader.reads.address, self._shelf.ends, AT_ONCE
+        cache.plan_reads(_planner(cache, loader))
+
+    # ---- one by one -------------------------------------------------------------------------------------------------
+
+    def pending_tier(self, key: ExpertKey) -> int:
+        """The tier at which an expert is being loaded; 0: it is not."""
+        at = self._cache.number(key)
+        return self._cache.tiers[at][self._of.uh_shelf_coming(self._at, at)]
+
+    def __bool__(self) -> bool:
+        """Whether there are any, those included that have ended and were not asked for yet."""
+        return self._of.uh_shelf_under_way(self._at, None, 0) > 0
+
+    def make_urgent(self, key: ExpertKey) -> bool:
+        """A layer waits for this expert now; False: it is not being loaded.
+
+        It may be on its way to a coarser tier than is wanted: then it has to be demanded again once it has come.
+        """
+        return bool(self._of.uh_shelf_take_over(self._at, self._cache.number(key)))
+
+    def demand(self, key: ExpertKey, tier: int) -> bool:
+        """Load an expert that a layer waits for, which is neither held at this tier nor pending; False: no room.
+
+        Raises UnderhillError(OUT_OF_MEMORY).
+        """
+        return self._begin(key, tier, Urgency.DEMAND)
+
+    def prefetch(self, key: ExpertKey, tier: int, urgency: Urgency = Urgency.PREFETCH) -> bool:
+        """Load an expert that may be needed, which is not held at this tier; False: it is pending, or there is no room,
+        the system's own memory included.
+
+        Room is made as for a demand, by evicting. A layer that demands it later takes the load over, and a load that
+        fails is forgotten: it fails again for the layer that needs it.
+        """
+        with self.layer_lock:
+            try:
+                return not self.pending_tier(key) and self._begin(key, tier, urgency)
+            except UnderhillError as e:
+                if e.kind is not Kind.OUT_OF_MEMORY:
+                    raise
+                return False  # the layer that really needs it will say so
+
+    def _begin(self, key: ExpertKey, tier: int, urgency: Urgency) -> bool:
+        at = self._cache.number(key)
+        with self._cache.lock:
+            found: int = self._of.uh_shelf_fetch(self._at, at, self._cache.planes(at, tier), urgency)
+            self._shelf.check()
+        if found == THERE:
+            raise RuntimeError(f"{key} at tier {tier} is already there or on its way")
+        self._raise(found)
+        return found == ASKED
+
+    def _raise(self, found: int) -> None:
+        if found == OUT_OF_MEMORY:
+            raise self._cache.refused()
+        if found == STOPPED:
+            raise RuntimeError("the loader is closed")
+
+    # ---- a token's experts of a layer at once -----------------------------------------------------------------------
+
+    def demand_all(
+        self, first: int, ids: int, needed: int, k: int, ranks: int, awaited: int
+    ) -> tuple[int, int, int]:  # fmt: skip
+        """Demand all that a token lacks in a layer: see uh_shelf_demand. To be called under the cache's lock.
+
+        Writes ranks that are there and pinned, and what the others wait for; returns how many were asked for or taken
+        over, are there, and have to come. All but k are addresses.
+        """
+        counts = self._demanded
+        found: int = self._of.uh_shelf_demand(self._at, first, ids, needed, k, ranks, awaited, counts.buffer_info()[0])
+        self._shelf.check()
+        if found < 0:
+            self._raise(found)
+        ready, missing = counts
+        return found, ready, missing
+
+    def waited(self, start: float, end: float) -> None:
+        """Count a wait, by time.perf_counter, for the first of the `ends`."""
+        self._telemetry.waited += end - start
+        if self.observer is not None:
+            self.observer.waited(self._layer_of_first(), start, end)
+
+    def place(self, first: int, ids: int, awaited: int, k: int, ranks: int, ran: int, n: int) -> tuple[int, bool]:
+        """Put n `ends` in their places: see uh_shelf_came. Of the `ranks` the first `ran` have run, and are unpinned.
+
+        Returns how many have come, pinned, their ranks written to `ranks`, and whether others have to be asked for
+        again. Raises as `wait` does; none is pinned then. ids, awaited, ranks: addresses.
+        """
+        if self._loader.listener is not None:
+            self._loader.tell(self._requests())
+        with self._cache.lock:
+            ready = self._shelf.place(first, ids, awaited, k, ranks, ran, n, ranks)
+            self._shelf.check()
+        problem = self._count(n)
+        if problem is not None:
+            chosen, come = (ctypes.c_int64 * k).from_address(ids), (ctypes.c_int32 * k).from_address(ranks)
+            self._cache.unpin([first + chosen[rank] for rank in come[:ready]])
+            raise problem
+        return ready, bool(self._shelf.came.lacking)
+
+    def _count(self, n: int) -> UnderhillError | None:
+        """Count n reads that have just been put in place; returns why an awaited one did not come."""
+        came, telemetry = self._shelf.came, self._telemetry
+        telemetry.read(came.nbytes, came.ns * 1e-9, came.reads)
+        telemetry.repaired += came.repaired
+        self._counts.loads += came.reads
+        return self._failure(self._shelf.told(n)) if came.failed else None
+
+    def _failure(self, ended: Sequence[Arrived]) -> UnderhillError | None:
+        """Why an awaited one did not come, if that is so; the other failures are counted."""
+        failed = [end for end in ended if end.status not in (WHOLE, CANCELLED)]
+        wanted = [end for end in failed if end.awaited]
+        self.failed += len(failed) - len(wanted)
+        if not wanted:
+            return None
+        end = wanted[0]
+        return self._loader.problem(self._cache.keys[end.expert], parts_of(end.parts), end.status, end.error, end.part)
+
+    # ---- what has ended ---------------------------------------------------------------------------------------------
+
+    def wait(self, awaited: Collection[ExpertKey]) -> Loaded:
+        """Wait until one of these has ended, and lease all of them that have; what else has ended is committed.
+
+        Raises the UnderhillError of one that failed, and OUT_OF_MEMORY where none of them is pending.
+        """
+        while any(map(self.pending_tier, awaited)):
+            taken = self._leased(self._next_end(), awaited)
+            if taken:
+                return taken
+        raise cache_is_held()
+
+    def poll(self, awaited: Collection[ExpertKey]) -> Loaded:
+        """As `wait`, without waiting: of these those that have ended, perhaps none."""
+        n = self._shelf.ended(False)
+        return self._leased(n, awaited) if n else []
+
+    def _leased(self, n: int, awaited: Collection[ExpertKey]) -> Loaded:
+        cache = self._cache
+        taken = self._commit(n, [cache.number(key) for key in awaited])
+        return [
+            (cache.keys[at], Lease(cache, cache.keys[at], cache.tiers[at][planes]) if planes else None)
+            for at, planes in taken
+        ]
+
+    def commit_completed(self) -> None:
+        """Put what has ended in its place, without waiting."""
+        with self.layer_lock:
+            n = AT_ONCE
+            while n == AT_ONCE:
+                n = self._commit_some()
+
+    def _commit_some(self) -> int:
+        """How many had ended, and are in their places; at most AT_ONCE."""
+        if self._loader.listener is not None:  # it is told before it is forgotten which expert each was
+            n = self._shelf.ended(False)
+            if n:
+                self._commit(n, ())
+            return n
+        with self._cache.lock:
+            n = self._shelf.collect()
+            self._shelf.check()
+        if n:
+            self._count(n)
+        return n
+
+    def cancel_all(self) -> bool:
+        """Cancel every load, to make room; False: there is none."""
+        with self.layer_lock:
+            found = self._shelf.under_way()
+            self._cancel(found)
+            return bool(found)
+
+    def cancel(self, keys: Iterable[ExpertKey]) -> None:
+        """Cancel these; a chunk that a reader has in hand is waited for, and what came whole by it is committed."""
+        with self.layer_lock:
+            self._cancel([self._cache.number(key) for key in keys if self.pending_tier(key)])
+
+    def _cancel(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            self._of.uh_shelf_cancel(self._at, number)
+        while any(self._of.uh_shelf_coming(self._at, number) for number in numbers):
+            self._commit(self._next_end(), ())
+
+    def _next_end(self) -> int:
+        """Wait for one read to end; how many have."""
+        n = self._shelf.ended(False)
+        if not n:
+            start = time.perf_counter()
+            n = self._shelf.ended(True)
+            end = time.perf_counter()
+            if not n:
+                raise cache_is_held()
+            self.waited(start, end)
+        return n
+
+    def _layer_of_first(self) -> int:
+        """Of the reads that have just ended."""
+        request = self._shelf.first_ended
+        ended = [n for n in self._shelf.under_way() if self._of.uh_shelf_request(self._at, n) == request]
+        return self._cache.keys[ended[0]].layer
+
+    def _commit(self, n: int, awaited: Sequence[int]) -> list[tuple[int, int]]:
+        """Put n ends in their places, or give their room back. Returns number and planes of those awaited, pinned;
+        raises as `wait` does, and then none is pinned."""
+        if self._loader.listener is not None:
+            self._loader.tell(self._requests())
+        with self._cache.lock:
+            ended = self._shelf.arrive(n, awaited)
+            self._shelf.check()
+        taken: list[tuple[int, int]] = []
+        for end in ended:
+            if end.status == WHOLE:
+                self._telemetry.read(end.nbytes, end.ns * 1e-9)
+                self._telemetry.repaired += end.urgency == Urgency.REPAIR  # unless it was taken over
+                self._counts.loads += 1
+            if end.awaited:
+                taken.append((end.expert, end.planes if end.status == WHOLE else 0))
+        failure = self._failure(ended)
+        if failure is not None:
+            self._cache.unpin([number for number, planes in taken if planes])
+            raise failure
+        return taken
+
+    def _requests(self) -> dict[int, tuple[ExpertKey, Sequence[int]]]:
+        """Expert and parts of every pending load by number of its request, for the loader's listener."""
+        found: dict[int, tuple[ExpertKey, Sequence[int]]] = {}
+        for number in self._shelf.under_way():
+            parts = [piece.part for piece in self._shelf.pieces(number, arriving=True)]
+            request: int = self._of.uh_shelf_request(self._at, number)
+            found[request] = self._cache.keys[number], parts
+        return found

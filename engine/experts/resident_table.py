@@ -1,0 +1,109 @@
+"""Per-layer table of cached expert addresses, laid out for the C kernels."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from engine.experts.backend import Step
+from engine.experts.cache import ExpertCache
+from engine.experts.keys import ExpertKey
+from engine.experts.precision import RequestedPrecision, Thresholds
+from engine.experts.predictors.predictor import Floats
+from engine.experts.telemetry import Telemetry
+from engine.kernels.activation import Activation
+from engine.kernels.native import EXPERT, RankShares, ResidentLayer, expert_layout
+from engine.kernels.unimportance import learn_ranks
+from engine.store.layout import ExpertSpec
+
+
+class LayerTable:
+    """One layer: a ResidentLayer, and what its addresses point to.
+
+    full: the finest tier that one runs at. uniform: whether all experts have one shape, of which some may have been
+    lowered: then a single native call can run them. whole: an expert that was not lowered. specs: by expert.
+    """
+
+    def __init__(self, layer: int, specs: Sequence[ExpertSpec], activation: Activation, telemetry: Telemetry) -> None:
+        n, spec = len(specs), max(specs, key=lambda spec: spec.top)
+        self.layer, self.spec = layer, spec
+        self.uniform = all(replace(own, top=spec.top) == spec for own in {*specs})
+        self.whole = specs.index(spec)
+        self.keys = [ExpertKey(layer, expert) for expert in range(n)]
+        self.full = 0
+        # Kept here for as long as native code has their addresses.
+        self.table = (ctypes.c_char * (EXPERT.size * n))()
+        for expert, own in enumerate(specs):
+            most = 0 if own == spec else len(own.tiers)
+            EXPERT.pack_into(self.table, EXPERT.size * expert, 0, 0, 0, 0, 0, 0, 1, most)
+        self._layout, self._ranks = expert_layout(spec, activation), RankShares()
+        self._scores: Floats | None = None  # that were looked at last
+        self._scores_at = 0
+        self.native = ResidentLayer(
+            ctypes.addressof(self._layout),
+            ctypes.addressof(self.table),
+            telemetry.uses(layer).buffer_info()[0],
+            telemetry.hit_count.buffer_info()[0],
+            telemetry.precision.buffer_info()[0],
+            telemetry.notes(layer).ctypes.data,
+            n=n,
+        )
+        self.native.ranks = ctypes.addressof(self._ranks)
+        self.native.tiers[:] = (0, *spec.tiers, 0, 0)[:4]
+        self.address = ctypes.addressof(self.native)
+
+    def address_of(self, scores: Floats) -> int:
+        """Where the scores of its experts lie: float32 [experts]. Raises ValueError.
+
+        Predictors mostly answer in the same memory; to ask numpy for its address takes longer than all else here.
+        """
+        if scores is not self._scores:
+            if scores.dtype != np.float32 or scores.size < len(self.keys) or not scores.flags.c_contiguous:
+                raise ValueError(f"scores are {scores.dtype} {scores.shape}; expected float32 [{len(self.keys)}]")
+            self._scores, self._scores_at = scores, scores.ctypes.data
+        return self._scores_at
+
+    def learn(self, step: Step) -> None:
+        """Learn what a token asks of its experts by their rank; `moe_resident` does that itself. See uh_ranks_learn."""
+        learn_ranks(self.native.ranks, step.addresses[2], step.k, self.native.t1, self.native.t2)
+
+    def set_thresholds(self, thresholds: Thresholds) -> None:
+        """Change the dial: what was learnt of ranks says nothing any more."""
+        self.native.t1, self.native.t2, self._ranks.n = thresholds.t1, thresholds.t2, 0
+
+
+class ResidentTable:
+    """All layers of one cache. Native code that reads it is called under the cache's lock, or on pinned experts: that
+    keeps the addresses valid."""
+
+    def __init__(
+        self,
+        cache: ExpertCache,
+        specs: Mapping[int, Sequence[ExpertSpec]],
+        activations: Mapping[int, Activation],
+        telemetry: Telemetry,
+    ) -> None:
+        """specs: by layer and expert. telemetry: owns the counters that native code adds to."""
+        self._cache, self._telemetry = cache, telemetry
+        self.layers = {layer: LayerTable(layer, own, activations[layer], telemetry) for layer, own in specs.items()}
+        for index, layer in self.layers.items():
+            layer.native.policy, layer.native.row = cache.notes, cache.first(index) // cache.width
+
+    def set_thresholds(self, thresholds: Thresholds) -> None:
+        """Change the dial."""
+        with self._cache.lock:  # or a layer would run under the old t1 and the new t2
+            for layer in self.layers.values():
+                layer.set_thresholds(thresholds)
+
+    def set_tiers(self, tiers: Mapping[int, Sequence[tuple[int, int, int]]]) -> None:
+        """Change what counts as full and as coarse. tiers: by layer, expert and RequestedPrecision."""
+        with self._cache.lock:
+            for index, layer in self.layers.items():
+                _, low, layer.full = tiers[index][layer.whole]
+                planes = layer.spec.tiers.index
+                layer.native.low = planes(low) + 1
+                layer.native.high = planes(tiers[index][layer.whole][RequestedPrecision.HIGH]) + 1
+                self._cache.show(layer.keys, layer.table, planes(layer.full) + 1)
