@@ -1,4 +1,4 @@
-"""The Qt window. It knows the engine only through engine.api."""
+"""The Qt window. It knows the engine only through engine.protocol."""
 
 import os
 

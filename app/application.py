@@ -33,15 +33,15 @@ from app.telemetry.frame_throttle import FrameThrottle
 from app.theme import fonts
 from app.theme.icons import icon
 from app.theme.theme import Theme
-from engine import api
+from engine import client, protocol
 
-Start = Callable[[Callable[[api.Event], None]], api.Engine]
+Start = Callable[[Callable[[protocol.Event], None]], protocol.Engine]
 
 
 class Application:
     """window, and the threads behind it. `close` ends them all."""
 
-    def __init__(self, application: QApplication, paths: AppPaths, start: Start = api.start_apart) -> None:
+    def __init__(self, application: QApplication, paths: AppPaths, start: Start = client.start_subprocess) -> None:
         thread_priority.lower_latency()
         remembered, note = preferences.load(paths.preferences)
         fonts.set_percent(remembered.font_percent)
@@ -79,7 +79,7 @@ class Application:
         self.pacemaker.changed.connect(self.window.live.keep)
         # the engine is there, and no answer yet that would stutter beside it
         self.models.listed.connect(self.window.transcript.prepare, Qt.ConnectionType.SingleShotConnection)
-        self.models.loaded.connect(api.settle_garbage)
+        self.models.loaded.connect(protocol.settle_garbage)
         if note:
             self.window.banners.show_banner("warning", tr("Some settings could not be used."), note)
 

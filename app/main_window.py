@@ -71,7 +71,7 @@ from app.widgets.dialogs import raise_window
 from app.widgets.find_bar import FindBar
 from app.widgets.shortcuts import SHORTCUTS
 from app.widgets.toast import Toast
-from engine import api
+from engine import protocol
 
 _PLACE_AFTER = 400  # milliseconds of rest before it is kept where one has scrolled to
 
@@ -346,10 +346,10 @@ class MainWindow(QMainWindow):
     # ---- the window itself ------------------------------------------------------------------------------------
 
     @Slot(object, object)
-    def _answer_failed(self, event: api.Failed, chat_id: int) -> None:
+    def _answer_failed(self, event: protocol.Failed, chat_id: int) -> None:
         question = self.conversation.unanswered
         words, deed = tr("Try again"), partial(self.rewriting.again_to, question)
-        if event.kind is api.Kind.CONTEXT_FULL:  # it would be so again
+        if event.kind is protocol.Kind.CONTEXT_FULL:  # it would be so again
             words, deed = tr("Shorten the message"), partial(self.rewriting.edit_longest, question)
         show_failure(self, event, (words, partial(self.there.do, chat_id, deed)))
 

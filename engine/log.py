@@ -121,7 +121,7 @@ def _named(error: BaseException) -> str:
 
 
 class Lines(logging.Formatter):
-    """2026-11-23 14:05:09.123 INFO engine.apart.child [MainThread] Text; further lines are set in."""
+    """2026-11-23 14:05:09.123 INFO engine.process.host [MainThread] Text; further lines are set in."""
 
     def format(self, record: logging.LogRecord) -> str:
         """See logging.Formatter."""

@@ -24,7 +24,7 @@ from app.platform.main_thread_queue import MainThreadQueue
 from app.storage.records import Attachment
 from app.theme.theme import Theme
 from app.widgets.banner import Banners
-from engine import api
+from engine import protocol
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -80,15 +80,15 @@ class AttachmentController(QObject):
     def _read(self, paths: list[Path], chat_id: int) -> None:
         """Runs on a thread of its own."""
         found: list[Attachment] = []
-        refused: list[api.UnderhillError] = []
+        refused: list[protocol.UnderhillError] = []
         for path in paths:
             try:
                 found.append(read(path))
-            except api.UnderhillError as error:
+            except protocol.UnderhillError as error:
                 refused.append(error)
         self._inbox.post(self._finished, chat_id, found, refused)
 
-    def _finished(self, chat_id: int, found: list[Attachment], refused: list[api.UnderhillError]) -> None:
+    def _finished(self, chat_id: int, found: list[Attachment], refused: list[protocol.UnderhillError]) -> None:
         if self._conversation.chat_id == chat_id:
             self._taken(found)
         else:
@@ -105,7 +105,7 @@ class AttachmentController(QObject):
         self._banners.withdraw(self._told)
         self._told = ""
 
-    def _say(self, refused: list[api.UnderhillError]) -> None:
+    def _say(self, refused: list[protocol.UnderhillError]) -> None:
         """Show in one banner what was not attached this time, instead of the time before."""
         self.forget()
         if not refused:
@@ -119,9 +119,9 @@ class AttachmentController(QObject):
         self._banners.show_banner("warning", sentence, action, cause)
 
 
-def _too_late(name: str) -> api.UnderhillError:
+def _too_late(name: str) -> protocol.UnderhillError:
     return problem(
-        api.Kind.BAD_REQUEST, tr("{file} was not attached: another chat was opened while it was read.", file=name),
+        protocol.Kind.BAD_REQUEST, tr("{file} was not attached: another chat was opened while it was read.", file=name),
         tr("Attach it again where it belongs."),
     )  # fmt: skip
 
@@ -165,8 +165,8 @@ class AttachmentReader(QObject):
         if self._models.state != models.READY:
             return
 
-        def heard(event: api.Event) -> None:
-            if isinstance(event, api.Done) and reader in self._readers and reader.file is file:
+        def heard(event: protocol.Event) -> None:
+            if isinstance(event, protocol.Done) and reader in self._readers and reader.file is file:
                 reader.show_tokens(event.result.tokens[0])
 
-        self._models.ask(api.CountTokens, heard, (with_attachments("", (file,)),))
+        self._models.ask(protocol.CountTokens, heard, (with_attachments("", (file,)),))

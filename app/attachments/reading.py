@@ -10,7 +10,7 @@ from app.i18n.problem import problem
 from app.i18n.translate import tr
 from app.platform.file_errors import file_error
 from app.storage.records import Attachment
-from engine import api, regular_file
+from engine import protocol, regular_file
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
 
 LONGEST_TEXT = 8 << 20  # bytes; far more than any model sees at a time
@@ -41,7 +41,7 @@ def read(path: Path) -> Attachment:
     return Attachment(path.name, text)
 
 
-def _unreadable(path: Path, cause: Exception) -> api.UnderhillError:
+def _unreadable(path: Path, cause: Exception) -> protocol.UnderhillError:
     name = path.name
     if isinstance(cause, regular_file.FileTooLarge):
         return _too_large(path)
@@ -52,7 +52,7 @@ def _unreadable(path: Path, cause: Exception) -> api.UnderhillError:
         action = tr("Make a copy of it that you may read, or give yourself the right to.")
     else:
         sentence, action = tr("{file} cannot be read.", file=name), tr("Check the file and its disk.")
-    return problem(api.Kind.BROKEN_FILE, sentence, action)
+    return problem(protocol.Kind.BROKEN_FILE, sentence, action)
 
 
 _PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0", b"8BPS")
@@ -115,23 +115,23 @@ def _pdf(path: Path) -> str:
     return "\n\n".join(texts)
 
 
-def _no_pdf(path: Path) -> api.UnderhillError:
+def _no_pdf(path: Path) -> protocol.UnderhillError:
     return problem(
-        api.Kind.BROKEN_FILE, tr("{file} cannot be read as a PDF.", file=path.name),
+        protocol.Kind.BROKEN_FILE, tr("{file} cannot be read as a PDF.", file=path.name),
         tr("Open it in a PDF viewer and copy the text that matters."),
     )  # fmt: skip
 
 
-def _too_large(path: Path) -> api.UnderhillError:
+def _too_large(path: Path) -> protocol.UnderhillError:
     size = path.stat().st_size / 1e6
     sentence = tr("{file} is too large ({size:,.0f} MB).", file=path.name, size=size)
     return _refused(sentence, tr("Attach the part that matters."))
 
 
-def _picture(name: str) -> api.UnderhillError:
+def _picture(name: str) -> protocol.UnderhillError:
     sentence = tr("{file} is a picture, and pictures are not read yet.", file=name)
     return _refused(sentence, tr("Text, code and PDF files can be attached; type what is to be seen in it."))
 
 
-def _refused(sentence: str, action: str) -> api.UnderhillError:
-    return problem(api.Kind.BAD_REQUEST, sentence, action)
+def _refused(sentence: str, action: str) -> protocol.UnderhillError:
+    return problem(protocol.Kind.BAD_REQUEST, sentence, action)

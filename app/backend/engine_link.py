@@ -14,16 +14,17 @@ from PySide6.QtCore import QObject, Signal
 
 from app.i18n.engine_texts import localized
 from app.platform.main_thread_queue import MainThreadQueue
-from engine import api
+from engine import client, protocol
 
 _log = logging.getLogger(__name__)
 
-Listener = Callable[[api.Event], object]
+Listener = Callable[[protocol.Event], object]
 
 
 class EngineLink(QObject):
-    """On the window's thread: telemetry: api.Telemetry, at most five a second. plan_changed: api.PlanChanged.
-    model_changed: api.ModelCard. transfer_changed: api.Transfer. died: api.Failed, of an engine that does nothing more.
+    """On the window's thread: telemetry: protocol.Telemetry, at most five a second. plan_changed: protocol.PlanChanged.
+    model_changed: protocol.ModelCard. transfer_changed: protocol.Transfer. died: protocol.Failed, of an
+    engine that does nothing more.
     started: there is another engine now, which knows of no model.
     """
 
@@ -35,7 +36,9 @@ class EngineLink(QObject):
     started = Signal()
 
     def __init__(
-        self, inbox: MainThreadQueue, start: Callable[[Callable[[api.Event], None]], api.Engine] = api.start_apart
+        self,
+        inbox: MainThreadQueue,
+        start: Callable[[Callable[[protocol.Event], None]], protocol.Engine] = client.start_subprocess,
     ) -> None:
         super().__init__(inbox)
         self._inbox = inbox
@@ -43,18 +46,18 @@ class EngineLink(QObject):
         self._numbers = itertools.count(1)
         self._closed = False
         self._start = start
-        self._look: api.Look | None = None
-        self._waiting: list[api.Command] = []  # while there is no engine, or it is held
+        self._look: protocol.Look | None = None
+        self._waiting: list[protocol.Command] = []  # while there is no engine, or it is held
         self._held = False
         self._ending: threading.Thread | None = None
-        self._texts: deque[api.TextDelta] = deque()  # hundreds a second: handed over together
+        self._texts: deque[protocol.TextDelta] = deque()  # hundreds a second: handed over together
         self._engine = start(self._arrived)
 
     def new_id(self) -> str:
         """An id for a command."""
         return f"w{next(self._numbers)}"
 
-    def send(self, command: api.Command, listener: Listener | None = None) -> None:
+    def send(self, command: protocol.Command, listener: Listener | None = None) -> None:
         """Queue a command. listener gets each of its events, the last being Done, Cancelled or Failed.
 
         Nothing is asked any more while the window is taken apart, though events of before are still told.
@@ -68,14 +71,14 @@ class EngineLink(QObject):
         else:
             self._engine.send(command)
 
-    def watch(self, look: api.Look) -> None:
+    def watch(self, look: protocol.Look) -> None:
         """Have telemetry say this from now on."""
         self._look = look
-        self.send(api.Watch(self.new_id(), look))
+        self.send(protocol.Watch(self.new_id(), look))
 
     def stop(self, target: str) -> None:
         """Cancel the command `target`."""
-        self.send(api.Stop(self.new_id(), target))
+        self.send(protocol.Stop(self.new_id(), target))
 
     def hold(self) -> None:
         """Send nothing until `release`: what is asked for waits."""
@@ -115,13 +118,13 @@ class EngineLink(QObject):
         self._engine = self._start(self._arrived)
         self._ending = None
         if self._look is not None:
-            self._engine.send(api.Watch(self.new_id(), self._look))
+            self._engine.send(protocol.Watch(self.new_id(), self._look))
         self.release()
         self.started.emit()
 
-    def _arrived(self, event: api.Event) -> None:
+    def _arrived(self, event: protocol.Event) -> None:
         """Runs on a thread of the engine: only hand over."""
-        if not isinstance(event, api.TextDelta):
+        if not isinstance(event, protocol.TextDelta):
             self._inbox.post(self._deliver, event)
             return
         self._texts.append(event)
@@ -138,25 +141,25 @@ class EngineLink(QObject):
             if (follower := self._listeners.get(answer)) is not None:
                 parts = list(deltas)
                 tokens = tuple(itertools.chain.from_iterable(part.token_ids for part in parts))
-                follower(api.TextDelta(answer, "".join(part.text for part in parts), tokens))
+                follower(protocol.TextDelta(answer, "".join(part.text for part in parts), tokens))
 
-    def _deliver(self, came: api.Event) -> None:
+    def _deliver(self, came: protocol.Event) -> None:
         event = localized(came)
-        if isinstance(event, api.Telemetry):
+        if isinstance(event, protocol.Telemetry):
             self.telemetry.emit(event)
             return
-        if isinstance(event, api.PlanChanged):
+        if isinstance(event, protocol.PlanChanged):
             self.plan_changed.emit(event)
             return
-        if isinstance(event, api.ModelChanged):
+        if isinstance(event, protocol.ModelChanged):
             self.model_changed.emit(event.card)
             return
-        if isinstance(event, api.TransferChanged):
+        if isinstance(event, protocol.TransferChanged):
             self.transfer_changed.emit(event.transfer)
             return
-        terminal = isinstance(event, api.TERMINAL)
+        terminal = isinstance(event, protocol.TERMINAL)
         listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)
         if listener is not None:
             listener(event)
-        if isinstance(event, api.Failed) and event.kind in api.GONE:
+        if isinstance(event, protocol.Failed) and event.kind in protocol.GONE:
             self.died.emit(event)

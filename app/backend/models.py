@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.backend.engine_link import EngineLink
 from app.i18n.translate import tr
-from engine import api
+from engine import protocol
 from engine.translatable import translated
 
 NONE, LOADING, READY, FAILED, STOPPED = "none", "loading", "ready", "failed", "stopped"
@@ -25,12 +25,12 @@ class Models(QObject):
 
     changed = Signal()
     listed = Signal()
-    loaded = Signal(object)  # api.ModelCard
-    load_failed = Signal(object)  # api.Failed
-    imported = Signal(object)  # api.ModelCard
-    import_failed = Signal(object)  # api.Failed
+    loaded = Signal(object)  # protocol.ModelCard
+    load_failed = Signal(object)  # protocol.Failed
+    imported = Signal(object)  # protocol.ModelCard
+    import_failed = Signal(object)  # protocol.Failed
     import_changed = Signal()
-    failed = Signal(object)  # api.Failed, of anything else
+    failed = Signal(object)  # protocol.Failed, of anything else
     noticed = Signal(str)  # what changed about how the model runs, unasked
 
     def __init__(
@@ -39,12 +39,12 @@ class Models(QObject):
         """settings: those of the engine that a model is opened with."""
         super().__init__(parent)
         self._link, self._settings = link, settings
-        self.cards: tuple[api.ModelCard, ...] = ()
-        self.card: api.ModelCard | None = None
+        self.cards: tuple[protocol.ModelCard, ...] = ()
+        self.card: protocol.ModelCard | None = None
         self.wanted = ""  # what was last asked for
         self.state = NONE
-        self.progress = api.Progress("", translated(""))
-        self.importing: api.Progress | None = None
+        self.progress = protocol.Progress("", translated(""))
+        self.importing: protocol.Progress | None = None
         self._loading = ""
         self._import = ""
         link.plan_changed.connect(self._plan_changed)
@@ -58,7 +58,7 @@ class Models(QObject):
 
     def refresh(self) -> None:
         """Ask for the list of models."""
-        self._link.send(api.ListModels(self._link.new_id(), self._settings()), self._listed)
+        self._link.send(protocol.ListModels(self._link.new_id(), self._settings()), self._listed)
 
     def load(self, model: str, settings: dict[str, Any]) -> None:
         """Open a model; one that is still being opened is left off."""
@@ -66,9 +66,11 @@ class Models(QObject):
             self._link.stop(self._loading)
         self.wanted = model
         self.state = LOADING
-        self.progress = api.Progress("", translated(tr("Opening the model")))
+        self.progress = protocol.Progress("", translated(tr("Opening the model")))
         self._loading = self._link.new_id()
-        self._link.send(api.LoadModel(self._loading, model, dict(settings)), partial(self._load_heard, self._loading))
+        self._link.send(
+            protocol.LoadModel(self._loading, model, dict(settings)), partial(self._load_heard, self._loading)
+        )
         self.changed.emit()
 
     def cancel_load(self) -> None:
@@ -76,21 +78,21 @@ class Models(QObject):
         if self.state == LOADING:
             self._link.stop(self._loading)
 
-    def update(self, values: dict[str, Any], heard: Callable[[api.Event], None] | None = None) -> None:
+    def update(self, values: dict[str, Any], heard: Callable[[protocol.Event], None] | None = None) -> None:
         """Change live settings of the open model; it takes them mid-answer. heard: gets Done or Failed."""
         if self.state == READY and values:
             heard = partial(self._updated, heard or self._other_heard)
-            self._link.send(api.UpdateSettings(self._link.new_id(), dict(values)), heard)
+            self._link.send(protocol.UpdateSettings(self._link.new_id(), dict(values)), heard)
 
-    def ask(self, kind: type[api.Command], heard: Callable[[api.Event], None], *values: Any) -> None:
+    def ask(self, kind: type[protocol.Command], heard: Callable[[protocol.Event], None], *values: Any) -> None:
         """Send a command that is about no open model. heard: gets each of its events."""
         self._link.send(kind(self._link.new_id(), *values), heard)
 
     def import_folder(self, path: str, name: str, top: int) -> None:
         """Quantize a checkpoint into the library."""
         self._import = self._link.new_id()
-        self.importing = api.Progress(self._import, translated(tr("Reading the model's files")))
-        self._link.send(api.ImportModel(self._import, path, name, top), self._import_heard)
+        self.importing = protocol.Progress(self._import, translated(tr("Reading the model's files")))
+        self._link.send(protocol.ImportModel(self._import, path, name, top), self._import_heard)
         self.import_changed.emit()
 
     def cancel_import(self) -> None:
@@ -98,31 +100,31 @@ class Models(QObject):
         if self.importing is not None:
             self._link.stop(self._import)
 
-    def _listed(self, event: api.Event) -> None:
-        if isinstance(event, api.Done):
+    def _listed(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Done):
             self.cards = tuple(event.result)
             self.listed.emit()
-        elif isinstance(event, api.Failed):
+        elif isinstance(event, protocol.Failed):
             self.failed.emit(event)
 
-    def _load_heard(self, command: str, event: api.Event) -> None:
+    def _load_heard(self, command: str, event: protocol.Event) -> None:
         if command != self._loading:
             return
-        if isinstance(event, api.Progress):
+        if isinstance(event, protocol.Progress):
             self.progress = event
-        elif isinstance(event, api.Done):
+        elif isinstance(event, protocol.Done):
             self.card, self.state = event.result, READY
             self.loaded.emit(self.card)
             self.refresh()
-        elif isinstance(event, api.Cancelled):
+        elif isinstance(event, protocol.Cancelled):
             self.card, self.state = None, NONE
-        elif isinstance(event, api.Failed):
+        elif isinstance(event, protocol.Failed):
             self.card, self.state = None, FAILED
             self.load_failed.emit(event)
         self.changed.emit()
 
     @Slot(object)
-    def _plan_changed(self, event: api.PlanChanged) -> None:
+    def _plan_changed(self, event: protocol.PlanChanged) -> None:
         if self.card is not None:
             self.card = replace(self.card, plan=event.plan)
             self.changed.emit()
@@ -130,34 +132,34 @@ class Models(QObject):
             self.noticed.emit(event.notice)
 
     @Slot(object)
-    def _card_heard(self, card: api.ModelCard) -> None:
+    def _card_heard(self, card: protocol.ModelCard) -> None:
         if self.card is not None and card.path == self.card.path:
             self.card = card
             self.changed.emit()
 
     @Slot(object)
-    def _died(self, _: api.Failed) -> None:
+    def _died(self, _: protocol.Failed) -> None:
         if self.state in (LOADING, READY):
             self.state = STOPPED
             self.changed.emit()
 
-    def _import_heard(self, event: api.Event) -> None:
-        if isinstance(event, api.Progress):
+    def _import_heard(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Progress):
             self.importing = event
         else:
             self.importing = None
-            if isinstance(event, api.Done):
+            if isinstance(event, protocol.Done):
                 self.imported.emit(event.result)
-            elif isinstance(event, api.Failed):
+            elif isinstance(event, protocol.Failed):
                 self.import_failed.emit(event)
             self.refresh()  # what is done of one that broke off is there, too, and can go on
         self.import_changed.emit()
 
-    def _updated(self, heard: Callable[[api.Event], None], event: api.Event) -> None:
+    def _updated(self, heard: Callable[[protocol.Event], None], event: protocol.Event) -> None:
         heard(event)
-        if isinstance(event, api.Done):
+        if isinstance(event, protocol.Done):
             self.refresh()  # the library's estimates are made with these settings, too
 
-    def _other_heard(self, event: api.Event) -> None:
-        if isinstance(event, api.Failed):
+    def _other_heard(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Failed):
             self.failed.emit(event)

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.backend.models import Models
-from engine import api
+from engine import protocol
 
 _VARIABLE = "HF_HUB_OFFLINE"
 _YES = ("1", "ON", "YES", "TRUE")  # as huggingface_hub reads it
@@ -28,17 +28,17 @@ class Network(QObject):
 
     def refresh(self) -> None:
         """Ask the engine how it is set."""
-        self._models.ask(api.ReadSettings, self._heard)
+        self._models.ask(protocol.ReadSettings, self._heard)
 
     def take(self, values: Mapping[str, Any]) -> None:
-        """values: what is kept of api.settings.SHARED now."""
+        """values: what is kept of protocol.settings.SHARED now."""
         offline = self.by_environment or bool(values["offline"])
         if offline != self.offline:
             self.offline = offline
             self.changed.emit()
 
-    def _heard(self, event: api.Event) -> None:
-        if isinstance(event, api.Done):
+    def _heard(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Done):
             self.take(event.result)
-        elif isinstance(event, api.Failed):
+        elif isinstance(event, protocol.Failed):
             self._models.failed.emit(event)

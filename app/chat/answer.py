@@ -10,7 +10,7 @@ from typing import Any
 from app.i18n.translate import plural, tr
 from app.storage.records import QueuedMessage, StoredMessage, Style
 from app.transcript.notes import duration, rate
-from engine import api
+from engine import protocol
 from engine.translatable import as_json
 
 _WINDOW = 2.0  # seconds over which the speed is told
@@ -42,7 +42,7 @@ class RunningAnswer:
     opening: bool = False  # the model is being opened
     queue: tuple[QueuedMessage, ...] = ()  # messages to send once it has ended
     began: float = field(default_factory=time.monotonic)
-    reading: api.PromptRead | None = None
+    reading: protocol.PromptRead | None = None
     _recent: list[tuple[float, int]] = field(default_factory=list)
 
     @property
@@ -50,7 +50,7 @@ class RunningAnswer:
         """It is the rest of an answer that had ended before."""
         return bool(self.message.content)
 
-    def take(self, delta: api.TextDelta) -> None:
+    def take(self, delta: protocol.TextDelta) -> None:
         """More text and tokens."""
         self.text.append(delta.text)
         self.tokens.extend(delta.token_ids)
@@ -95,7 +95,7 @@ class RunningAnswer:
             before, content=before.content + "".join(self.text), token_ids=(*before.token_ids, *self.tokens)
         )
 
-    def finished(self, finish: str, stats: api.Stats | None) -> StoredMessage:
+    def finished(self, finish: str, stats: protocol.Stats | None) -> StoredMessage:
         """The message as it is in the end. The engine's own text and tokens win over what was gathered."""
         message, before = self.so_far(), self.message
         values: dict[str, Any] = before.stats
@@ -107,11 +107,11 @@ class RunningAnswer:
             )  # fmt: skip
         return dataclasses.replace(message, state="whole", finish=finish, stats=values)
 
-    def late(self, event: api.Event) -> StoredMessage | None:
+    def late(self, event: protocol.Event) -> StoredMessage | None:
         """As `finished`, by an event that came when nobody waited any more: with its figures, or why it did not end."""
-        if isinstance(event, api.Cancelled) and isinstance(event.result, api.Stats):
+        if isinstance(event, protocol.Cancelled) and isinstance(event.result, protocol.Stats):
             return self.finished(event.result.finish, event.result)
-        if isinstance(event, api.Failed) and event.kind is api.Kind.HELD:
+        if isinstance(event, protocol.Failed) and event.kind is protocol.Kind.HELD:
             return self.finished("held", None)
         return None
 

@@ -21,7 +21,7 @@ from app.storage.opening import Problem
 from app.storage.records import Attachment, Chat, QueuedMessage, ScrollPosition, StoredMessage, Style, new_id
 from app.storage.store import ChatStore
 from app.storage.titles import title_from
-from engine import api
+from engine import protocol
 
 STOP_TIMEOUT = 800  # milliseconds after which a stopped answer is left to itself, as by a second Esc
 
@@ -39,7 +39,7 @@ class Conversation(QObject):
     busy_changed = Signal()
     queue_changed = Signal(object)  # tuple[QueuedMessage, ...] of the open chat
     returned = Signal(str, object)  # text and attachments that were not sent: back into the composer
-    failed = Signal(object, object)  # api.Failed, and the id of the chat
+    failed = Signal(object, object)  # protocol.Failed, and the id of the chat
     problem = Signal(object)  # Problem
 
     def __init__(self, database: DatabaseThread, link: EngineLink, parent: QObject | None = None) -> None:
@@ -52,7 +52,7 @@ class Conversation(QObject):
         self.model = ""  # title of the model that answers
         self.opening = False  # it is not open yet, and answers wait for it
         self.closing = False  # the window goes, and the engine with it
-        self.thinking = "on"  # as in api.Generate
+        self.thinking = "on"  # as in protocol.Generate
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
         self.new_style: Style | None = None  # of a chat that has no message yet
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
@@ -360,7 +360,7 @@ class Conversation(QObject):
             return
         answer.command = self._link.new_id()
         messages = [*answer.turns, answer.message] if answer.goes_on else answer.turns
-        command = api.Generate(
+        command = protocol.Generate(
             answer.command, prompt_messages(messages, answer.style.system), dict(answer.style.sampling),
             answer.style.stop, answer.goes_on, self.thinking, str(answer.message.chat_id),
         )  # fmt: skip
@@ -388,28 +388,28 @@ class Conversation(QObject):
 
     # ---- what the engine says ---------------------------------------------------------------------------------
 
-    def _heard(self, answer: RunningAnswer, event: api.Event) -> None:
+    def _heard(self, answer: RunningAnswer, event: protocol.Event) -> None:
         if not self._under_way.has(answer):
             self._add_late(answer, answer.late(event))
-        elif isinstance(event, api.TextDelta):
+        elif isinstance(event, protocol.TextDelta):
             answer.take(event)
             self._under_way.show_soon()
-        elif isinstance(event, api.PromptRead):
+        elif isinstance(event, protocol.PromptRead):
             answer.reading = event
             answer.news = True
             self._under_way.show_soon()
-        elif isinstance(event, (api.Done, api.Cancelled)):
-            stats = event.result if isinstance(event.result, api.Stats) else None
+        elif isinstance(event, (protocol.Done, protocol.Cancelled)):
+            stats = event.result if isinstance(event.result, protocol.Stats) else None
             finish = stats.finish if stats is not None else "cancelled"
             if not answer.message.model:  # it was asked for while the model was being opened
                 answer.message = dataclasses.replace(answer.message, model=self.model)
-            if self.closing and isinstance(event, api.Cancelled) and not answer.stopped:
+            if self.closing and isinstance(event, protocol.Cancelled) and not answer.stopped:
                 self._cut_off(answer, stats)
             else:
                 self._end(answer, answer.finished(finish, stats))
-        elif isinstance(event, api.Failed) and event.kind is api.Kind.HELD and answer.stopped:
+        elif isinstance(event, protocol.Failed) and event.kind is protocol.Kind.HELD and answer.stopped:
             self._end(answer, answer.finished("held", None))
-        elif isinstance(event, api.Failed):
+        elif isinstance(event, protocol.Failed):
             if answer.tokens or answer.goes_on:
                 self._end(answer, answer.finished("failed", None))
             else:
@@ -433,7 +433,7 @@ class Conversation(QObject):
         if message.versions > 1 and chat is not None and chat.id == message.chat_id and not self.busy:
             self._read_again(chat)
 
-    def _cut_off(self, answer: RunningAnswer, stats: api.Stats | None) -> None:
+    def _cut_off(self, answer: RunningAnswer, stats: protocol.Stats | None) -> None:
         """Nobody stopped it: Underhill closes. What waited for it is on the disk, and is there when it opens again."""
         message = dataclasses.replace(answer.finished("", stats), state="cut")
         self._database.submit(lambda store: store.update(message), failed=self.problem.emit)

@@ -16,7 +16,7 @@ from app.widgets.builders import hbox, make_button
 from app.widgets.elided import ElidedButton, ElidedLabel
 from app.widgets.icon_button import IconButton
 from app.widgets.text import percent, plain_entry, plain_tip, size, time_left
-from engine import api
+from engine import protocol
 
 NAMES = {
     "off": tr_noop("Do not think"),
@@ -73,7 +73,7 @@ class ThinkingButton(IconButton):
         self._show()
 
     def _show(self) -> None:
-        now = api.nearest_thinking(self._levels, self._on, self.level)
+        now = protocol.nearest_thinking(self._levels, self._on, self.level)
         self.setChecked(self._is_switch and now != "off")
         for action in self.choices.actions():
             action.setChecked(action.data() == now)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.storage.records import Attachment, StoredMessage
-from engine import api
+from engine import protocol
 
 
-def prompt_messages(messages: Sequence[StoredMessage], system: str = "") -> tuple[api.Message, ...]:
+def prompt_messages(messages: Sequence[StoredMessage], system: str = "") -> tuple[protocol.Message, ...]:
     """What the model reads. Roles take turns, as chat templates demand: an answer that never came leaves two questions
     in a row, which become one.
     """
-    read = [api.Message("system", system)] if system else []
+    read = [protocol.Message("system", system)] if system else []
     found = group_by_role(messages)
     if len(found) > 1 and found[0][0].role == "assistant":  # its question was deleted
         del found[0]
     for group in found:
         content = "\n\n".join(with_attachments(m.content, m.attachments) for m in group)
-        read.append(api.Message(group[0].role, content, group[0].token_ids if len(group) == 1 else ()))
+        read.append(protocol.Message(group[0].role, content, group[0].token_ids if len(group) == 1 else ()))
     return tuple(read)
 
 

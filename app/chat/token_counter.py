@@ -14,7 +14,7 @@ from app.chat.conversation import Conversation
 from app.chat.prompt_messages import with_attachments
 from app.composer.composer import Composer
 from app.storage.records import StoredMessage
-from engine import api
+from engine import protocol
 
 _AFTER = 300  # milliseconds
 _LATEST = 200  # messages of a chat that are counted where no answer says how long it is
@@ -65,16 +65,16 @@ class TokenCounter(QObject):
         self._asked += 1
         asked = self._asked
 
-        def heard(event: api.Event) -> None:
-            if isinstance(event, api.Done) and asked == self._asked:
-                found: api.TokenCount = event.result
+        def heard(event: protocol.Event) -> None:
+            if isinstance(event, protocol.Done) and asked == self._asked:
+                found: protocol.TokenCount = event.result
                 self._counts = {t: n for t, n in self._counts.items() if t in before or t in draft}
                 self._counts.update(zip(fresh, found.tokens))
                 own = [self._counts.get(t, 0) for t in draft]
                 self.attachments_told.emit(own[1:])
                 self.told.emit(base + sum(self._counts.get(t, 0) for t in before), sum(own), found.context)
 
-        self._link.send(api.CountTokens(self._link.new_id(), fresh), heard)
+        self._link.send(protocol.CountTokens(self._link.new_id(), fresh), heard)
 
     def _known(self, model: str) -> tuple[int, list[StoredMessage]]:
         """Tokens up to the last answer, as the engine counted them, and the messages after it."""

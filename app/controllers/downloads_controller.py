@@ -8,7 +8,7 @@ from app.i18n.translate import plural, tr
 from app.library.view_model import LibraryViewModel
 from app.main_window import MainWindow
 from app.widgets.text import size
-from engine import api
+from engine import protocol
 
 _SECTION = 3  # of the library page
 
@@ -41,7 +41,7 @@ class DownloadsController(QObject):
 
     def _remind(self) -> None:
         """Of those that were paused, or halted when Underhill was closed: nothing fetches them until one says so."""
-        halted = [t for t in self._view_model.transfers.values() if t.state == api.PAUSED]
+        halted = [t for t in self._view_model.transfers.values() if t.state == protocol.PAUSED]
         if not halted:
             return
         first = halted[0]

@@ -12,7 +12,7 @@ from app.library.view_model import LibraryViewModel
 from app.platform import crash_log
 from app.platform.paths import AppPaths
 from app.storage.database_thread import DatabaseThread
-from engine import api
+from engine import protocol
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -38,12 +38,12 @@ class EngineController(QObject):
         self._link.restart()
 
     @Slot(object)
-    def _died(self, event: api.Failed) -> None:
+    def _died(self, event: protocol.Failed) -> None:
         if not self._noted:
             self._noted = True
             path, text = AppPaths(self._window.folder).engine_log, event.cause or event.sentence
             self._database.submit(lambda store: crash_log.note(path, text), None, lambda problem: None)
-        if event.kind is api.Kind.HELD:
+        if event.kind is protocol.Kind.HELD:
             self._link.restart()
         else:
             show_failure(self._window, event)

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 
 from app.i18n.translate import tr
 from app.widgets.banner import Button
-from engine import api
+from engine import protocol
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
 
 _LIBRARY = (
-    api.Kind.DISK_FULL, api.Kind.DISK_ERROR, api.Kind.MISSING_FILE, api.Kind.NOT_A_MODEL, api.Kind.BROKEN_FILE,
-    api.Kind.UNSUPPORTED_MODEL,
+    protocol.Kind.DISK_FULL, protocol.Kind.DISK_ERROR, protocol.Kind.MISSING_FILE, protocol.Kind.NOT_A_MODEL,
+    protocol.Kind.BROKEN_FILE, protocol.Kind.UNSUPPORTED_MODEL,
 )  # fmt: skip
 _SETTINGS = {
-    api.Kind.OFFLINE: "offline", api.Kind.NO_NETWORK: "proxy", api.Kind.NO_ACCESS: "proxy",
-    api.Kind.OUT_OF_MEMORY: "memory_gb", api.Kind.CONTEXT_FULL: "context_length",
+    protocol.Kind.OFFLINE: "offline", protocol.Kind.NO_NETWORK: "proxy", protocol.Kind.NO_ACCESS: "proxy",
+    protocol.Kind.OUT_OF_MEMORY: "memory_gb", protocol.Kind.CONTEXT_FULL: "context_length",
 }  # fmt: skip
 
 
-def remedy(window: MainWindow, event: api.Failed) -> Button | None:
+def remedy(window: MainWindow, event: protocol.Failed) -> Button | None:
     """What to do about it elsewhere in the window; None where nothing there helps."""
-    if event.kind is api.Kind.STOPPED:
+    if event.kind is protocol.Kind.STOPPED:
         return tr("Start the engine again"), window.engine_desk.restart
     if event.kind in _LIBRARY:
         shown = window.pages.currentWidget() is window.library.page
@@ -38,10 +38,10 @@ def _open_setting(window: MainWindow, name: str) -> None:
     window.desk.open_settings().show_setting(name)
 
 
-def show_failure(window: MainWindow, event: api.Failed, again: Button | None = None) -> None:
+def show_failure(window: MainWindow, event: protocol.Failed, again: Button | None = None) -> None:
     """A banner with what to do: try it again, where that may help, or what helps elsewhere."""
     other = remedy(window, event)
-    if event.kind in api.GONE:
+    if event.kind in protocol.GONE:
         again = None
     first, second = (again, other) if again is not None else (other, None)
     window.banners.show_banner("error", event.sentence, event.action, event.cause, first, second)

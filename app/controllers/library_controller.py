@@ -18,7 +18,7 @@ from app.library.page import LibraryPage
 from app.library.smaller_dialog import SmallerDialog
 from app.library.view_model import LibraryViewModel
 from app.widgets.text import size
-from engine import api
+from engine import protocol
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -95,7 +95,7 @@ class LibraryController(QObject):
             self._import(path)
 
     @Slot(object)
-    def _import_found(self, model: api.FoundModel) -> None:
+    def _import_found(self, model: protocol.FoundModel) -> None:
         if not self._busy():
             self._import(model.path, model.name)
 
@@ -116,35 +116,35 @@ class LibraryController(QObject):
         dialog.deleteLater()
 
     @Slot(object)
-    def _imported(self, card: api.ModelCard) -> None:
+    def _imported(self, card: protocol.ModelCard) -> None:
         (name, tolerance), self._then_smaller = self._then_smaller, ("", 0.0)
         if tolerance and name == card.name:
             self._view_model.lower(card, tolerance)
 
     @Slot(object)
-    def _make_smaller(self, card: api.ModelCard) -> None:
+    def _make_smaller(self, card: protocol.ModelCard) -> None:
         dialog = SmallerDialog(card, self._view_model, self._window)
         dialog.wanted.connect(self._view_model.lower)
         dialog.open()
 
     @Slot(object, object)
-    def _lowered(self, card: api.ModelCard, saved: int) -> None:
+    def _lowered(self, card: protocol.ModelCard, saved: int) -> None:
         undo = partial(self._view_model.restore_original, card)
         said = tr("{model} takes {saved} less. The original is in the trash.", model=card.title, saved=size(saved))
         self._window.toast.say(said, tr("Undo"), undo)
 
     @Slot(object)
-    def _import_failed(self, event: api.Failed) -> None:
+    def _import_failed(self, event: protocol.Failed) -> None:
         """What it was made from is of no use, unless it is the disk."""
         self._refused = event.sentence
-        if event.kind in (api.Kind.DISK_FULL, api.Kind.OUT_OF_MEMORY, *api.GONE):
+        if event.kind in (protocol.Kind.DISK_FULL, protocol.Kind.OUT_OF_MEMORY, *protocol.GONE):
             show_failure(self._window, event)
         else:
             another = (tr("Choose another…"), self._choose_again)
             self._window.banners.show_banner("error", event.sentence, event.action, event.cause, another)
 
     @Slot(object)
-    def _failed(self, event: api.Failed) -> None:
+    def _failed(self, event: protocol.Failed) -> None:
         show_failure(self._window, event)
 
     @Slot(str)

@@ -16,7 +16,7 @@ from app.settings.controller import SettingsController
 from app.settings.dialog import SettingsDialog
 from app.settings.preferences import Preferences
 from app.theme.theme import Theme
-from engine import api
+from engine import protocol
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -81,7 +81,7 @@ class ModelController(QObject):
             self._window.welcome.show_model("", tr("Choose a model at the top, or import one you have."), (), True)
 
     @Slot(object)
-    def _model_loaded(self, card: api.ModelCard) -> None:
+    def _model_loaded(self, card: protocol.ModelCard) -> None:
         self._window.banners.withdraw(_has_come(card))
         if card.backend == "compatibility":
             self._window.banners.show_banner(
@@ -90,11 +90,11 @@ class ModelController(QObject):
             )  # fmt: skip
 
     @Slot(object)
-    def _load_failed(self, event: api.Failed) -> None:
+    def _load_failed(self, event: protocol.Failed) -> None:
         show_failure(self._window, event, (tr("Try again"), self.reload))
 
     @Slot(object)
-    def _engine_failed(self, event: api.Failed) -> None:
+    def _engine_failed(self, event: protocol.Failed) -> None:
         show_failure(self._window, event)
 
     @Slot(str)
@@ -102,7 +102,7 @@ class ModelController(QObject):
         self._window.banners.show_banner("info", notice)
 
     @Slot(object)
-    def _imported(self, card: api.ModelCard) -> None:
+    def _imported(self, card: protocol.ModelCard) -> None:
         self._window.banners.show_banner(
             "info", _has_come(card), button=(tr("Open it"), partial(self._open_to_chat, card.name))
         )
@@ -121,5 +121,5 @@ class ModelController(QObject):
         self._settings.close()
 
 
-def _has_come(card: api.ModelCard) -> str:
+def _has_come(card: protocol.ModelCard) -> str:
     return tr("{model} has been imported.", model=card.title)

@@ -16,7 +16,7 @@ from app.onboarding.recommendations import fit_summary
 from app.onboarding.tour import Tour
 from app.settings.preferences import Preferences
 from app.theme.theme import Theme
-from engine import api
+from engine import protocol
 
 _COMPUTER = 1  # step of the tour
 
@@ -96,7 +96,7 @@ class OnboardingController(QObject):
             self._window.remembering.save()
 
     @Slot(object)
-    def _get(self, model: api.HubModel) -> None:
+    def _get(self, model: protocol.HubModel) -> None:
         self._wanted = model.repo
         self._view_model.get(model)
 
@@ -111,10 +111,10 @@ class OnboardingController(QObject):
         """Who has begun to chat meanwhile is told when the model is there, and when it will not come."""
         t = next((t for t in self._view_model.transfers.values() if t.repo == self._wanted), None)
         before, self._state = self._state, t.state if t is not None else ""
-        ended = t is not None and t.state in (api.FINISHED, api.FAILED) and t.state != before
+        ended = t is not None and t.state in (protocol.FINISHED, protocol.FAILED) and t.state != before
         if t is None or not ended or self._window.pages.currentWidget() is self.tour:
             return
-        if t.state == api.FINISHED:
+        if t.state == protocol.FINISHED:
             name = t.name
             button = tr("Open it"), lambda: self._window.desk.open_model(name)
             self._window.banners.show_banner("info", tr("{model} has arrived.", model=name), "", "", button)

@@ -20,7 +20,7 @@ from app.storage.records import StoredMessage
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
 from app.widgets.text import percent
-from engine import api
+from engine import protocol
 
 NOTIFY_AFTER = 10.0  # seconds; who waited less has hardly gone elsewhere
 _SIDE = 64  # pixels of the icon with progress
@@ -94,7 +94,7 @@ class TrayController(QObject):
             self._notify(tr("Your answer is there"), words)
 
     @Slot(object)
-    def _imported(self, card: api.ModelCard) -> None:
+    def _imported(self, card: protocol.ModelCard) -> None:
         self._done(tr("{model} has been imported.", model=card.title))
 
     @Slot(str)

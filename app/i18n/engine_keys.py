@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.i18n.engine_texts import CONTEXT, SEPARATORS
 from app.i18n.marked_texts import DynamicTextError, MarkedText
-from engine import api
+from engine import protocol
 from engine.translatable import HOLE, msg
 
 _SILENT = "engine/cli"  # the terminal's own words stay English
@@ -56,6 +56,6 @@ def _in_file(tree: ast.Module, file: str) -> Iterator[str]:
 
 
 def _of_settings() -> Iterator[str]:
-    for setting in (*api.settings.ENGINE, *api.settings.SAMPLING, *api.settings.SHARED):
+    for setting in (*protocol.settings.ENGINE, *protocol.settings.SAMPLING, *protocol.settings.SHARED):
         names = setting.names or map(setting.name_of, setting.choices)
         yield from (setting.label, setting.help, setting.automatic, *names)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from PySide6.QtCore import QCoreApplication
 
-from engine import api
+from engine import protocol
 from engine.translatable import Translatable, translated
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ def _localized(thing: Any) -> Any:
         new = tuple(map(_localized, thing))
         return thing if all(a is b for a, b in zip(new, thing)) else new
     kind = type(thing)
-    if kind is api.Stats or not is_dataclass(kind):
+    if kind is protocol.Stats or not is_dataclass(kind):
         return thing
     changes = {name: _localized(getattr(thing, name)) for name in _speaking(kind)}
     changes = {name: value for name, value in changes.items() if value is not getattr(thing, name)}

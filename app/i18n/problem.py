@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine import api
+from engine import protocol
 from engine.translatable import translated
 
 
-def problem(kind: api.Kind, sentence: str, action: str = "") -> api.UnderhillError:
+def problem(kind: protocol.Kind, sentence: str, action: str = "") -> protocol.UnderhillError:
     """An error to raise or show. sentence, action: as `tr` gave them."""
-    return api.UnderhillError(kind, translated(sentence), translated(action))
+    return protocol.UnderhillError(kind, translated(sentence), translated(action))

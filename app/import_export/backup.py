@@ -12,7 +12,7 @@ from app.i18n.problem import problem
 from app.i18n.translate import tr
 from app.storage.schema import STEPS, migrate
 from app.storage.store import ChatStore
-from engine import api
+from engine import protocol
 
 
 def back_up(store: ChatStore, path: Path) -> None:
@@ -92,19 +92,19 @@ def check(path: Path) -> None:
         raise _no_backup(path) from e
     if verdict != "ok":
         raise problem(
-            api.Kind.BROKEN_FILE,
+            protocol.Kind.BROKEN_FILE,
             tr("{file} is damaged.", file=path.name),
             tr("Choose another file. Your chats are as they were."),
         )
     if not 0 < version <= len(STEPS):
         raise problem(
-            api.Kind.BAD_REQUEST, tr("{file} comes from another version of Underhill.", file=path.name),
+            protocol.Kind.BAD_REQUEST, tr("{file} comes from another version of Underhill.", file=path.name),
             tr("Install a newer version, then restore it there. Your chats are as they were."),
         )  # fmt: skip
 
 
-def _no_backup(path: Path) -> api.UnderhillError:
+def _no_backup(path: Path) -> protocol.UnderhillError:
     return problem(
-        api.Kind.BROKEN_FILE, tr("{file} is no backup of Underhill's chats, or it is damaged.", file=path.name),
+        protocol.Kind.BROKEN_FILE, tr("{file} is no backup of Underhill's chats, or it is damaged.", file=path.name),
         tr("Choose another file. Your chats are as they were."),
     )  # fmt: skip

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from app.import_export import json_stream
-from engine import api, regular_file
+from engine import protocol, regular_file
 from engine.translatable import from_json
 
 FORMAT = "underhill-chats"  # what our own files say they are
@@ -191,7 +191,7 @@ def chats(path: str, picture: str) -> Iterator[list[Any]]:
             ours = bool(name)
             try:
                 chat = _own(value) if name else read_chatgpt(value, picture)
-            except (*_ODD, api.UnderhillError):
+            except (*_ODD, protocol.UnderhillError):
                 odd += 1
                 continue
             if chat["messages"]:
@@ -280,7 +280,8 @@ def _own(c: dict[str, Any]) -> dict[str, Any]:
     if style:
         style = {
             "system": clean_text(style["system"]),
-            "sampling": api.settings.validated(dict(style["sampling"]), api.settings.SAMPLING) and style["sampling"],
+            "sampling": protocol.settings.validated(dict(style["sampling"]), protocol.settings.SAMPLING)
+            and style["sampling"],
             "stop": [clean_text(stop) for stop in style["stop"]],
         }
     leaf = c.get("leaf") if isinstance(c.get("leaf"), int | str) else None

@@ -23,7 +23,7 @@ from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat
 from app.storage.store import ChatStore
 from app.widgets.banner import Button
-from engine import api
+from engine import protocol
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -196,7 +196,7 @@ def _apart(store: ChatStore, path: Path) -> None:
     """Raise UnderhillError where `path` is one of the files that the chats themselves are in."""
     if store.file is not None and path.resolve().as_posix().startswith(store.file.resolve().as_posix()):
         raise problem(
-            api.Kind.BAD_REQUEST, tr("{file} is where Underhill keeps your chats.", file=path.name),
+            protocol.Kind.BAD_REQUEST, tr("{file} is where Underhill keeps your chats.", file=path.name),
             tr("Choose another name."),
         )  # fmt: skip
 
@@ -205,7 +205,7 @@ def _guarded(work: Callable[[ChatStore], TransferResult], store: ChatStore, path
     """Run it; an error becomes a sentence."""
     try:
         return work(store)
-    except api.UnderhillError as e:
+    except protocol.UnderhillError as e:
         return TransferResult("error", e.sentence, e.action)
     except (OSError, sqlite3.Error) as e:
         cause = f"{type(e).__name__}: {e}"

@@ -17,7 +17,7 @@ from app.storage import folders
 from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id
 from app.storage.store import ChatStore
 from app.storage.titles import title_from
-from engine import api, regular_file
+from engine import protocol, regular_file
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
 
 MEMORY = 900_000_000  # bytes that reading a file may take, however long it is; one chat is in memory at a time
@@ -75,7 +75,8 @@ def read(path: Path) -> ImportedChats:
                     return contents
                 case chat_file.LATER:
                     raise problem(
-                        api.Kind.BAD_REQUEST, tr("{file} comes from another version of Underhill.", file=path.name),
+                        protocol.Kind.BAD_REQUEST,
+                        tr("{file} comes from another version of Underhill.", file=path.name),
                         tr("Install a newer version, then import it there."),
                     )  # fmt: skip
                 case chat_file.LONG:
@@ -131,16 +132,17 @@ def _style(found: dict[str, Any] | None) -> Style | None:
     return Style(found["system"], dict(found["sampling"]), tuple(found["stop"])) if found else None
 
 
-def _too_much(path: Path) -> api.UnderhillError:
+def _too_much(path: Path) -> protocol.UnderhillError:
     return problem(
-        api.Kind.BAD_REQUEST, tr("A chat in {file} is too long to be read.", file=path.name),
+        protocol.Kind.BAD_REQUEST,
+                        tr("A chat in {file} is too long to be read.", file=path.name),
         tr("Export fewer chats at a time, or leave that chat out."),
     )  # fmt: skip
 
 
-def _none(path: Path) -> api.UnderhillError:
+def _none(path: Path) -> protocol.UnderhillError:
     return problem(
-        api.Kind.BROKEN_FILE, tr("{file} holds no chats that Underhill can read.", file=path.name),
+        protocol.Kind.BROKEN_FILE, tr("{file} holds no chats that Underhill can read.", file=path.name),
         tr("Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its "
             "ZIP)."),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from app.library.entries import Action, LibraryEntry
 from app.platform.open_externally import open_link
 from app.widgets.builders import make_button, make_label, vbox
 from app.widgets.text import size
-from engine import api
+from engine import protocol
 
 _TIERS = {
     16: tr_noop("16 bits – as it is"),
@@ -27,12 +27,12 @@ _AS_IT_COMES = tr_noop("4 bits – just as they come")
 
 
 class ModelDetailsDialog(QDialog):
-    """Details of a model. wanted: an api.HubModel and bits to store. original_wanted: a repository to describe."""
+    """Details of a model. wanted: an protocol.HubModel and bits to store. original_wanted: a repository to describe."""
 
     wanted = Signal(object, int)
     original_wanted = Signal(str)
 
-    def __init__(self, details: api.ModelDetails, parent: QWidget | None = None) -> None:
+    def __init__(self, details: protocol.ModelDetails, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         model = details.model
         self.setWindowTitle(model.title)
@@ -96,12 +96,12 @@ class ModelDetailsDialog(QDialog):
         self.original_wanted.emit(repo)
         self.accept()
 
-    def _get(self, model: api.HubModel, bits: int) -> None:
+    def _get(self, model: protocol.HubModel, bits: int) -> None:
         self.wanted.emit(model, bits)
         self.accept()
 
 
-def _inside(details: api.ModelDetails) -> str:
+def _inside(details: protocol.ModelDetails) -> str:
     length = details.model.context_length
     context = tr("reads up to {tokens:,} tokens", tokens=length) if length else ""
     experts = tr("{experts} experts in each of {layers} layers, {active} at a time", experts=details.experts,

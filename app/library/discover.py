@@ -14,7 +14,7 @@ from app.library.view_model import LibraryViewModel
 from app.onboarding.recommendations import READING_SPEED, speed
 from app.widgets.builders import hbox, make_button, make_label
 from app.widgets.search_field import SearchField
-from engine import api
+from engine import protocol
 
 _TYPING = 450  # milliseconds of rest after which the words are looked for
 _ORDER = {"fits": 0, "slow": 1, None: 2, "too_big": 3}
@@ -89,7 +89,7 @@ class DiscoverModels(LibrarySection):
 
     @Slot(object)
     def _transfer_changed(self, _: object) -> None:
-        states = {t.repo: t.state for t in self._view_model.transfers.values() if t.state != api.FINISHED}
+        states = {t.repo: t.state for t in self._view_model.transfers.values() if t.state != protocol.FINISHED}
         if states != self._under_way:
             self._under_way = states
             self.refresh()
@@ -141,7 +141,7 @@ class DiscoverModels(LibrarySection):
             words=self._view_model.words,
         )
 
-    def _entry(self, model: api.HubModel) -> LibraryEntry:
+    def _entry(self, model: protocol.HubModel) -> LibraryEntry:
         actions = [Action(tr("Details"), partial(self._view_model.describe, model.repo, model.gguf_name))]
         if model.here:
             actions.append(Action(tr("Open"), partial(self.opened.emit, model.here), primary=True))
@@ -159,7 +159,7 @@ class DiscoverModels(LibrarySection):
         )  # fmt: skip
 
 
-def _rank(model: api.HubModel) -> tuple[int, float, int]:
+def _rank(model: protocol.HubModel) -> tuple[int, float, int]:
     """Sort key: first what fits, the largest of those that answer as fast as one reads; then the quickest.
 
     Of what does not suit, the smallest first.

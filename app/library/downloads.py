@@ -13,7 +13,7 @@ from app.library.entries import Action, LibraryEntry, LibrarySection
 from app.library.view_model import LibraryViewModel
 from app.widgets.dialogs import confirm
 from app.widgets.text import size
-from engine import api
+from engine import protocol
 
 _MUCH = 100_000_000  # bytes
 
@@ -32,7 +32,7 @@ class DownloadList(LibrarySection):
         self._changed(None)
 
     @Slot(object)
-    def _changed(self, transfer: api.Transfer | None) -> None:
+    def _changed(self, transfer: protocol.Transfer | None) -> None:
         """Update an entry; of one that is shown only text and bar change, five times a second."""
         if transfer is None or transfer.id not in self._by_id:
             self._by_id = {
@@ -44,29 +44,33 @@ class DownloadList(LibrarySection):
         else:
             self._fill(transfer)
 
-    def _fill(self, t: api.Transfer) -> None:
+    def _fill(self, t: protocol.Transfer) -> None:
         entry = self._by_id[t.id]
         tell_progress(entry, t)
         entry.facts.show()
         entry.complain(sentences(t.problem, t.action))
-        entry.bar.setVisible(t.state != api.FINISHED)
+        entry.bar.setVisible(t.state != protocol.FINISHED)
         s = self._view_model
         actions = []
-        if t.state in (api.QUEUED, api.RUNNING):
+        if t.state in (protocol.QUEUED, protocol.RUNNING):
             actions.append(Action(tr("Pause"), partial(s.pause, t.id)))
-        elif t.state in (api.PAUSED, api.FAILED):
+        elif t.state in (protocol.PAUSED, protocol.FAILED):
             actions.append(
-                Action(tr("Go on") if t.state == api.PAUSED else tr("Try again"), partial(s.resume, t.id), primary=True)
+                Action(
+                    tr("Go on") if t.state == protocol.PAUSED else tr("Try again"),
+                    partial(s.resume, t.id),
+                    primary=True,
+                )
             )
         if t.problem and t.kind in model_text.SETTINGS:
             actions.append(
                 Action(tr("Open the settings"), partial(self.setting_wanted.emit, model_text.SETTINGS[t.kind]))
             )
-        if t.state == api.FINISHED:
+        if t.state == protocol.FINISHED:
             actions.append(Action(tr("Open"), partial(self.opened.emit, t.name), primary=True))
         actions.append(
             Action(
-                tr("Dismiss", about="a download that is done") if t.state == api.FINISHED else tr("Cancel"),
+                tr("Dismiss", about="a download that is done") if t.state == protocol.FINISHED else tr("Cancel"),
                 partial(self._cancel, t.id),
             )
         )
@@ -75,7 +79,7 @@ class DownloadList(LibrarySection):
     def _cancel(self, transfer: str) -> None:
         """Cancel a download; one that took long is confirmed first."""
         t = self._view_model.transfers[transfer]
-        if t.state == api.FINISHED or t.done < _MUCH:
+        if t.state == protocol.FINISHED or t.done < _MUCH:
             self._view_model.cancel(transfer)
             return
         confirm(
@@ -85,11 +89,11 @@ class DownloadList(LibrarySection):
         )  # fmt: skip
 
 
-def tell_progress(entry: LibraryEntry, t: api.Transfer) -> None:
+def tell_progress(entry: LibraryEntry, t: protocol.Transfer) -> None:
     """Show the progress of a transfer, as text and on the bar."""
-    if t.state == api.FINISHED:
+    if t.state == protocol.FINISHED:
         entry.facts.setText(model_text.joined(tr(model_text.STATES[t.state]), t.repo))
         return
-    doing = t.text if t.state == api.RUNNING and t.text else tr(model_text.STATES[t.state])
+    doing = t.text if t.state == protocol.RUNNING and t.text else tr(model_text.STATES[t.state])
     entry.facts.setText(model_text.joined(doing, model_text.progress(t.done, t.total, "bytes", t.rate, t.left)))
-    entry.set_progress(t.done, t.total if t.total or t.state == api.RUNNING else 1)
+    entry.set_progress(t.done, t.total if t.total or t.state == protocol.RUNNING else 1)

@@ -12,11 +12,11 @@ from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
 from app.library.view_model import LibraryViewModel
 from app.widgets.builders import hbox, make_button, make_label
-from engine import api
+from engine import protocol
 
 
 class ExternalModels(LibrarySection):
-    """Models of other apps. wanted: api.FoundModel that is to be imported."""
+    """Models of other apps. wanted: protocol.FoundModel that is to be imported."""
 
     wanted = Signal(object)
 
@@ -49,7 +49,7 @@ class ExternalModels(LibrarySection):
         )
         self.show_entries([self._entry(model) for model in s.found or ()], nothing)
 
-    def _entry(self, model: api.FoundModel) -> LibraryEntry:
+    def _entry(self, model: protocol.FoundModel) -> LibraryEntry:
         actions = [Action(tr("Import…"), partial(self.wanted.emit, model), primary=True)] if model.can_open else []
         sentence = model.why_not or (model.fit.sentence if model.fit is not None else "")
         return LibraryEntry(

@@ -13,7 +13,7 @@ from app.i18n.translate import tr, tr_noop
 from app.library.smaller_dialog import TOLERANCES
 from app.widgets.builders import make_label
 from app.widgets.layouts import fit, form_column
-from engine import api
+from engine import protocol
 
 _NEVER = '<>:"/\\|?*'  # in the name of a folder
 _WHOLE = 16
@@ -84,10 +84,10 @@ class ImportDialog(QDialog):
         """Show what would be refused after the dialog has gone."""
         wrong = ""
         try:
-            api.checked_name(self.name())
+            protocol.checked_name(self.name())
             if self.name().casefold() in self._taken:
                 wrong = tr("There is a model of this name already.")
-        except api.UnderhillError as error:
+        except protocol.UnderhillError as error:
             wrong = told(error.action) if self.name() else ""
         self.start.setEnabled(bool(self.name()) and not wrong)
         self._note.setText(wrong)

@@ -20,14 +20,14 @@ from app.widgets.builders import make_button
 from app.widgets.dialogs import confirm
 from app.widgets.layouts import empty, focus_kept
 from app.widgets.text import size
-from engine import api
+from engine import protocol
 
 _NONE, _LITTLE = 2_000_000_000, 10_000_000_000  # bytes free on a disk
 
 
 class InstalledModels(LibrarySection):
     """Installed models. opened: a model's name. import_folder, import_file: something is to be imported.
-    smaller: of an api.ModelCard, they want its experts to have fewer bits.
+    smaller: of an protocol.ModelCard, they want its experts to have fewer bits.
     """
 
     opened = Signal(str)
@@ -71,7 +71,7 @@ class InstalledModels(LibrarySection):
         self._shown = looks
         self.show_entries([self._entry(card) for card in self._models.cards], tr("The list of models is on its way."))
 
-    def _entry(self, card: api.ModelCard) -> LibraryEntry:
+    def _entry(self, card: protocol.ModelCard) -> LibraryEntry:
         open_now = self._models.card is not None and self._models.card.path == card.path
         busy = any(job.model == card.title for job in self._view_model.jobs.values())
         actions = []
@@ -106,7 +106,7 @@ class InstalledModels(LibrarySection):
             made.complain(sentences(card.problem, card.action))
         return made
 
-    def _bits(self, card: api.ModelCard, *, busy: bool) -> list[Action]:
+    def _bits(self, card: protocol.ModelCard, *, busy: bool) -> list[Action]:
         """Actions on the bits of its experts."""
         if card.expert_bits:
             there = any(model.name == card.name for model in self._view_model.deleted)
@@ -116,7 +116,7 @@ class InstalledModels(LibrarySection):
         smaller = Action(tr("Make smaller…"), partial(self.smaller.emit, card), menu=True, enabled=not busy)
         return [smaller] if possible else []
 
-    def _move(self, card: api.ModelCard) -> None:
+    def _move(self, card: protocol.ModelCard) -> None:
         here = [f.path for f in self._view_model.folders if f.there and f.writable and not card.path.startswith(f.path)]
         folder, chosen = QInputDialog.getItem(self, tr("Move"), tr("Move {model} to", model=card.title), here, 0, False)
         if chosen and folder:
@@ -160,7 +160,7 @@ class InstalledModels(LibrarySection):
             clear = make_button(tr("Empty the trash"), self, self._empty_trash)
             self._places.addWidget(clear, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def _folder(self, folder: api.ModelFolder) -> LibraryEntry:
+    def _folder(self, folder: protocol.ModelFolder) -> LibraryEntry:
         actions = []
         if not folder.first and folder.there and folder.writable:
             actions.append(
@@ -185,14 +185,14 @@ class InstalledModels(LibrarySection):
             made.bar.setProperty("level", "full" if folder.free < _NONE else "warning" if folder.free < _LITTLE else "")
         return made
 
-    def _deleted(self, model: api.DeletedModel) -> LibraryEntry:
+    def _deleted(self, model: protocol.DeletedModel) -> LibraryEntry:
         until = day(date.fromtimestamp(model.expires))
         return LibraryEntry(
             model.name, model_text.joined(size(model.nbytes), tr("kept until {date}", date=until)),
             actions=[self._back(model)],
         )  # fmt: skip
 
-    def _back(self, model: api.DeletedModel) -> Action:
+    def _back(self, model: protocol.DeletedModel) -> Action:
         smaller = next((c for c in self._models.cards if c.name == model.name and c.expert_bits), None)
         if smaller is not None:  # whose original this is
             return Action(tr("Restore original"), partial(self._view_model.restore_original, smaller))

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 from app.i18n.translate import tr, tr_noop
 from app.widgets.text import percent, size, time_left
-from engine import api
+from engine import protocol
 
 BETWEEN = "  ·  "
 _STAYS = "\u00a0\u00a0·  "  # with what is before it, where a line is broken
 UNFINISHED = "unfinished"  # state of a model whose import broke off
 MISSING = "missing_disk"  # and of one in a folder that is not there now
 # Of what a person is asked for, where it is given: the setting beside which the token is, and the offline switch.
-SETTINGS = {str(api.Kind.NO_ACCESS): "proxy", str(api.Kind.OFFLINE): "offline"}
+SETTINGS = {str(protocol.Kind.NO_ACCESS): "proxy", str(protocol.Kind.OFFLINE): "offline"}
 _SHORT = 30  # signs
 PILLS = {"fits": tr_noop("Fits"), "slow": tr_noop("Slow"), "too_big": tr_noop("Too big")}
 STATES = {
-    api.QUEUED: tr_noop("Waiting for its turn"),
-    api.RUNNING: tr_noop("On its way"),
-    api.PAUSED: tr_noop("Paused"),
-    api.FAILED: tr_noop("Stopped"),
-    api.FINISHED: tr_noop("Here"),
+    protocol.QUEUED: tr_noop("Waiting for its turn"),
+    protocol.RUNNING: tr_noop("On its way"),
+    protocol.PAUSED: tr_noop("Paused"),
+    protocol.FAILED: tr_noop("Stopped"),
+    protocol.FINISHED: tr_noop("Here"),
 }
 
 
@@ -41,7 +41,7 @@ def parameters(total: int, active: int) -> str:
     return tr("{total} parameters, {active} of them active", total=count(total), active=count(active))
 
 
-def card_facts(card: api.ModelCard) -> str:
+def card_facts(card: protocol.ModelCard) -> str:
     """Facts of an installed model in a line."""
     tiers = tr("experts at {bits} bits", bits=max(card.tiers)) if card.tiers else ""
     if card.expert_bits:
@@ -65,7 +65,7 @@ def change(kl: float) -> str:
     return tr("KL {kl} from full precision", kl=f"{kl:.4f}")
 
 
-def hub_facts(model: api.HubModel) -> str:
+def hub_facts(model: protocol.HubModel) -> str:
     """Facts of a model on the hub in a line."""
     download = _fetched(model)
     here = tr("takes {size}", size=size(model.fit.disk)) if model.fit is not None else ""
@@ -74,7 +74,7 @@ def hub_facts(model: api.HubModel) -> str:
     return joined(parameters(model.parameters, model.active_parameters), download, here, licence, gated)
 
 
-def _fetched(model: api.HubModel) -> str:
+def _fetched(model: protocol.HubModel) -> str:
     """Size of the download, and of a model in four bits, that of the original."""
     if not model.download_bytes:
         return ""
@@ -86,7 +86,7 @@ def _fetched(model: api.HubModel) -> str:
     )  # fmt: skip
 
 
-def found_facts(model: api.FoundModel) -> str:
+def found_facts(model: protocol.FoundModel) -> str:
     """Facts of a model of another app in a line."""
     kind = joined(model.format, model.quantization, between=" ")
     return joined(tr("kept by {app}", app=model.app), size(model.nbytes), kind)

@@ -23,7 +23,7 @@ from app.library.view_model import LibraryViewModel
 from app.widgets import keyboard
 from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.layouts import FlowLayout
-from engine import api
+from engine import protocol
 
 
 class LibraryPage(QWidget):
@@ -108,7 +108,7 @@ class LibraryPage(QWidget):
         self._beside_bar.setFixedWidth(bar.sizeHint().width() if bar.maximum() else 0)
 
     @Slot(object)
-    def _describe(self, details: api.ModelDetails) -> None:
+    def _describe(self, details: protocol.ModelDetails) -> None:
         dialog = ModelDetailsDialog(details, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.wanted.connect(self._get)
@@ -116,7 +116,7 @@ class LibraryPage(QWidget):
         dialog.open()
 
     @Slot(object, int)
-    def _get(self, model: api.HubModel, top: int) -> None:
+    def _get(self, model: protocol.HubModel, top: int) -> None:
         self._view_model.pull(model, top)
         self.show_section(3)
 

@@ -21,7 +21,7 @@ from app.library.view_model import LibraryViewModel
 from app.widgets.builders import make_label
 from app.widgets.layouts import fit, form_column
 from app.widgets.text import size
-from engine import api
+from engine import protocol
 
 TOLERANCES = (
     (0.005, tr_noop("0.5 %")),
@@ -41,7 +41,7 @@ def tolerances(parent: QWidget) -> QComboBox:
     return box
 
 
-def _saves(offer: api.LoweringOffer) -> bool:
+def _saves(offer: protocol.LoweringOffer) -> bool:
     return offer.after < offer.before or offer.dense_after < offer.dense_before
 
 
@@ -50,7 +50,7 @@ class SmallerDialog(QDialog):
 
     wanted = Signal(object, float)
 
-    def __init__(self, card: api.ModelCard, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
+    def __init__(self, card: protocol.ModelCard, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._card, self._view_model = card, view_model
         self._running = ""  # id of what is measured now
@@ -83,7 +83,7 @@ class SmallerDialog(QDialog):
         buttons.rejected.connect(self.reject)
         self.go.clicked.connect(self._next)
         self.tolerance.currentIndexChanged.connect(self._begin_again)
-        self.offer: api.LoweringOffer | None = None
+        self.offer: protocol.LoweringOffer | None = None
         self._begin_again()
 
     @Slot()
@@ -103,22 +103,22 @@ class SmallerDialog(QDialog):
             self._running = self._view_model.measure(self._card, self.tolerance.currentData(), self._heard)
             self._show("")
 
-    def _heard(self, event: api.Event) -> None:
+    def _heard(self, event: protocol.Event) -> None:
         if event.id != self._running:  # the dialog has gone
             return
-        if isinstance(event, api.Progress):
+        if isinstance(event, protocol.Progress):
             self.bar.setRange(0, event.total)
             self.bar.setValue(event.done)
             self.found.setText(event.text)
             return
         self._running = ""
-        if isinstance(event, api.Done):
+        if isinstance(event, protocol.Done):
             self.offer = event.result
             self._show(self._in_words(event.result))
         else:
-            self._show(sentences(event.sentence, event.action) if isinstance(event, api.Failed) else tr("Stopped"))
+            self._show(sentences(event.sentence, event.action) if isinstance(event, protocol.Failed) else tr("Stopped"))
 
-    def _in_words(self, offer: api.LoweringOffer) -> str:
+    def _in_words(self, offer: protocol.LoweringOffer) -> str:
         if not _saves(offer):
             return tr("No expert can have fewer bits within this loss. Allow more.")
         lines = [
@@ -132,7 +132,7 @@ class SmallerDialog(QDialog):
         ]  # fmt: skip
         return "\n".join(lines)
 
-    def _rest(self, offer: api.LoweringOffer) -> tuple[str, ...]:
+    def _rest(self, offer: protocol.LoweringOffer) -> tuple[str, ...]:
         """Line about the other weights, where they have fewer bits, too."""
         if not offer.dense_bits:
             return ()

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.backend.engine_link import EngineLink
 from app.backend.models import Models
 from app.i18n.translate import tr
-from engine import api
+from engine import protocol
 from engine.translatable import translated
 
 
@@ -23,42 +23,42 @@ class Job:
     id: str
     model: str
     text: str
-    progress: api.Progress
+    progress: protocol.Progress
 
 
 class LibraryViewModel(QObject):
     """On the window's thread; every method returns at once. None stands for 'not known yet'.
 
-    failed: api.Failed of anything that has no place of its own to say so. said: a sentence on what was done.
+    failed: protocol.Failed of anything that has no place of its own to say so. said: a sentence on what was done.
     """
 
     catalogue_changed = Signal()
     results_changed = Signal()
     found_changed = Signal()
-    transfers_changed = Signal(object)  # api.Transfer that is another now, or None: any of them may be
+    transfers_changed = Signal(object)  # protocol.Transfer that is another now, or None: any of them may be
     folders_changed = Signal()
     jobs_changed = Signal()
-    described = Signal(object)  # api.ModelDetails
+    described = Signal(object)  # protocol.ModelDetails
     failed = Signal(object)
     said = Signal(str)
     deleted_one = Signal(str)  # name; it can be restored
-    lowered_one = Signal(object, object)  # api.ModelCard, and bytes saved; it can be undone
+    lowered_one = Signal(object, object)  # protocol.ModelCard, and bytes saved; it can be undone
 
     def __init__(self, link: EngineLink, known: Models, settings: Callable[[], dict[str, Any]]) -> None:
         """settings: those of the engine that are chosen now, under which is judged what fits."""
         super().__init__(link)
         self._link, self._models, self._settings = link, known, settings
-        self.catalogue: tuple[api.HubModel, ...] | None = None
+        self.catalogue: tuple[protocol.HubModel, ...] | None = None
         self.words = ""
-        self.results: tuple[api.HubModel, ...] = ()
+        self.results: tuple[protocol.HubModel, ...] = ()
         self.pages = self.matches = 0
         self.searching = False
-        self.search_problem: api.Failed | None = None
-        self.found: tuple[api.FoundModel, ...] | None = None
-        self.finding: api.Progress | None = None
-        self.transfers: dict[str, api.Transfer] = {}
-        self.folders: tuple[api.ModelFolder, ...] = ()
-        self.deleted: tuple[api.DeletedModel, ...] = ()
+        self.search_problem: protocol.Failed | None = None
+        self.found: tuple[protocol.FoundModel, ...] | None = None
+        self.finding: protocol.Progress | None = None
+        self.transfers: dict[str, protocol.Transfer] = {}
+        self.folders: tuple[protocol.ModelFolder, ...] = ()
+        self.deleted: tuple[protocol.DeletedModel, ...] = ()
         self.jobs: dict[str, Job] = {}
         self._search = ""  # id of the search that counts
         self._page = 0
@@ -77,23 +77,23 @@ class LibraryViewModel(QObject):
 
     def refresh_transfers(self) -> None:
         """Ask for the list of transfers."""
-        self._ask(api.ListTransfers(self._link.new_id()), self._transfers_listed)
+        self._ask(protocol.ListTransfers(self._link.new_id()), self._transfers_listed)
 
     def under_way(self) -> tuple[int, float]:
         """Number of running transfers, and what share of their bytes is here."""
-        moving = [t for t in self.transfers.values() if t.state in (api.QUEUED, api.RUNNING)]
+        moving = [t for t in self.transfers.values() if t.state in (protocol.QUEUED, protocol.RUNNING)]
         total = sum(t.total for t in moving)
         return len(moving), sum(t.done for t in moving) / total if total else 0.0
 
     def refresh_catalogue(self) -> None:
         """Ask for the catalogue, with pills under the settings as they are now."""
-        self._ask(api.ListCatalogue(self._link.new_id(), self._settings()), self._catalogue_listed)
+        self._ask(protocol.ListCatalogue(self._link.new_id(), self._settings()), self._catalogue_listed)
 
     def find(self) -> None:
         """Search the folders of other apps."""
         if self.finding is None:
-            self.finding = api.Progress("", translated(tr("Looking")))
-            self._link.send(api.FindModels(self._link.new_id()), self._find_heard)
+            self.finding = protocol.Progress("", translated(tr("Looking")))
+            self._link.send(protocol.FindModels(self._link.new_id()), self._find_heard)
             self.found_changed.emit()
 
     # ---- the hub ----------------------------------------------------------------------------------------------
@@ -119,91 +119,91 @@ class LibraryViewModel(QObject):
 
     def describe(self, repo: str, gguf: str = "") -> None:
         """Ask for all that is known of a model on the hub; `described` or `failed` follows. gguf: see PullModel."""
-        command = api.DescribeModel(self._link.new_id(), repo, gguf=gguf, settings=self._settings())
+        command = protocol.DescribeModel(self._link.new_id(), repo, gguf=gguf, settings=self._settings())
         self._ask(command, self.described.emit)
 
-    def get(self, model: api.HubModel) -> None:
+    def get(self, model: protocol.HubModel) -> None:
         """Download a model, in as many bits as suit this computer best."""
         self.pull(model, max(4, model.fit.tier) if model.fit is not None else 8)
 
-    def pull(self, model: api.HubModel, top: int) -> None:
+    def pull(self, model: protocol.HubModel, top: int) -> None:
         """Download a model, under the name that the unquantized one has."""
         name = model.original.rpartition("/")[2]
-        command = api.PullModel(self._link.new_id(), model.repo, name, top=top, gguf=model.gguf_name)
+        command = protocol.PullModel(self._link.new_id(), model.repo, name, top=top, gguf=model.gguf_name)
         self._ask(command, self._transfer_heard)
 
     def pause(self, transfer: str) -> None:
         """Pause a transfer."""
-        self._ask(api.PauseTransfer(self._link.new_id(), transfer), self._transfer_heard)
+        self._ask(protocol.PauseTransfer(self._link.new_id(), transfer), self._transfer_heard)
 
     def resume(self, transfer: str) -> None:
         """Resume a transfer."""
-        self._ask(api.ResumeTransfer(self._link.new_id(), transfer), self._transfer_heard)
+        self._ask(protocol.ResumeTransfer(self._link.new_id(), transfer), self._transfer_heard)
 
     def cancel(self, transfer: str) -> None:
         """Cancel a transfer and remove what has arrived of it."""
-        self._ask(api.CancelTransfer(self._link.new_id(), transfer), self._transfer_heard)
+        self._ask(protocol.CancelTransfer(self._link.new_id(), transfer), self._transfer_heard)
 
     # ---- the library ------------------------------------------------------------------------------------------
 
     def delete(self, name: str) -> None:
         """Move a model to the trash."""
-        self._ask(api.DeleteModel(self._link.new_id(), name), partial(self._deleted, name))
+        self._ask(protocol.DeleteModel(self._link.new_id(), name), partial(self._deleted, name))
 
     def restore(self, name: str) -> None:
         """Restore a model from the trash."""
-        self._ask(api.RestoreModel(self._link.new_id(), name), partial(self._restored, name))
+        self._ask(protocol.RestoreModel(self._link.new_id(), name), partial(self._restored, name))
 
     def empty_trash(self) -> None:
         """Remove deleted models for good."""
-        self._ask(api.EmptyTrash(self._link.new_id()), lambda freed: self._library_changed())
+        self._ask(protocol.EmptyTrash(self._link.new_id()), lambda freed: self._library_changed())
 
-    def verify(self, card: api.ModelCard) -> None:
+    def verify(self, card: protocol.ModelCard) -> None:
         """Verify the checksums of a model."""
         self._begin(
-            api.VerifyModel(self._link.new_id(), card.name),
+            protocol.VerifyModel(self._link.new_id(), card.name),
             card.title,
             tr("Checking {model}", model=card.title),
             self._verified,
         )
 
-    def move(self, card: api.ModelCard, folder: str) -> None:
+    def move(self, card: protocol.ModelCard, folder: str) -> None:
         """Move a model to another folder of the library."""
         self._begin(
-            api.MoveModel(self._link.new_id(), card.name, folder),
+            protocol.MoveModel(self._link.new_id(), card.name, folder),
             card.title,
             tr("Moving {model}", model=card.title),
             self._moved,
         )
 
-    def measure(self, card: api.ModelCard, tolerance: float, heard: Callable[[api.Event], None]) -> str:
+    def measure(self, card: protocol.ModelCard, tolerance: float, heard: Callable[[protocol.Event], None]) -> str:
         """Measure how few bits its experts can do with. heard: gets each event, the last with a LoweringOffer."""
-        command = api.MeasureLowering(self._link.new_id(), card.name, tolerance, self._settings())
+        command = protocol.MeasureLowering(self._link.new_id(), card.name, tolerance, self._settings())
         self._link.send(command, heard)
         return command.id
 
-    def lower(self, card: api.ModelCard, tolerance: float) -> None:
+    def lower(self, card: protocol.ModelCard, tolerance: float) -> None:
         """Replace a model by a copy whose experts have fewer bits."""
         self._begin(
-            api.LowerModel(self._link.new_id(), card.name, tolerance, self._settings()),
+            protocol.LowerModel(self._link.new_id(), card.name, tolerance, self._settings()),
             card.title,
             tr("Making {model} smaller", model=card.title),
             lambda _, lowered: self.lowered_one.emit(lowered, card.expert_bytes - lowered.expert_bytes),
         )
 
-    def restore_original(self, card: api.ModelCard) -> None:
+    def restore_original(self, card: protocol.ModelCard) -> None:
         """Replace a smaller model by its original."""
         self._begin(
-            api.RestoreOriginal(self._link.new_id(), card.name),
+            protocol.RestoreOriginal(self._link.new_id(), card.name),
             card.title,
             tr("Restoring {model}", model=card.title),
             lambda title, _: self.said.emit(tr("{model} is as it was.", model=title)),
         )
 
-    def continue_import(self, card: api.ModelCard) -> None:
+    def continue_import(self, card: protocol.ModelCard) -> None:
         """Continue an unfinished import."""
         self._begin(
-            api.ContinueImport(self._link.new_id(), card.name),
+            protocol.ContinueImport(self._link.new_id(), card.name),
             card.title,
             tr("Importing {model}", model=card.title),
             self._moved,
@@ -215,46 +215,46 @@ class LibraryViewModel(QObject):
 
     def add_folder(self, folder: str, first: bool) -> None:
         """Add a folder to the library. first: new models go there."""
-        self._ask(api.AddFolder(self._link.new_id(), folder, first), self._folders_changed)
+        self._ask(protocol.AddFolder(self._link.new_id(), folder, first), self._folders_changed)
 
     def forget_folder(self, folder: str) -> None:
         """Take a folder out of the library."""
-        self._ask(api.ForgetFolder(self._link.new_id(), folder), self._folders_changed)
+        self._ask(protocol.ForgetFolder(self._link.new_id(), folder), self._folders_changed)
 
     # ---- what the engine says ---------------------------------------------------------------------------------
 
-    def _ask(self, command: api.Command, done: Callable[[Any], object]) -> None:
-        def heard(event: api.Event) -> None:
-            if isinstance(event, api.Done):
+    def _ask(self, command: protocol.Command, done: Callable[[Any], object]) -> None:
+        def heard(event: protocol.Event) -> None:
+            if isinstance(event, protocol.Done):
                 done(event.result)
-            elif isinstance(event, api.Failed):
+            elif isinstance(event, protocol.Failed):
                 self.failed.emit(event)
 
         self._link.send(command, heard)
 
-    def _begin(self, command: api.Command, model: str, text: str, done: Callable[[str, Any], object]) -> None:
-        def heard(event: api.Event) -> None:
-            if isinstance(event, api.Progress):
+    def _begin(self, command: protocol.Command, model: str, text: str, done: Callable[[str, Any], object]) -> None:
+        def heard(event: protocol.Event) -> None:
+            if isinstance(event, protocol.Progress):
                 self.jobs[command.id] = Job(command.id, model, text, event)
             else:
                 self.jobs.pop(command.id, None)
-                if isinstance(event, api.Done):
+                if isinstance(event, protocol.Done):
                     done(model, event.result)
-                elif isinstance(event, api.Failed):
+                elif isinstance(event, protocol.Failed):
                     self.failed.emit(event)
                 self._models.refresh()
             self.jobs_changed.emit()
 
-        self.jobs[command.id] = Job(command.id, model, text, api.Progress(command.id, translated(tr("Waiting"))))
+        self.jobs[command.id] = Job(command.id, model, text, protocol.Progress(command.id, translated(tr("Waiting"))))
         self.jobs_changed.emit()
         self._link.send(command, heard)
 
-    def _verified(self, model: str, report: api.VerifyReport) -> None:
+    def _verified(self, model: str, report: protocol.VerifyReport) -> None:
         if report.damaged:
             self.failed.emit(
-                api.Failed(
+                protocol.Failed(
                     "",
-                    api.Kind.BROKEN_FILE,
+                    protocol.Kind.BROKEN_FILE,
                     translated(tr("{model} is damaged.", model=model)),
                     report.action,
                     "\n".join(report.damaged),
@@ -263,7 +263,7 @@ class LibraryViewModel(QObject):
         else:
             self.said.emit(tr("{model} is whole: every byte is as it was when it was made.", model=model))
 
-    def _moved(self, model: str, card: api.ModelCard) -> None:
+    def _moved(self, model: str, card: protocol.ModelCard) -> None:
         self.said.emit(tr("{model} is in {folder} now.", model=model, folder=card.path))
 
     def _restored(self, name: str, _: object) -> None:
@@ -279,67 +279,67 @@ class LibraryViewModel(QObject):
     def _library_changed(self) -> None:
         if not self._asked:
             return
-        self._ask(api.ListFolders(self._link.new_id()), self._folders_listed)
-        self._ask(api.ListDeleted(self._link.new_id()), self._deleted_listed)
+        self._ask(protocol.ListFolders(self._link.new_id()), self._folders_listed)
+        self._ask(protocol.ListDeleted(self._link.new_id()), self._deleted_listed)
 
-    def _folders_changed(self, folders: tuple[api.ModelFolder, ...]) -> None:
+    def _folders_changed(self, folders: tuple[protocol.ModelFolder, ...]) -> None:
         self._folders_listed(folders)
         self._models.refresh()  # those in a folder come and go with it
 
-    def _folders_listed(self, folders: tuple[api.ModelFolder, ...]) -> None:
+    def _folders_listed(self, folders: tuple[protocol.ModelFolder, ...]) -> None:
         self.folders = folders
         self.folders_changed.emit()
 
-    def _deleted_listed(self, deleted: tuple[api.DeletedModel, ...]) -> None:
+    def _deleted_listed(self, deleted: tuple[protocol.DeletedModel, ...]) -> None:
         self.deleted = deleted
         self.folders_changed.emit()
 
-    def _catalogue_listed(self, models: tuple[api.HubModel, ...]) -> None:
+    def _catalogue_listed(self, models: tuple[protocol.HubModel, ...]) -> None:
         self.catalogue = models
         self.catalogue_changed.emit()
 
-    def _find_heard(self, event: api.Event) -> None:
-        if isinstance(event, api.Progress):
+    def _find_heard(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Progress):
             self.finding = event
         else:
             self.finding = None
-            if isinstance(event, api.Done):
+            if isinstance(event, protocol.Done):
                 self.found = event.result
-            elif isinstance(event, api.Failed):
+            elif isinstance(event, protocol.Failed):
                 self.failed.emit(event)
         self.found_changed.emit()
 
     def _ask_page(self, page: int) -> None:
         self._search, self.searching = self._link.new_id(), True
-        command = api.SearchModels(self._search, self.words, page, self._settings())
+        command = protocol.SearchModels(self._search, self.words, page, self._settings())
         self._link.send(command, partial(self._search_heard, self._search, self.results))
 
-    def _search_heard(self, command: str, before: tuple[api.HubModel, ...], event: api.Event) -> None:
+    def _search_heard(self, command: str, before: tuple[protocol.HubModel, ...], event: protocol.Event) -> None:
         """before: what earlier pages had."""
         if command != self._search:
             return
-        page = event.page if isinstance(event, api.Listed) else getattr(event, "result", None)
-        if isinstance(page, api.SearchPage):
+        page = event.page if isinstance(event, protocol.Listed) else getattr(event, "result", None)
+        if isinstance(page, protocol.SearchPage):
             self.results = (*before, *page.models)
             self._page, self.pages, self.matches = page.page, page.pages, page.found
-        if isinstance(event, api.Failed):
+        if isinstance(event, protocol.Failed):
             self.search_problem = event
-        if not isinstance(event, (api.Listed, api.Progress)):
+        if not isinstance(event, (protocol.Listed, protocol.Progress)):
             self.searching, self._search = False, ""
         self.results_changed.emit()
 
-    def _transfers_listed(self, transfers: tuple[api.Transfer, ...]) -> None:
+    def _transfers_listed(self, transfers: tuple[protocol.Transfer, ...]) -> None:
         self.transfers = {t.id: t for t in transfers}
         self.transfers_changed.emit(None)
 
     @Slot(object)
-    def _transfer_heard(self, transfer: api.Transfer) -> None:
+    def _transfer_heard(self, transfer: protocol.Transfer) -> None:
         known = self.transfers.get(transfer.id)
-        if transfer.state == api.CANCELLED:
+        if transfer.state == protocol.CANCELLED:
             self.transfers.pop(transfer.id, None)
         else:
             self.transfers[transfer.id] = transfer
-        if transfer.state == api.FINISHED and (known is None or known.state != api.FINISHED):
+        if transfer.state == protocol.FINISHED and (known is None or known.state != protocol.FINISHED):
             self.said.emit(tr("{model} is here.", model=transfer.name))
             self._models.refresh()
             self.refresh_catalogue()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from app.i18n.translate import plural, sentences, tr
 from app.widgets.text import size
-from engine import api
+from engine import protocol
 
 _FAST, _FAIR = 2.0e9, 0.5e9  # bytes a second of a disk
 
 
-def computer_facts(computer: api.Computer) -> list[str]:
+def computer_facts(computer: protocol.Computer) -> list[str]:
     """A sentence or two each of processor, memory, graphics cards and disk."""
     p, m = computer.processor, computer.machine
     cores = plural("{name} with 1 core.", "{name} with %n cores.", p.physical, name=p.name)

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.backend.engine_link import EngineLink
 from app.chat.conversation import Conversation
 from app.i18n.translate import tr
-from engine import api
+from engine import protocol
 from engine.translatable import translated
 
 
@@ -20,9 +20,9 @@ class ComputerProbe(QObject):
     def __init__(self, link: EngineLink, conversation: Conversation, parent: QObject) -> None:
         super().__init__(parent)
         self._link, self._conversation = link, conversation
-        self.computer: api.Computer | None = None
-        self.progress: api.Progress | None = None
-        self.problem: api.Failed | None = None
+        self.computer: protocol.Computer | None = None
+        self.progress: protocol.Progress | None = None
+        self.problem: protocol.Failed | None = None
         self.waiting = False
         self._again = False
         self._command = ""
@@ -41,8 +41,8 @@ class ComputerProbe(QObject):
 
     def _send(self) -> None:
         self._command, self.waiting = self._link.new_id(), False
-        self.progress = api.Progress(self._command, translated(tr("Waiting for its turn")))
-        self._link.send(api.ProbeComputer(self._command, self._again), self._heard)
+        self.progress = protocol.Progress(self._command, translated(tr("Waiting for its turn")))
+        self._link.send(protocol.ProbeComputer(self._command, self._again), self._heard)
         self.changed.emit()
 
     @Slot()
@@ -53,15 +53,15 @@ class ComputerProbe(QObject):
         elif not self._conversation.working and self.waiting and not self._command:
             self._send()
 
-    def _heard(self, event: api.Event) -> None:
-        if isinstance(event, api.Progress):
+    def _heard(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Progress):
             self.progress = event
         else:
             self._command, self.progress = "", None
-            if isinstance(event, api.Done):
+            if isinstance(event, protocol.Done):
                 self.computer, self.waiting = event.result, False
                 self.measured.emit()
-            elif isinstance(event, api.Failed):
+            elif isinstance(event, protocol.Failed):
                 self.problem, self.waiting = event, False
             elif self.waiting and not self._conversation.working:  # the answer was the shorter of the two
                 self._send()

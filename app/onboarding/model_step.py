@@ -18,13 +18,13 @@ from app.onboarding.recommendations import Recommendation, recommend, time_to_fe
 from app.onboarding.steps import TourStep
 from app.widgets.layouts import empty
 from app.widgets.text import size
-from engine import api
+from engine import protocol
 
 _BUILTIN = "builtin"
 
 
 class ModelStep(TourStep):
-    """wanted: fetch this api.HubModel. opened: open the model of this name, and chat."""
+    """wanted: fetch this protocol.HubModel. opened: open the model of this name, and chat."""
 
     wanted = Signal(object)
     opened = Signal(str)
@@ -91,7 +91,7 @@ class ModelStep(TourStep):
             return tr("None of the models in Underhill's list suits this computer as it is now. The built-in one does.")
         return tr("Fetching one takes a while; meanwhile, and without a network, the built-in model is there.")
 
-    def _under_way(self) -> dict[str, api.Transfer]:
+    def _under_way(self) -> dict[str, protocol.Transfer]:
         return {t.repo: t for t in self._view_model.transfers.values()}
 
     def _offer(self, offer: Recommendation, first: bool) -> LibraryEntry:
@@ -99,14 +99,14 @@ class ModelStep(TourStep):
         assert m.fit is not None
         t, online = self._under_way().get(m.repo), not self._network.offline
         actions = []
-        if m.here or (t is not None and t.state == api.FINISHED):
+        if m.here or (t is not None and t.state == protocol.FINISHED):
             actions.append(
                 Action(tr("Chat with it"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
             )
         elif t is None:
             actions.append(Action(tr("Get it"), partial(self.wanted.emit, m), primary=first and online, enabled=online))
-        elif t.state in (api.PAUSED, api.FAILED):
-            go = tr("Go on") if t.state == api.PAUSED else tr("Try again")
+        elif t.state in (protocol.PAUSED, protocol.FAILED):
+            go = tr("Go on") if t.state == protocol.PAUSED else tr("Try again")
             actions.append(Action(go, partial(self._view_model.resume, t.id), primary=True))
         else:
             actions.append(Action(tr("Pause"), partial(self._view_model.pause, t.id)))
@@ -114,27 +114,27 @@ class ModelStep(TourStep):
         facts = model_text.joined(
             model_text.parameters(m.parameters, 0), fetched, tr("{amount} on the disk", amount=size(m.fit.disk))
         )
-        moving = t is not None and t.state != api.FINISHED
+        moving = t is not None and t.state != protocol.FINISHED
         return LibraryEntry(
             m.title, facts, pill=m.fit.pill, sentence=m.fit.sentence, note=sentences(offer.why, m.about),
             actions=actions, progress=moving,
         )  # fmt: skip
 
-    def _builtin(self, card: api.ModelCard, primary: bool) -> LibraryEntry:
+    def _builtin(self, card: protocol.ModelCard, primary: bool) -> LibraryEntry:
         action = Action(tr("Chat with it"), partial(self.opened.emit, card.name), primary=primary)
         facts = model_text.joined(model_text.parameters(card.parameters, 0), tr("it is here already"))
         return LibraryEntry(card.title, facts, note=card.note, actions=[action])
 
     @Slot(object)
-    def _moved(self, transfer: api.Transfer | None) -> None:
+    def _moved(self, transfer: protocol.Transfer | None) -> None:
         self.refresh()
         if transfer is not None:
             self._fill(transfer)
 
-    def _fill(self, t: api.Transfer) -> None:
+    def _fill(self, t: protocol.Transfer) -> None:
         """Where a model on its way has got to."""
         entry = self.entries.get(t.repo)
-        if entry is None or t.state == api.FINISHED:
+        if entry is None or t.state == protocol.FINISHED:
             return
         tell_progress(entry, t)
         if t.problem:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.i18n.translate import tr
-from engine import api
+from engine import protocol
 
 READING_SPEED = 5.0  # tokens a second, about as fast as people read
 QUICKER_FACTOR = 1.5  # times; less of a difference is none to choose by
@@ -17,11 +17,11 @@ LINK_BYTES_PER_SECOND = 50e6 / 8  # bytes a second of the connection that times 
 class Recommendation:
     """A model to offer. why: in a sentence, against the others."""
 
-    model: api.HubModel
+    model: protocol.HubModel
     why: str
 
 
-def recommend(models: Sequence[api.HubModel]) -> list[Recommendation]:
+def recommend(models: Sequence[protocol.HubModel]) -> list[Recommendation]:
     """The one to recommend first, then at most one quicker and one larger; empty where none of them fits.
 
     Models that ask for an account, or whose download is not known, are left to the library page.
@@ -45,7 +45,7 @@ def recommend(models: Sequence[api.HubModel]) -> list[Recommendation]:
     return found
 
 
-def fit_summary(models: Sequence[api.HubModel]) -> str:
+def fit_summary(models: Sequence[protocol.HubModel]) -> str:
     """How many of the catalogue run well here, in a sentence."""
     fit = sum(m.fit is not None and m.fit.pill == "fits" for m in models)
     known = sum(m.fit is not None for m in models)
@@ -66,7 +66,7 @@ def time_to_fetch(nbytes: int) -> str:
     return tr("about {hours:.1f} h at 50 Mbit/s", hours=minutes / 60)
 
 
-def speed(model: api.HubModel) -> float:
+def speed(model: protocol.HubModel) -> float:
     """Tokens a second, at worst; 0 where it does not run well."""
     fit = model.fit
     return fit.speed[0] if fit is not None and fit.pill == "fits" and fit.speed is not None else 0.0

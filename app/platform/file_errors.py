@@ -8,12 +8,12 @@ from pathlib import Path
 
 from app.i18n.problem import problem
 from app.i18n.translate import tr
-from engine import api, regular_file
+from engine import protocol, regular_file
 
 
-def file_error(path: Path, cause: Exception) -> api.UnderhillError | None:
+def file_error(path: Path, cause: Exception) -> protocol.UnderhillError | None:
     """None where it is a file, and something else is wrong with it."""
-    name, kind = path.name, api.Kind.BAD_REQUEST
+    name, kind = path.name, protocol.Kind.BAD_REQUEST
     if isinstance(cause, regular_file.NotAFile):
         sentence = tr("{file} is not a file but a device or a pipe.", file=name)
         action = tr("Choose another file.")
@@ -23,7 +23,7 @@ def file_error(path: Path, cause: Exception) -> api.UnderhillError | None:
     elif _is_folder(path):
         sentence, action = tr("{file} is a folder.", file=name), tr("Choose the files in it that matter.")
     elif isinstance(cause, FileNotFoundError):
-        kind, sentence = api.Kind.MISSING_FILE, tr("{file} is not there any more.", file=name)
+        kind, sentence = protocol.Kind.MISSING_FILE, tr("{file} is not there any more.", file=name)
         action = tr("Choose another file.")
     else:
         return None

@@ -1,1 +1,1 @@
-"""The settings dialog, made from what engine.api.settings declares."""
+"""The settings dialog, made from what engine.protocol.settings declares."""

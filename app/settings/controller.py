@@ -16,7 +16,7 @@ from app.settings.preferences import Preferences
 from app.settings.shared import SharedSettingsPage
 from app.theme.theme import Theme
 from app.widgets.dialogs import raise_window
-from engine import api
+from engine import protocol
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
@@ -34,11 +34,11 @@ class SharedSettingsController(QObject):
         page.changed.connect(self._keep)
         page.token.kept.connect(self._keep_token)
         page.token.forgotten.connect(self._forget_token)
-        page.folders.added.connect(lambda path: self._folders(api.AddFolder, path))
-        page.folders.preferred.connect(lambda path: self._folders(api.AddFolder, path, True))
-        page.folders.forgotten.connect(lambda path: self._folders(api.ForgetFolder, path))
-        self._ask(api.ReadSettings, page.show_kept, page.token.say)
-        self._folders(api.ListFolders)
+        page.folders.added.connect(lambda path: self._folders(protocol.AddFolder, path))
+        page.folders.preferred.connect(lambda path: self._folders(protocol.AddFolder, path, True))
+        page.folders.forgotten.connect(lambda path: self._folders(protocol.ForgetFolder, path))
+        self._ask(protocol.ReadSettings, page.show_kept, page.token.say)
+        self._folders(protocol.ListFolders)
         page.seen.connect(self._ask_token)  # not before: a keyring that is locked asks for its password
 
     def end(self) -> None:
@@ -46,18 +46,22 @@ class SharedSettingsController(QObject):
         self._page = None
 
     def _ask(
-        self, kind: type[api.Command], done: Callable[..., object], failed: Callable[[str], object], *values: object
+        self,
+        kind: type[protocol.Command],
+        done: Callable[..., object],
+        failed: Callable[[str], object],
+        *values: object,
     ) -> None:
-        def heard(event: api.Event) -> None:
-            if isinstance(event, api.Done) and kind in (api.ReadSettings, api.KeepSettings):
+        def heard(event: protocol.Event) -> None:
+            if isinstance(event, protocol.Done) and kind in (protocol.ReadSettings, protocol.KeepSettings):
                 self._told(event.result)  # the window wants to know, also once the page has gone
             if self._page is None:
                 return
-            if isinstance(event, api.Failed):
+            if isinstance(event, protocol.Failed):
                 failed(sentences(event.sentence, event.action))
-            elif isinstance(event, api.Done):
+            elif isinstance(event, protocol.Done):
                 done(event.result)
-                if kind in (api.AddFolder, api.ForgetFolder):
+                if kind in (protocol.AddFolder, protocol.ForgetFolder):
                     self._models.refresh()  # models come and go with their folder
 
         self._models.ask(kind, heard, *values)
@@ -66,7 +70,7 @@ class SharedSettingsController(QObject):
     def _keep(self, name: str, value: object) -> None:
         assert self._page is not None
         page = self._page
-        self._ask(api.KeepSettings, lambda kept: self._kept(name, kept), lambda why: page.refuse(name, why),
+        self._ask(protocol.KeepSettings, lambda kept: self._kept(name, kept), lambda why: page.refuse(name, why),
                   {name: value})  # fmt: skip
 
     def _kept(self, name: str, values: dict[str, Any]) -> None:
@@ -75,24 +79,24 @@ class SharedSettingsController(QObject):
         if name == "endpoint":  # another hub has another token
             self._ask_token()
 
-    def _folders(self, kind: type[api.Command], *values: object) -> None:
+    def _folders(self, kind: type[protocol.Command], *values: object) -> None:
         assert self._page is not None
         self._ask(kind, self._page.folders.show_folders, self._page.folders.say, *values)
 
     @Slot()
     def _ask_token(self) -> None:
         assert self._page is not None
-        self._ask(api.AskToken, self._page.token.show_state, self._page.token.say)
+        self._ask(protocol.AskToken, self._page.token.show_state, self._page.token.say)
 
     @Slot(str)
     def _keep_token(self, token: str) -> None:
         assert self._page is not None
-        self._ask(api.KeepToken, lambda account: self._ask_token(), self._page.token.say, token)
+        self._ask(protocol.KeepToken, lambda account: self._ask_token(), self._page.token.say, token)
 
     @Slot()
     def _forget_token(self) -> None:
         assert self._page is not None
-        self._ask(api.ForgetToken, lambda there_was: self._ask_token(), self._page.token.say)
+        self._ask(protocol.ForgetToken, lambda there_was: self._ask_token(), self._page.token.say)
 
 
 class SettingsController(QObject):
@@ -146,7 +150,7 @@ class SettingsController(QObject):
             self._took(last)
         dialog.need_reload(self._stale)
         dialog.show_page(self._page)
-        self._models.ask(api.AskChoices, self._choices)
+        self._models.ask(protocol.AskChoices, self._choices)
         if not self._place.isEmpty():
             dialog.restoreGeometry(self._place)
         dialog.show()
@@ -179,14 +183,14 @@ class SettingsController(QObject):
             self._dialog.show_card(self._models.card, {card.name: card.title for card in self._models.cards})
 
     @Slot(object)
-    def _took(self, telemetry: api.Telemetry) -> None:
+    def _took(self, telemetry: protocol.Telemetry) -> None:
         if self._dialog is not None:
             self._dialog.show_memory(telemetry.memory)
             self._dialog.show_ahead(telemetry.ahead)
 
-    def _choices(self, event: api.Event) -> None:
+    def _choices(self, event: protocol.Event) -> None:
         """Disable what cannot be chosen here; where the engine does not say, opening the model refuses it."""
-        if self._dialog is not None and isinstance(event, api.Done):
+        if self._dialog is not None and isinstance(event, protocol.Done):
             self._dialog.forbid(event.result)
 
     @Slot(str, object, str)
@@ -197,19 +201,19 @@ class SettingsController(QObject):
         card = self._models.card
         if card is None or model not in ("", card.name):
             return
-        if not api.settings.ALL[name].live:
+        if not protocol.settings.ALL[name].live:
             self._stale = True
             return
         if not model and name in self._preferences.models.get(card.name, {}):
             return  # this model has its own
 
-        def heard(event: api.Event) -> None:
-            if isinstance(event, api.Failed):
+        def heard(event: protocol.Event) -> None:
+            if isinstance(event, protocol.Failed):
                 self._refused(model, name, before, event)
 
         self._models.update({name: value}, heard)
 
-    def _refused(self, model: str, name: str, before: object, event: api.Failed) -> None:
+    def _refused(self, model: str, name: str, before: object, event: protocol.Failed) -> None:
         """Undo a change that the engine refused, and say why."""
         self._preferences.set(model, name, before)
         self._window.remembering.save()
@@ -250,11 +254,11 @@ class SettingsController(QObject):
     def _reset(self) -> None:
         p = self._preferences
         name = self._models.card.name if self._models.card is not None else ""
-        live = [n for n in p.engine_for(name) if api.settings.ALL[n].live]
+        live = [n for n in p.engine_for(name) if protocol.settings.ALL[n].live]
         self._stale = self._stale or len(live) < len(p.engine_for(name))
         p.engine.clear()
         p.models.clear()
         p.sampling.clear()
         self._conversation.sampling = {}
-        self._models.update({n: api.settings.ALL[n].default for n in live})
+        self._models.update({n: protocol.settings.ALL[n].default for n in live})
         self._window.remembering.save()

@@ -33,14 +33,14 @@ from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.search_field import SearchField
 from app.widgets.text import plain_tip
-from engine import api
+from engine import protocol
 
 _PAGES = {
     "sampling": (tr_noop("Answers"), tr_noop("How words are chosen. In force from the next answer on.")),
     "speed": (tr_noop("Speed and precision"), tr_noop("What runs how exactly, and where it waits.")),
     "memory": (tr_noop("Memory"), tr_noop("How much of this computer Underhill may use.")),
 }
-_SAMPLING = {s.name for s in api.settings.SAMPLING}
+_SAMPLING = {s.name for s in protocol.settings.SAMPLING}
 
 
 class SettingsDialog(QDialog):
@@ -64,7 +64,7 @@ class SettingsDialog(QDialog):
         sizes.follow(self, SettingsDialog._fit)
         self._preferences = preferences
         self._theme = theme
-        self._card: api.ModelCard | None = None
+        self._card: protocol.ModelCard | None = None
         self._titles: Mapping[str, str] = {}
         self.editors: dict[str, SettingEditor] = {}
         self.search = SearchField(tr("Search settings"), self)
@@ -170,15 +170,15 @@ class SettingsDialog(QDialog):
                     # Once more where it has its place: advanced settings may only just have come.
                     QTimer.singleShot(0, editor, partial(scroll.ensureWidgetVisible, editor))
 
-    def show_card(self, card: api.ModelCard | None, titles: Mapping[str, str]) -> None:
+    def show_card(self, card: protocol.ModelCard | None, titles: Mapping[str, str]) -> None:
         """Show what is known of the open model's dials, and the choice to set it apart. card None: none is open.
 
         titles: of all models, by their names.
         """
         self._card = card
         self._titles = {**titles, **({card.name: card.title} if card is not None else {})}
-        lossy = () if card is None else api.LOSSY_DIALS
-        lines = (told(api.dial_in_words(card.calibration, dial)) for dial in lossy if card is not None)
+        lossy = () if card is None else protocol.LOSSY_DIALS
+        lines = (told(protocol.dial_in_words(card.calibration, dial)) for dial in lossy if card is not None)
         self.editors["dial"].explain("\n".join(lines))
         self._list_models()
         self._show_elsewhere()
@@ -193,7 +193,7 @@ class SettingsDialog(QDialog):
         """Show what predicts experts now, and how well."""
         self.editors["predictor"].explain(sentence)
 
-    def show_memory(self, use: api.MemoryUse | None) -> None:
+    def show_memory(self, use: protocol.MemoryUse | None) -> None:
         """Show where the bytes under the ceiling go now."""
         self.memory.show_use(use)
 
@@ -213,7 +213,7 @@ class SettingsDialog(QDialog):
 
     def _settings_page(self, group: str) -> SettingsPage:
         page = SettingsPage(*(tr(text) for text in _PAGES[group]))
-        for setting in (s for s in api.settings.ALL.values() if s.group == group):
+        for setting in (s for s in protocol.settings.ALL.values() if s.group == group):
             editor = SettingEditor(setting, self._value(setting.name), page)
             editor.changed.connect(self._edited)
             editor.elsewhere.chosen.connect(self._go_to)
@@ -246,19 +246,19 @@ class SettingsDialog(QDialog):
 
     def _base(self, name: str) -> Any:
         """What a setting is where nobody chose here: the default, or for one model what all have."""
-        setting = api.settings.ALL[name]
+        setting = protocol.settings.ALL[name]
         return self._preferences.engine.get(name, setting.default) if self._model else setting.default
 
     def _value(self, name: str) -> Any:
         if name in _SAMPLING:
-            return self._preferences.sampling.get(name, api.settings.ALL[name].default)
+            return self._preferences.sampling.get(name, protocol.settings.ALL[name].default)
         own: Mapping[str, Any] = self._preferences.models.get(self._model, {}) if self._model else {}
-        return own.get(name, self._preferences.engine.get(name, api.settings.ALL[name].default))
+        return own.get(name, self._preferences.engine.get(name, protocol.settings.ALL[name].default))
 
     def _fill(self) -> None:
         """Show what is in force."""
         for name, editor in self.editors.items():
-            editor.set_base(api.settings.ALL[name].default if name in _SAMPLING else self._base(name))
+            editor.set_base(protocol.settings.ALL[name].default if name in _SAMPLING else self._base(name))
             editor.set_value(self._value(name))
         self._show_needs()
         self._show_elsewhere()
@@ -308,7 +308,7 @@ class SettingsDialog(QDialog):
         """Grey out what has nothing to do for want of another setting's value."""
         for editor in self.editors.values():
             if editor.setting.needs is not None:
-                other = api.settings.ALL[editor.setting.needs[0]]
+                other = protocol.settings.ALL[editor.setting.needs[0]]
                 editor.needs(other, self._value(other.name))
 
     def _picture(self) -> None:
@@ -329,7 +329,7 @@ class SettingsDialog(QDialog):
     def _show_scope(self) -> None:
         """What belongs to a model can be set for one; how the window looks and how words are chosen cannot."""
         page = self.pages[self._stack.currentIndex()]
-        self._scope_row.setVisible(any(e.setting in api.settings.ENGINE for e in page.editors))
+        self._scope_row.setVisible(any(e.setting in protocol.settings.ENGINE for e in page.editors))
 
     @Slot(str, object)
     def _edited(self, name: str, value: object) -> None:
@@ -345,7 +345,7 @@ class SettingsDialog(QDialog):
         self._show_needs()
         self._show_elsewhere()
         self._picture()
-        if not api.settings.ALL[name].live and self._is_open:
+        if not protocol.settings.ALL[name].live and self._is_open:
             self.need_reload(True)
 
     @Slot(float, float)
@@ -395,7 +395,7 @@ class SettingsDialog(QDialog):
         self._list_models()
         self._fill()
         self.look.reset()
-        if any(not api.settings.ALL[name].live for name in held):
+        if any(not protocol.settings.ALL[name].live for name in held):
             self.need_reload(True)
 
     def need_reload(self, needed: bool) -> None:

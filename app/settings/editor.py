@@ -25,7 +25,7 @@ from app.theme import sizes
 from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.layouts import FlowLayout, empty
 from app.widgets.text import plain_entry
-from engine import api
+from engine import protocol
 
 STEPS = 100
 
@@ -35,7 +35,7 @@ class SharesEditor(QWidget):
 
     changed = Signal()
 
-    def __init__(self, setting: api.settings.Setting, parent: QWidget | None = None) -> None:
+    def __init__(self, setting: protocol.settings.Setting, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._setting = setting
         self.automatic = QCheckBox(told(setting.automatic), self)
@@ -163,7 +163,7 @@ class OtherValues(QWidget):
         self.updateGeometry()
 
 
-def value_text(setting: api.settings.Setting, value: Any) -> str:
+def value_text(setting: protocol.settings.Setting, value: Any) -> str:
     """A value as the setting's control shows it."""
     if setting.kind == "bool":
         return tr("on", about="a setting") if value else tr("off", about="a setting")
@@ -176,7 +176,7 @@ def value_text(setting: api.settings.Setting, value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-Setting = api.settings.Setting
+Setting = protocol.settings.Setting
 _LATER = tr_noop("Takes effect when the model is loaded again.")
 
 
@@ -330,7 +330,7 @@ class SettingEditor(QWidget):
     def _take(self) -> None:
         try:
             value = self.setting.check(self._read())
-        except api.UnderhillError as error:
+        except protocol.UnderhillError as error:
             self.say(told(str(error)))
             return
         if value != self._value:

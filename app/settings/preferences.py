@@ -11,7 +11,7 @@ from typing import Any
 
 from app.i18n.engine_texts import told
 from app.i18n.translate import tr
-from engine import api
+from engine import protocol
 from engine.regular_file import read_json
 
 FONT_PERCENTS = (85, 100, 115, 130, 150, 175)
@@ -19,8 +19,8 @@ FONT_PERCENTS = (85, 100, 115, 130, 150, 175)
 
 @dataclass
 class Preferences:
-    """engine, sampling: values that differ from the defaults, by the names in api.settings. models: the same for single
-    models, by their names, where they differ from `engine`. font_percent: of FONT_PERCENTS.
+    """engine, sampling: values that differ from the defaults, by the names in protocol.settings. models: the same for
+    single models, by their names, where they differ from `engine`. font_percent: of FONT_PERCENTS.
     """
 
     model: str = "builtin"
@@ -30,7 +30,7 @@ class Preferences:
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     font_percent: int = 100
     language: str = "system"  # or the code of one of app.i18n.languages.languages
-    thinking: str = "on"  # or another of api.THINKING; of a model that has no such level, the nearest
+    thinking: str = "on"  # or another of protocol.THINKING; of a model that has no such level, the nearest
     live_open: bool = True
     sidebar_open: bool = True
     geometry: str = ""  # QMainWindow.saveGeometry in base64
@@ -47,11 +47,11 @@ class Preferences:
 
     def of(self, model: str, name: str) -> Any:
         """An engine setting as it is for a model, or with '' for all."""
-        return self.engine_for(model).get(name, api.settings.ALL[name].default)
+        return self.engine_for(model).get(name, protocol.settings.ALL[name].default)
 
     def set(self, model: str, name: str, value: Any) -> None:
         """Change one for a model, or with '' for all. What is as it would be otherwise is not kept."""
-        otherwise = self.of("", name) if model else api.settings.ALL[name].default
+        otherwise = self.of("", name) if model else protocol.settings.ALL[name].default
         own = self.models.setdefault(model, {}) if model else self.engine
         own.pop(name, None)
         if value != otherwise:
@@ -81,11 +81,11 @@ def load(path: Path) -> tuple[Preferences, str]:
         if type(found.get(f.name)) is type(getattr(defaults, f.name))
     }
     known.setdefault("toured", True)  # kept by a version that had no tour: not the first run
-    known["engine"], bad = _valid(found.get("engine"), api.settings.ENGINE)
-    known["sampling"], worse = _valid(found.get("sampling"), api.settings.SAMPLING)
-    own = {name: _valid(values, api.settings.ENGINE) for name, values in known.get("models", {}).items()}
+    known["engine"], bad = _valid(found.get("engine"), protocol.settings.ENGINE)
+    known["sampling"], worse = _valid(found.get("sampling"), protocol.settings.SAMPLING)
+    own = {name: _valid(values, protocol.settings.ENGINE) for name, values in known.get("models", {}).items()}
     known["models"] = {name: good for name, (good, _) in own.items() if good}
-    if known.get("thinking") not in api.THINKING:
+    if known.get("thinking") not in protocol.THINKING:
         known["thinking"] = "on"
     if known.get("font_percent") not in FONT_PERCENTS:
         known["font_percent"] = 100
@@ -104,7 +104,7 @@ def save(preferences: Preferences, path: Path) -> None:
     os.replace(partial, path)
 
 
-def _valid(values: Any, among: tuple[api.settings.Setting, ...]) -> tuple[dict[str, Any], list[str]]:
+def _valid(values: Any, among: tuple[protocol.settings.Setting, ...]) -> tuple[dict[str, Any], list[str]]:
     """The values that still hold, and a sentence for each that does not."""
     good: dict[str, Any] = {}
     bad: list[str] = []
@@ -113,6 +113,6 @@ def _valid(values: Any, among: tuple[api.settings.Setting, ...]) -> tuple[dict[s
         if name in known:
             try:
                 good[name] = known[name].check(value)
-            except api.UnderhillError as error:
+            except protocol.UnderhillError as error:
                 bad.append(told(str(error)))
     return good, bad

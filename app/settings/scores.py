@@ -12,7 +12,7 @@ from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.builders import make_label, vbox
 from app.widgets.text import percent
-from engine import api
+from engine import protocol
 
 _BARS = 50
 _NEAR = 8.0  # pixels from which a cut can be taken hold of
@@ -130,7 +130,7 @@ class ScoresPanel(QWidget):
         self.picture = ScorePicture(theme, self)
         self._words = make_label("", self, "muted", wrap=True)
         self._words.setTextFormat(Qt.TextFormat.RichText)
-        self._shown: tuple[api.ModelCard | None, str, float | None, float | None] = (None, "", None, None)
+        self._shown: tuple[protocol.ModelCard | None, str, float | None, float | None] = (None, "", None, None)
         theme.changed.connect(self._show_again)
         vbox(self.picture, self._words, parent=self, margins=(0, 6, 0, 6), spacing=4)
 
@@ -143,7 +143,7 @@ class ScoresPanel(QWidget):
     def _show_again(self) -> None:
         self.show_model(*self._shown)
 
-    def show_model(self, card: api.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> None:
+    def show_model(self, card: protocol.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> None:
         """Show a model's scores. t1, t2: those chosen by hand."""
         self._shown = (card, dial, t1, t2)
         found = card.calibration if card is not None else None
@@ -178,7 +178,7 @@ class ScoresPanel(QWidget):
         self._words.setText(f"{note}<br>{swatches(parts)}")
 
 
-def cuts_of(card: api.ModelCard, dial: str, t1: float | None, t2: float | None) -> tuple[float, float] | None:
+def cuts_of(card: protocol.ModelCard, dial: str, t1: float | None, t2: float | None) -> tuple[float, float] | None:
     """T1 and T2 as they are in force: the dial's, but for those chosen by hand. None: the scores are not known."""
     found = card.calibration
     if found is None or not found.scores:
@@ -191,7 +191,7 @@ def cuts_of(card: api.ModelCard, dial: str, t1: float | None, t2: float | None) 
     return low, high
 
 
-def pushed_cuts(card: api.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> dict[str, str]:
+def pushed_cuts(card: protocol.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> dict[str, str]:
     """Of 't1' and 't2' the one that nobody chose and that the other has pushed away from the dial's: a note."""
     cuts = cuts_of(card, dial, t1, t2) if card is not None else None
     if card is None or card.calibration is None or cuts is None or dial == "exact":

@@ -22,10 +22,10 @@ from app.theme import sizes
 from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.layouts import FlowLayout
 from app.widgets.text import size
-from engine import api
+from engine import protocol
 
 _OWN = Qt.ItemDataRole.UserRole + 1  # whether a folder is the one that cannot be taken out
-_SHOWN = [s for s in api.settings.SHARED if s.name != "model_folders"]  # which has a list of its own
+_SHOWN = [s for s in protocol.settings.SHARED if s.name != "model_folders"]  # which has a list of its own
 
 
 class TokenEditor(QWidget):
@@ -61,7 +61,7 @@ class TokenEditor(QWidget):
         """Show a result."""
         self._state.setText(text)
 
-    def show_state(self, state: api.TokenState) -> None:
+    def show_state(self, state: protocol.TokenState) -> None:
         """Show whether there is a token, and where."""
         where = {
             "keyring": tr("There is one for {hub}, in the system's keyring.", hub=state.endpoint),
@@ -120,7 +120,7 @@ class FolderList(QWidget):
         vbox(label, self._note, self.list, self._problem, row, parent=self, margins=(0, 9, 0, 9), spacing=5)
         self._chosen()
 
-    def show_folders(self, folders: tuple[api.ModelFolder, ...]) -> None:
+    def show_folders(self, folders: tuple[protocol.ModelFolder, ...]) -> None:
         """Fill the list; the folder for new models comes first."""
         self.list.clear()
         for folder in folders:
@@ -154,7 +154,7 @@ class FolderList(QWidget):
 
 
 class SharedSettingsPage(SettingsPage):
-    """Disabled until `show_kept`. changed: one of api.settings.SHARED. seen: it is shown for the first time.
+    """Disabled until `show_kept`. changed: one of protocol.settings.SHARED. seen: it is shown for the first time.
 
     seen: it is shown for the first time.
     """

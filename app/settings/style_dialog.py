@@ -21,7 +21,7 @@ from app.storage.records import Style
 from app.widgets.builders import hbox, make_button, vbox
 from app.widgets.dialogs import confirm
 from app.widgets.text import plain_tip
-from engine import api
+from engine import protocol
 
 
 class StyleDialog(QDialog):
@@ -57,7 +57,7 @@ class StyleDialog(QDialog):
         inside.setObjectName("page")
         self.system = _field(inside, tr("System prompt"), 110)
         self.system.setPlaceholderText(tr("What the model is told before the chat, such as: Answer in one sentence."))
-        self.editors = {s.name: SettingEditor(s, None, inside) for s in api.settings.SAMPLING}
+        self.editors = {s.name: SettingEditor(s, None, inside) for s in protocol.settings.SAMPLING}
         column = vbox(QLabel(tr("System prompt"), inside), self.system, parent=inside)
         for editor in self.editors.values():
             editor.changed.connect(self._edited)
@@ -91,7 +91,7 @@ class StyleDialog(QDialog):
         self.system.setPlainText(style.system)
         self.stop.setPlainText("\n".join(t.replace("\n", "\\n") for t in style.stop))
         self._values = {s.name: style.sampling.get(s.name, self._usual.get(s.name, s.default))
-                        for s in api.settings.SAMPLING}  # fmt: skip
+                        for s in protocol.settings.SAMPLING}  # fmt: skip
         for name, editor in self.editors.items():
             editor.set_value(self._values[name])
 

@@ -56,7 +56,7 @@ class ScrollPosition:
 
 @dataclass(frozen=True)
 class Style:
-    """How a chat is answered: a system prompt, values of api.settings.SAMPLING, and texts that end an answer."""
+    """How a chat is answered: a system prompt, values of protocol.settings.SAMPLING, and texts that end an answer."""
 
     system: str = ""
     sampling: dict[str, Any] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class StoredMessage:
     """One message. Messages form a tree by parent_id; an edit or another answer is a sibling.
 
     state: 'whole', 'streaming' (being written) or 'cut' (Underhill ended while it was written).
-    finish, stats: of answers, as engine.api.Stats has them. version, versions: which sibling this is, from 1.
+    finish, stats: of answers, as engine.protocol.Stats has them. version, versions: which sibling this is, from 1.
     """
 
     id: int

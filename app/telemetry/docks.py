@@ -23,7 +23,7 @@ from app.telemetry.history import STEP, TelemetryHistory
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
-from engine import api
+from engine import protocol
 
 _WIDE = 330  # pixels, until somebody drags the border
 _TURN = 1.5  # pulses after a snapshot, while an answer streams, until all are painted that wait for their turn
@@ -38,12 +38,12 @@ class TelemetryDocks(QObject):
     While an answer streams each snapshot has one of them painted, so that none of the window's turns paints all, and
     none is painted apart from the text that came with it.
 
-    looking: api.Look, what the engine shall tell of from now on. closed: the user closed the last of them.
+    looking: protocol.Look, what the engine shall tell of from now on. closed: the user closed the last of them.
     """
 
     looking = Signal(object)
     closed = Signal()
-    took = Signal(object)  # api.Telemetry
+    took = Signal(object)  # protocol.Telemetry
 
     def __init__(self, window: QMainWindow, theme: Theme) -> None:
         super().__init__(window)
@@ -57,7 +57,7 @@ class TelemetryDocks(QObject):
         self._window_width = 0
         self._away: tuple[QDockWidget, ...] = ()  # until there is room
         self._front: tuple[QDockWidget, ...] = ()  # when they were hidden, these were seen, and no tab lay over them
-        self._look = api.Look()
+        self._look = protocol.Look()
         self._behind: list[QWidget] = []  # those that do not show the last snapshot, the next to be painted first
         self._pace = INTERVALS[0]
         self._turn = QTimer(self, singleShot=True, interval=round(1000 * _TURN * self._pace.pulse))
@@ -144,7 +144,7 @@ class TelemetryDocks(QObject):
         return not dock.isFloating() and self._window.dockWidgetArea(dock) in _SIDES
 
     @Slot(object)
-    def take(self, telemetry: api.Telemetry) -> None:
+    def take(self, telemetry: protocol.Telemetry) -> None:
         """A snapshot came."""
         self.history.add(telemetry, round(self._pace.pulse / STEP))
         self.took.emit(telemetry)
@@ -234,7 +234,7 @@ class TelemetryDocks(QObject):
     def _look_again(self) -> None:
         """Ask for what can be seen now."""
         shown = _visible(self.experts)
-        look = api.Look(shown, self.experts.inspected if shown else None, self._pace.pause, self._pace.pulse)
+        look = protocol.Look(shown, self.experts.inspected if shown else None, self._pace.pause, self._pace.pulse)
         if look != self._look:
             self._look = look
             self.looking.emit(look)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QImage
 
 from app.i18n.translate import plural, tr, tr_noop
 from app.theme.tokens import TIER_NAMES, Palette
-from engine import api
+from engine import protocol
 
 USES, LOADED, GATES, RESIDENCY, PLACE = "uses", "loaded", "gates", "residency", "place"
 MEANINGS = {
@@ -25,7 +25,7 @@ _PLACE_TIERS = {0: "0", 1: "8", 2: "16"}  # colours, by those of the tiers
 _STEPS = 64
 
 
-def draw(data: api.Telemetry, meaning: str, palette: Palette) -> QImage:
+def draw(data: protocol.Telemetry, meaning: str, palette: Palette) -> QImage:
     """One pixel per expert, colours from a table."""
     if meaning in (RESIDENCY, PLACE):
         names = _PLACE_TIERS if meaning == PLACE else {t: str(t) for t in (0, 2, 4, 8, 16, 32)}
@@ -67,7 +67,7 @@ def ramp(stops: tuple[str, ...], steps: int) -> list[int]:
     return made
 
 
-def legend(meaning: str, palette: Palette, data: api.Telemetry | None) -> list[tuple[str, str]]:
+def legend(meaning: str, palette: Palette, data: protocol.Telemetry | None) -> list[tuple[str, str]]:
     """(colour, words) for the line under the map: of tiers and places, those that occur."""
     if meaning == GATES:
         return [(palette.heat[0], tr("none")), (palette.heat[2], tr("small")), (palette.heat[-1], tr("large"))]
@@ -84,7 +84,7 @@ def legend(meaning: str, palette: Palette, data: api.Telemetry | None) -> list[t
     return [(palette.tiers[str(value)], tr(TIER_NAMES[str(value)])) for value in found]
 
 
-def describe(data: api.Telemetry, row: int, expert: int) -> str:
+def describe(data: protocol.Telemetry, row: int, expert: int) -> str:
     """What is known of one expert, a line each."""
     held, place = data.residency[row][expert], data.places[row][expert] if data.places else 0
     where = tr(PLACES[0])

@@ -13,7 +13,7 @@ from app.telemetry.inspector import ExpertInspector
 from app.telemetry.memory_bar import LEGEND, legend_label
 from app.theme import sizes
 from app.theme.theme import Theme
-from engine import api
+from engine import protocol
 
 
 class ExpertsPanel(QWidget):
@@ -25,7 +25,7 @@ class ExpertsPanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._data: api.Telemetry | None = None
+        self._data: protocol.Telemetry | None = None
         self.inspected: tuple[int, int] | None = None  # layer, expert
         self.meanings = QComboBox(self)
         self.meanings.setAccessibleName(tr("What the colours mean"))
@@ -51,7 +51,7 @@ class ExpertsPanel(QWidget):
         self.heatmap.pointed.connect(self._pointed)
         self.inspector.closed.connect(self._closed)
 
-    def show_data(self, data: api.Telemetry | None) -> None:
+    def show_data(self, data: protocol.Telemetry | None) -> None:
         """Another snapshot."""
         self._data = data
         self.heatmap.show_data(data)

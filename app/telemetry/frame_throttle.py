@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
-from engine import api
+from engine import protocol
 
 MAX_CPU_SHARE = 0.01  # of what all cores can do that the window's thread may take while an answer streams
 SPEED_UP_MARGIN = (
@@ -47,7 +47,7 @@ class FrameThrottle(QObject):
         self._began: tuple[float, float] | None = None  # by the clock, and by this thread's own
 
     @Slot(object)
-    def take(self, telemetry: api.Telemetry) -> None:
+    def take(self, telemetry: protocol.Telemetry) -> None:
         """A snapshot came."""
         if not telemetry.generating:
             self._began = None

@@ -12,7 +12,7 @@ from app.i18n.translate import tr
 from app.telemetry.expert_maps import USES, describe, draw
 from app.theme import fonts
 from app.theme.theme import Theme
-from engine import api
+from engine import protocol
 
 _STEPS = {
     Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0),
@@ -33,7 +33,7 @@ class ExpertHeatmap(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._data: api.Telemetry | None = None
+        self._data: protocol.Telemetry | None = None
         self._image: QImage | None = None
         self._cursor = (0, 0)
         self._marked: tuple[int, int] | None = None
@@ -49,7 +49,7 @@ class ExpertHeatmap(QWidget):
         self.meaning = meaning
         self._redraw()
 
-    def show_data(self, data: api.Telemetry | None) -> None:
+    def show_data(self, data: protocol.Telemetry | None) -> None:
         """Another snapshot; one without the maps, for nobody looked, is shown as nothing."""
         data = data if data is not None and data.activations and data.activations[0] else None
         rows = len(data.layer_names) if data is not None else 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from engine import api
+from engine import protocol
 from engine.translatable import translated
 
 STEP = 0.2  # seconds
@@ -16,7 +16,7 @@ PRECISION = ("32", "16", "8", "4", "2", "skipped")  # the finest first
 FATES = ("kept", "ahead", "late", "missed")  # of an expert that was asked for
 
 Counts = Mapping[str, int]
-_NOTHING = api.Telemetry("", (), (), (), 0, 0, 0, {}, 0, 0.0, 0.0, 0, 0, 0, False, translated(""))
+_NOTHING = protocol.Telemetry("", (), (), (), 0, 0, 0, {}, 0, 0.0, 0.0, 0, 0, 0, False, translated(""))
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,12 @@ class TelemetryHistory:
 
     def __init__(self) -> None:
         self.samples: deque[TelemetrySample] = deque(maxlen=STEPS)
-        self.last: api.Telemetry | None = None
-        self.maps: api.Telemetry | None = None  # the last that had matrices: not every one has, while an answer is made
+        self.last: protocol.Telemetry | None = None
+        self.maps: protocol.Telemetry | None = (
+            None  # the last that had matrices: not every one has, while an answer is made
+        )
 
-    def add(self, now: api.Telemetry, steps: int = 1) -> None:
+    def add(self, now: protocol.Telemetry, steps: int = 1) -> None:
         """Take a snapshot of so many steps. Counters that fell (another model was loaded) begin anew."""
         before = self.last
         self.last = now

@@ -11,7 +11,7 @@ from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
 from app.widgets.text import size
-from engine import api
+from engine import protocol
 
 
 class ExpertInspector(QFrame):
@@ -41,7 +41,7 @@ class ExpertInspector(QFrame):
         column.addLayout(self._grid)
         self.hide()
 
-    def show_expert(self, facts: api.ExpertFacts) -> None:
+    def show_expert(self, facts: protocol.ExpertFacts) -> None:
         """Say all of it."""
         self._title.setText(tr("Layer {layer}, expert {expert}", layer=facts.layer, expert=facts.expert))
         lines = describe(facts)
@@ -74,7 +74,7 @@ class ExpertInspector(QFrame):
         self.closed.emit()
 
 
-def describe(facts: api.ExpertFacts) -> list[tuple[str, str]]:
+def describe(facts: protocol.ExpertFacts) -> list[tuple[str, str]]:
     """(what, how much), always of the same length."""
     if facts.tier:
         held = tr("{bits} bits, {place}", bits=facts.tier, place=tr(PLACES[facts.place]))

@@ -11,7 +11,7 @@ from app.telemetry.stable_label import StableLabel
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.text import size
-from engine import api
+from engine import protocol
 
 LEGEND = 0.84  # of the base size, the words under a chart
 KINDS = (
@@ -36,7 +36,7 @@ class MemoryBar(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._use: api.MemoryUse | None = None
+        self._use: protocol.MemoryUse | None = None
         self._bar = PartsBar(theme, tr("Where the memory under the ceiling goes"), KINDS, self)
         self._legend = StableLabel(legend_label(self), self)
         self._device = PartsBar(theme, tr("Experts in graphics memory"), DEVICE, self)
@@ -54,7 +54,7 @@ class MemoryBar(QWidget):
         """The words under the bar."""
         return self._legend.text()
 
-    def show_use(self, use: api.MemoryUse | None) -> None:
+    def show_use(self, use: protocol.MemoryUse | None) -> None:
         """None: nothing is known."""
         if use != self._use:
             self._use = use
@@ -79,7 +79,7 @@ class MemoryBar(QWidget):
         )
 
 
-def parts_of(use: api.MemoryUse) -> dict[str, int]:
+def parts_of(use: protocol.MemoryUse) -> dict[str, int]:
     """Bytes by KINDS. Those before 'room' add up to what is taken, and all to the ceiling, or to what is taken beyond
     it."""
     return {

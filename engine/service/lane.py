@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from engine import importing
-from engine.api import Cancelled, Command, Done, Event, Failed, stopped
 from engine.errors import Kind, UnderhillError, as_error
+from engine.protocol import Cancelled, Command, Done, Event, Failed, stopped
 from engine.sandbox import stoppable
 from engine.translatable import msg
 

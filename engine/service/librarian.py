@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine import api
+from engine import protocol
 from engine.errors import Kind, UnderhillError
 from engine.hub.pace import Pace
 from engine.service.lane import CancelledWork
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 # What takes its time, one after the other; and what is answered at once, also while that goes on.
 LONG = (
-    api.ImportModel, api.ContinueImport, api.FindModels, api.AdoptModels, api.VerifyModel, api.MoveModel,
-    api.EmptyTrash,
+    protocol.ImportModel, protocol.ContinueImport, protocol.FindModels, protocol.AdoptModels, protocol.VerifyModel,
+    protocol.MoveModel, protocol.EmptyTrash,
 )  # fmt: skip
 QUICK = (
-    api.Pause, api.Resume, api.RestoreModel, api.ListDeleted, api.ListFolders, api.AddFolder, api.ForgetFolder,
-    api.ReadSettings, api.KeepSettings,
+    protocol.Pause, protocol.Resume, protocol.RestoreModel, protocol.ListDeleted, protocol.ListFolders,
+    protocol.AddFolder, protocol.ForgetFolder, protocol.ReadSettings, protocol.KeepSettings,
 )  # fmt: skip
 POLL = 0.1  # seconds between looks for the end of a pause
 PACE = 0.1  # seconds between two reports of how far something is
@@ -38,72 +38,72 @@ class Librarian:
     """
 
     def __init__(
-        self, emit: Callable[[api.Event], None], loaded: Callable[[], Path | None], holds: Callable[[str], bool]
+        self, emit: Callable[[protocol.Event], None], loaded: Callable[[], Path | None], holds: Callable[[str], bool]
     ) -> None:
         self._emit, self._loaded, self._holds = emit, loaded, holds
         self._resting: set[str] = set()
         self._tidied: float | None = None
         self._known: Known = {}
 
-    def do(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+    def do(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """One of LONG, on the thread for those."""
         try:
-            unit = "models" if isinstance(command, api.FindModels) else "bytes"
+            unit = "models" if isinstance(command, protocol.FindModels) else "bytes"
             return self._do(command, self.reporter(command, cancelled, unit))
         finally:
             self._resting.discard(command.id)
 
-    def _do(self, command: api.Command, report: Callable[[Translatable, int, int], None]) -> Any:
+    def _do(self, command: protocol.Command, report: Callable[[Translatable, int, int], None]) -> Any:
         from engine.hub import finders, library, moving, trash
         from engine.session import pills, preflight
 
         match command:
-            case api.ImportModel():
+            case protocol.ImportModel():
                 preflight.check(Path(command.path))
                 return library.card(library.add(Path(command.path), command.name, command.top, report))
-            case api.ContinueImport():
+            case protocol.ContinueImport():
                 return library.card(library.go_on(command.name, report))
-            case api.AdoptModels():
+            case protocol.AdoptModels():
                 return moving.adopt(Path(command.folder), report)
-            case api.VerifyModel():
+            case protocol.VerifyModel():
                 return _verified(command.name, report)
-            case api.MoveModel():
+            case protocol.MoveModel():
                 path = library.location(command.name)
                 return library.card(
                     moving.move(command.name, command.folder, report, lambda: self._not_loaded(command.name, path))
                 )
-            case api.EmptyTrash():
+            case protocol.EmptyTrash():
                 return trash.empty()
-            case api.FindModels():
+            case protocol.FindModels():
                 return finders.find(report, rate=pills.Pills().config)
         raise TypeError(f"not a long command of the library: {command!r}")
 
-    def answer(self, command: api.Command) -> Any:
+    def answer(self, command: protocol.Command) -> Any:
         """One of QUICK, on any one thread."""
-        if isinstance(command, api.Pause):
+        if isinstance(command, protocol.Pause):
             if held := self._holds(command.target):
                 self._resting.add(command.target)
             return held
-        if isinstance(command, api.Resume):
+        if isinstance(command, protocol.Resume):
             rested = command.target in self._resting
             self._resting.discard(command.target)
             return rested
         from engine.hub import folders, kept, library, listing, trash
 
         match command:
-            case api.ReadSettings():
+            case protocol.ReadSettings():
                 return kept.read()
-            case api.RestoreModel():
+            case protocol.RestoreModel():
                 return library.card(trash.restore(command.name, command.new_name))
-            case api.ListDeleted():
+            case protocol.ListDeleted():
                 return trash.deleted()
-            case api.AddFolder():
+            case protocol.AddFolder():
                 folders.add(command.folder, first=command.first)
-            case api.ForgetFolder():
+            case protocol.ForgetFolder():
                 folders.forget(command.folder)
         return listing.model_folders()
 
-    def cards(self, chosen: dict[str, Any]) -> tuple[api.ModelCard, ...]:
+    def cards(self, chosen: dict[str, Any]) -> tuple[protocol.ModelCard, ...]:
         """Everything in the library, with pills. chosen: settings that a model would be opened with."""
         from engine.hub import library
         from engine.session.pills import Pills
@@ -124,7 +124,7 @@ class Librarian:
             library.tidy()
 
     def reporter(
-        self, command: api.Command, cancelled: Callable[[], bool], unit: str = "bytes"
+        self, command: protocol.Command, cancelled: Callable[[], bool], unit: str = "bytes"
     ) -> Callable[[Translatable, int, int], None]:
         """Progress of something long, as events: one every PACE seconds, and whenever something else begins or it is
         done. Where the user has halted it, it waits here, stopped, it ends here.
@@ -137,7 +137,7 @@ class Librarian:
             said = False
             while command.id in self._resting and not cancelled():
                 if not said:
-                    self._emit(api.Progress(command.id, msg("Paused: {text}", text=text), done, total, unit))
+                    self._emit(protocol.Progress(command.id, msg("Paused: {text}", text=text), done, total, unit))
                     said = True
                 time.sleep(POLL)
             if cancelled():
@@ -147,7 +147,7 @@ class Librarian:
             if text == last and now < due and not (total and done >= total) and not said:
                 return
             last, due = text, now + PACE
-            self._emit(api.Progress(command.id, text, done, total, unit, pace.rate, pace.left))
+            self._emit(protocol.Progress(command.id, text, done, total, unit, pace.rate, pace.left))
 
         return report
 
@@ -158,10 +158,10 @@ class Librarian:
             )
 
 
-def _verified(name: str, report: Callable[[Translatable, int, int], None]) -> api.VerifyReport:
+def _verified(name: str, report: Callable[[Translatable, int, int], None]) -> protocol.VerifyReport:
     from engine.hub import damage, library
     from engine.store.verify import verify
 
     path = library.prepare(name, report)
     damaged = verify(path, lambda done, total: report(msg("Verifying"), done, total))
-    return api.VerifyReport(damaged, damage.remedy(path, named=True) if damaged else NO_TEXT)
+    return protocol.VerifyReport(damaged, damage.remedy(path, named=True) if damaged else NO_TEXT)

@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine import api
+from engine import protocol
 from engine.translatable import Translatable
 
 if TYPE_CHECKING:
     from engine.session.lowered import Found, Opener
 
-LOWERING = (api.MeasureLowering, api.LowerModel, api.RestoreOriginal)
+LOWERING = (protocol.MeasureLowering, protocol.LowerModel, protocol.RestoreOriginal)
 Report = Callable[[Translatable, int, int], None]
 
 
@@ -29,25 +29,25 @@ class Lowerer:
     ) -> None:
         self._lend, self._away = lend, away
 
-    def do(self, command: api.Command, report: Report, cancelled: Callable[[], bool]) -> Any:
+    def do(self, command: protocol.Command, report: Report, cancelled: Callable[[], bool]) -> Any:
         """One of LOWERING."""
         from engine.hub import library, replacing
         from engine.session import lowered
         from engine.store.reader import Store
 
         match command:
-            case api.MeasureLowering():
+            case protocol.MeasureLowering():
                 path, found = self._search(command, report, cancelled)
                 with Store.open(path) as store:
                     return lowered.offer(store, found)
-            case api.LowerModel():
+            case protocol.LowerModel():
                 path, found = self._search(command, report, cancelled)
                 with Store.open(path) as store:
                     replacing.write_beside(store, found.bits, found.lowering, report)
                 with self._away(path, report):
                     replacing.put_in_place(path)
                 return library.card(path)
-            case api.RestoreOriginal():
+            case protocol.RestoreOriginal():
                 path = library.location(command.model)
                 with self._away(path, report):
                     replacing.restore(path)
@@ -55,7 +55,7 @@ class Lowerer:
         raise TypeError(f"nothing about fewer bits: {command!r}")
 
     def _search(
-        self, command: api.MeasureLowering | api.LowerModel, report: Report, cancelled: Callable[[], bool]
+        self, command: protocol.MeasureLowering | protocol.LowerModel, report: Report, cancelled: Callable[[], bool]
     ) -> tuple[Path, Found]:
         from engine.hub import library
         from engine.session import lowered

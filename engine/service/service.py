@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine import api, settings
+from engine import protocol, settings
 from engine.errors import Kind, UnderhillError
 from engine.generation import model_files
 from engine.service.lane import CancelledWork, EngineClosed, Lane
@@ -39,20 +39,20 @@ QUIET = 3.0  # seconds after the last command before the engine does more of its
 
 
 class Service:
-    """Implements api.Engine.
+    """Implements protocol.Engine.
 
     Threads: 'model' owns the open models; 'library' imports, so that a long import leaves the chat alone; 'control'
     answers what must not wait long (Watch, ListModels) and sends telemetry; 'stop' does nothing but stop, so that Stop
     never waits. torch and all that the work needs is imported by the first of them that works, while the others wait.
     """
 
-    def __init__(self, on_event: Callable[[api.Event], None]) -> None:
+    def __init__(self, on_event: Callable[[protocol.Event], None]) -> None:
         self._on_event = on_event
         self._emitting = threading.Lock()
         self._session: Session | None = None
         self._pool: Pool | None = None
         self._quiet_since = time.monotonic()
-        self._look = api.Look()
+        self._look = protocol.Look()
         self._told = 0.0  # when telemetry was last sent, or could have been
         self._model = Lane("model", self._on_model, self._emit, NEEDS, idle=self._rest, pulse=PULSE)
         self._librarian = Librarian(self._emit, self._open_store, lambda target: self._library.holds(target))
@@ -65,19 +65,21 @@ class Service:
         self._hub = Lane("hub", self._shop.do, self._emit, NEEDS)
         self._catalogue = Lane("catalogue", self._look_up, self._emit, NEEDS)
         self._halt = Lane("stop", self._on_stop, self._emit)
-        light = (api.Watch, api.Shutdown)
+        light = (protocol.Watch, protocol.Shutdown)
         self._control = Lane(
             "control", self._on_control, self._emit, NEEDS, light, idle=self._pulse, pulse=self._look.pulse
         )
 
-    # ---- api.Engine -------------------------------------------------------------------------------------------
+    # ---- protocol.Engine -------------------------------------------------------------------------------------------
 
-    def send(self, command: api.Command) -> None:
+    def send(self, command: protocol.Command) -> None:
         """Queue a command on the thread that serves it."""
-        if isinstance(command, (api.Stop, api.Beat)):
+        if isinstance(command, (protocol.Stop, protocol.Beat)):
             self._halt.put(command)
             return
-        if isinstance(command, (api.Watch, api.ListModels, api.CountTokens, api.Shutdown, *QUICK, *TRANSFERS)):
+        if isinstance(
+            command, (protocol.Watch, protocol.ListModels, protocol.CountTokens, protocol.Shutdown, *QUICK, *TRANSFERS)
+        ):
             self._control.put(command)
             return
         if isinstance(command, LONG):
@@ -87,16 +89,16 @@ class Service:
             self._hub.put(command)
             return
         match command:
-            case api.LoadModel():
+            case protocol.LoadModel():
                 model_files.PROCESS.warm()  # it starts while this one imports what it needs
                 self._model.put(command)
-            case api.UnloadModel() | api.Generate() | api.UpdateSettings() | api.DeleteModel():
+            case protocol.UnloadModel() | protocol.Generate() | protocol.UpdateSettings() | protocol.DeleteModel():
                 self._model.put(command)
             case _ if isinstance(command, LOWERING):
                 self._model.put(command)
-            case api.ListCatalogue() | api.AskChoices():
+            case protocol.ListCatalogue() | protocol.AskChoices():
                 self._catalogue.put(command)
-            case api.ProbeComputer():  # on the thread of the model, which would compute and read meanwhile
+            case protocol.ProbeComputer():  # on the thread of the model, which would compute and read meanwhile
                 self._model.put(command)
             case _:
                 raise TypeError(f"not a command of the engine: {command!r}")
@@ -107,35 +109,35 @@ class Service:
             if self._control.died:
                 self._shut_down()
             else:
-                self.send(api.Shutdown("shutdown"))
+                self.send(protocol.Shutdown("shutdown"))
         self._control.join(timeout)
 
-    def _emit(self, event: api.Event) -> None:
+    def _emit(self, event: protocol.Event) -> None:
         with self._emitting:
             self._on_event(event)
 
     # ---- control ----------------------------------------------------------------------------------------------
 
-    def _on_stop(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
-        if isinstance(command, api.Stop):
+    def _on_stop(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
+        if isinstance(command, protocol.Stop):
             lanes = (self._model, self._library, self._hub, self._catalogue)
             return any(lane.cancel(command.target) for lane in lanes)
         session = self._session
         return 0 if session is None else session.beat()
 
-    def _on_control(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+    def _on_control(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         match command:
-            case api.Watch():
+            case protocol.Watch():
                 self._look, self._control.pulse = command.look, command.look.pulse
                 if time.monotonic() - self._told >= PULSE:
                     self._pulse()  # who looks at something else sees it soon
-            case api.ListModels():
+            case protocol.ListModels():
                 return self._list(command.settings)
-            case api.CountTokens():
+            case protocol.CountTokens():
                 return self._count(command.texts)
-            case api.Shutdown():
+            case protocol.Shutdown():
                 self._shut_down()
-            case api.KeepSettings():
+            case protocol.KeepSettings():
                 return self._keep(command.settings)
             case _ if isinstance(command, TRANSFERS):
                 return self._transfers.answer(command)
@@ -143,9 +145,9 @@ class Service:
                 return self._librarian.answer(command)
         return None
 
-    def _look_up(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+    def _look_up(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """What needs torch, but neither the model nor a hub."""
-        if not isinstance(command, api.AskChoices):
+        if not isinstance(command, protocol.AskChoices):
             return self._shop.catalogue(command, cancelled)
         from engine.hardware import graphics, offload
 
@@ -178,7 +180,7 @@ class Service:
             self._transfers.go_offline()
         return now
 
-    def _list(self, chosen: dict[str, Any]) -> tuple[api.ModelCard, ...]:
+    def _list(self, chosen: dict[str, Any]) -> tuple[protocol.ModelCard, ...]:
         session = self._session
         cards = self._librarian.cards(chosen)
         if session is None:
@@ -189,10 +191,10 @@ class Service:
             for card in cards
         )
 
-    def _count(self, texts: tuple[str, ...]) -> api.TokenCount:
+    def _count(self, texts: tuple[str, ...]) -> protocol.TokenCount:
         session = self._loaded()
         whole = (t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts)
-        return api.TokenCount(tuple(len(session.chat.encode(t)) for t in whole), session.context.limit)
+        return protocol.TokenCount(tuple(len(session.chat.encode(t)) for t in whole), session.context.limit)
 
     def _open_store(self) -> Path | None:
         session = self._session
@@ -202,7 +204,7 @@ class Service:
         session = self._session
         self._told = time.monotonic()
         if session is not None and (snapshot := session.snapshot(self._look)) is not None:
-            self._emit(api.Telemetry("", **vars(snapshot)))
+            self._emit(protocol.Telemetry("", **vars(snapshot)))
 
     # ---- the model --------------------------------------------------------------------------------------------
 
@@ -213,37 +215,37 @@ class Service:
             return
         quiet = time.monotonic() - self._quiet_since >= QUIET
         if session.spare_time.use(self._model.waiting, quiet):
-            self._emit(api.ModelChanged("", dataclasses.replace(session.card, plan=session.sentences)))
+            self._emit(protocol.ModelChanged("", dataclasses.replace(session.card, plan=session.sentences)))
 
-    def _on_model(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+    def _on_model(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         try:
             return self._done_by_model(command, cancelled)
         finally:
             self._quiet_since = time.monotonic()
 
-    def _done_by_model(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+    def _done_by_model(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         match command:
-            case api.LoadModel():
+            case protocol.LoadModel():
                 return self._load(command, cancelled)
-            case api.UnloadModel():
+            case protocol.UnloadModel():
                 return self._release()
-            case api.UpdateSettings():
+            case protocol.UpdateSettings():
                 return self._update(command.settings)
-            case api.Generate():
+            case protocol.Generate():
                 return self._generate(command, cancelled)
-            case api.DeleteModel():
+            case protocol.DeleteModel():
                 return self._delete(command)
-            case api.ProbeComputer():
+            case protocol.ProbeComputer():
                 return self._measure(command, cancelled)
             case _ if isinstance(command, LOWERING):
                 return self._lowerer.do(command, self._librarian.reporter(command, cancelled, "steps"), cancelled)
         return None
 
-    def _measure(self, command: api.ProbeComputer, cancelled: Callable[[], bool]) -> api.Computer:
+    def _measure(self, command: protocol.ProbeComputer, cancelled: Callable[[], bool]) -> protocol.Computer:
         from engine.session.measured import measure_computer
 
         def report(text: Translatable, done: int, total: int) -> None:
-            self._emit(api.Progress(command.id, text, done, total, "steps"))
+            self._emit(protocol.Progress(command.id, text, done, total, "steps"))
 
         return measure_computer(command.again, report, cancelled)
 
@@ -256,10 +258,10 @@ class Service:
         session = self._loaded()
         in_force = session.update(changes)
         _log.info("Settings changed: %s", {name: in_force[name] for name in changes if name in in_force})
-        self._emit(api.PlanChanged("", session.sentences))
+        self._emit(protocol.PlanChanged("", session.sentences))
         return in_force
 
-    def _load(self, command: api.LoadModel, cancelled: Callable[[], bool]) -> api.ModelCard:
+    def _load(self, command: protocol.LoadModel, cancelled: Callable[[], bool]) -> protocol.ModelCard:
         from engine.hardware import graphics, offload
         from engine.hub import damage
 
@@ -332,19 +334,21 @@ class Service:
         finally:
             if settings_then is not None:
                 session = self._open(self._opened, settings_then, report)
-                self._emit(api.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences)))
+                self._emit(
+                    protocol.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences))
+                )
 
     def _tell(self, session: Session, notice: Translatable) -> None:
         """On the thread that watches memory; of models that are kept open, idle, nobody wants to hear."""
         if session is self._session:
-            self._emit(api.PlanChanged("", session.sentences, notice))
+            self._emit(protocol.PlanChanged("", session.sentences, notice))
 
     def _release(self) -> None:
         self._session = self._unreadable = None
         if self._pool is not None:
             self._pool.close()
 
-    def _generate(self, command: api.Generate, cancelled: Callable[[], bool]) -> api.Stats:
+    def _generate(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> protocol.Stats:
         from engine.generation.sampling import Sampling
 
         session = self._readable()
@@ -377,13 +381,15 @@ class Service:
             if self._pool is not None:
                 self._pool.close()
             session = self._open(self._opened, then, lambda text, done, total: None)
-            self._emit(api.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences)))
+            self._emit(
+                protocol.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences))
+            )
         return self._loaded()
 
     def _between_tokens(self) -> None:
-        self._model.overtake(api.UpdateSettings, api.DeleteModel)
+        self._model.overtake(protocol.UpdateSettings, protocol.DeleteModel)
 
-    def _delete(self, command: api.DeleteModel) -> bool:
+    def _delete(self, command: protocol.DeleteModel) -> bool:
         from engine.hub import library
 
         path = library.location(command.name)
@@ -404,7 +410,7 @@ class _Follower:
     def __init__(
         self,
         command: str,
-        emit: Callable[[api.Event], None],
+        emit: Callable[[protocol.Event], None],
         cancelled: Callable[[], bool],
         between: Callable[[], None],
     ) -> None:
@@ -415,10 +421,10 @@ class _Follower:
         self.dropped = count
 
     def prompt_read(self, done: int, total: int, reused: int) -> None:
-        self._emit(api.PromptRead(self._id, done, total, reused, self.dropped))
+        self._emit(protocol.PromptRead(self._id, done, total, reused, self.dropped))
 
     def text(self, text: str, token_ids: Sequence[int]) -> None:
-        self._emit(api.TextDelta(self._id, text, tuple(token_ids)))
+        self._emit(protocol.TextDelta(self._id, text, tuple(token_ids)))
 
     def cancelled(self) -> bool:
         self._between()

@@ -7,50 +7,50 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from engine import api
+from engine import protocol
 from engine.service.lane import CancelledWork
 
 if TYPE_CHECKING:
     from engine.hub.remote.client import Hub
 
-ASKING = (api.SearchModels, api.DescribeModel, api.AskToken, api.KeepToken, api.ForgetToken)
+ASKING = (protocol.SearchModels, protocol.DescribeModel, protocol.AskToken, protocol.KeepToken, protocol.ForgetToken)
 PER_PAGE = 20  # models
 
 
 class Shop:
     """emit: where events go."""
 
-    def __init__(self, emit: Callable[[api.Event], None]) -> None:
+    def __init__(self, emit: Callable[[protocol.Event], None]) -> None:
         self._emit = emit
         self._lock = threading.Lock()
         self._open: set[Hub] = set()
-        self._last: tuple[tuple[str, str], tuple[api.HubModel, ...]] | None = None  # hub and words, what was found
+        self._last: tuple[tuple[str, str], tuple[protocol.HubModel, ...]] | None = None  # hub and words, what was found
 
-    def do(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+    def do(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """One of ASKING, on the thread for those."""
         from engine.hub.remote import accounts, tokens
 
         with self.hub() as hub:
             match command:
-                case api.SearchModels():
+                case protocol.SearchModels():
                     return self._search(hub, command, cancelled)
-                case api.DescribeModel():
+                case protocol.DescribeModel():
                     return self._describe(hub, command)
-                case api.AskToken():
+                case protocol.AskToken():
                     return accounts.state(hub)
-                case api.KeepToken():
+                case protocol.KeepToken():
                     return accounts.accept(hub, command.token)
-                case api.ForgetToken():
+                case protocol.ForgetToken():
                     return tokens.forget(hub.endpoint)
         raise TypeError(f"not a question for a hub: {command!r}")
 
     @staticmethod
-    def catalogue(command: api.Command, cancelled: Callable[[], bool]) -> tuple[api.HubModel, ...]:
+    def catalogue(command: protocol.Command, cancelled: Callable[[], bool]) -> tuple[protocol.HubModel, ...]:
         """Of ListCatalogue, on a thread of its own: no hub is asked, so none is waited for."""
         from engine.session import offers
         from engine.session.pills import Pills
 
-        assert isinstance(command, api.ListCatalogue)
+        assert isinstance(command, protocol.ListCatalogue)
         return offers.of_catalogue(Pills(command.settings))
 
     @contextmanager
@@ -76,13 +76,13 @@ class Shop:
                 hub.offline = True
 
     @staticmethod
-    def _describe(hub: Hub, command: api.DescribeModel) -> api.ModelDetails:
+    def _describe(hub: Hub, command: protocol.DescribeModel) -> protocol.ModelDetails:
         from engine.session import offers
         from engine.session.pills import Pills
 
         return offers.details(hub, command.repo, command.revision, Pills(command.settings), command.gguf)
 
-    def _search(self, hub: Hub, command: api.SearchModels, cancelled: Callable[[], bool]) -> api.SearchPage:
+    def _search(self, hub: Hub, command: protocol.SearchModels, cancelled: Callable[[], bool]) -> protocol.SearchPage:
         from engine.session import offers
         from engine.session.pills import Pills
 
@@ -95,8 +95,8 @@ class Shop:
         pages = -(-len(found) // PER_PAGE)
         page = max(0, min(command.page, pages - 1))
         models = found[page * PER_PAGE : (page + 1) * PER_PAGE]
-        self._emit(api.Listed(command.id, api.SearchPage(models, page, pages, len(found))))
+        self._emit(protocol.Listed(command.id, protocol.SearchPage(models, page, pages, len(found))))
         judged = offers.judged(hub, models, Pills(command.settings))
         if cancelled():
             raise CancelledWork()
-        return api.SearchPage(judged, page, pages, len(found))
+        return protocol.SearchPage(judged, page, pages, len(found))

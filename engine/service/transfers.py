@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engine import api
+from engine import protocol
 from engine.errors import Kind, UnderhillError
 from engine.hub import underway
 from engine.hub.shown import CANCELLED, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, Transfer
@@ -25,7 +25,13 @@ _log = logging.getLogger(__name__)
 
 AT_ONCE = 2
 KEEP = 5.0  # seconds after which it is kept anew how far those are that run
-TRANSFERS = (api.PullModel, api.ListTransfers, api.PauseTransfer, api.ResumeTransfer, api.CancelTransfer)
+TRANSFERS = (
+    protocol.PullModel,
+    protocol.ListTransfers,
+    protocol.PauseTransfer,
+    protocol.ResumeTransfer,
+    protocol.CancelTransfer,
+)
 
 
 class Transfers:
@@ -35,7 +41,7 @@ class Transfers:
     """
 
     def __init__(
-        self, emit: Callable[[api.Event], None], connect: Callable[[str], AbstractContextManager[Hub]]
+        self, emit: Callable[[protocol.Event], None], connect: Callable[[str], AbstractContextManager[Hub]]
     ) -> None:
         self._emit, self._connect = emit, connect
         self._lock = threading.RLock()
@@ -45,17 +51,17 @@ class Transfers:
         self._closed = False
         self._kept = 0.0
 
-    def answer(self, command: api.Command) -> Any:
+    def answer(self, command: protocol.Command) -> Any:
         """One of TRANSFERS."""
         with self._lock:
             match command:
-                case api.PullModel():
+                case protocol.PullModel():
                     return self._begin(command)
-                case api.PauseTransfer():
+                case protocol.PauseTransfer():
                     return self._pause(self._named(command.transfer))
-                case api.ResumeTransfer():
+                case protocol.ResumeTransfer():
                     return self._resume(self._named(command.transfer))
-                case api.CancelTransfer():
+                case protocol.CancelTransfer():
                     return self._cancel(self._named(command.transfer), command.keep)
             return tuple(self._known().values())
 
@@ -77,7 +83,7 @@ class Transfers:
 
     # ---- what is asked, under the lock
 
-    def _begin(self, command: api.PullModel) -> Transfer:
+    def _begin(self, command: protocol.PullModel) -> Transfer:
         from engine.hub import kept, library
         from engine.hub.home import checked_name
         from engine.hub.remote.client import checked, connect
@@ -154,7 +160,7 @@ class Transfers:
         if listed:
             self._known()[now.id] = now
         self._keep()
-        self._emit(api.TransferChanged("", now))
+        self._emit(protocol.TransferChanged("", now))
         return now
 
     def _keep(self) -> None:
@@ -195,7 +201,7 @@ class Transfers:
             later = self._known()[now.id] = replace(now, **changes)
             if later.revision != now.revision or time.monotonic() - self._kept >= KEEP:
                 self._keep()
-            self._emit(api.TransferChanged("", later))
+            self._emit(protocol.TransferChanged("", later))
 
     def _ended(self, journey: Journey, changes: dict[str, Any]) -> None:
         """It is over, or stopped."""

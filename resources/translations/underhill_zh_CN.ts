@@ -4062,41 +4062,6 @@
     <context>
         <name>engine</name>
         <message>
-            <location filename="../../engine/apart/parent.py"></location>
-            <source>The engine's process ended with exit code {code}.</source>
-            <translation>引擎进程已结束，退出代码为 {code}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/apart/parent.py"></location>
-            <source>The engine's process was ended by {name}.</source>
-            <translation>引擎进程被 {name} 结束。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/apart/parent.py"></location>
-            <source>The system ends programs so when memory runs out.</source>
-            <translation>内存耗尽时，系统会这样结束程序。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/api/__init__.py"></location>
-            <source>The engine has stopped working.</source>
-            <translation>引擎停止了工作。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/api/__init__.py"></location>
-            <source>Your chats are safe. Start it again to go on.</source>
-            <translation>你的对话是安全的。重新启动引擎即可继续。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/api/__init__.py"></location>
-            <source>Something in the engine did not come back, so the engine was ended.</source>
-            <translation>引擎中有操作一直没有返回，因此引擎已被终止。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/api/__init__.py"></location>
-            <source>Your chats are safe. It starts again, and opens the model.</source>
-            <translation>您的对话都安然无恙。引擎会重新启动并打开模型。</translation>
-        </message>
-        <message>
             <location filename="../../engine/errors.py"></location>
             <source>Something went wrong inside Underhill.</source>
             <translation>Underhill 内部出了问题。</translation>
@@ -7415,6 +7380,41 @@
             <location filename="../../engine/models/weights.py"></location>
             <source>The weights of {name} are stored as {dtype}, a quantization that Underhill does not read.</source>
             <translation>{name} 的权重以 {dtype} 保存，Underhill 不能读取这种量化。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/process/engine_process.py"></location>
+            <source>The engine's process ended with exit code {code}.</source>
+            <translation>引擎进程已结束，退出代码为 {code}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/process/engine_process.py"></location>
+            <source>The engine's process was ended by {name}.</source>
+            <translation>引擎进程被 {name} 结束。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/process/engine_process.py"></location>
+            <source>The system ends programs so when memory runs out.</source>
+            <translation>内存耗尽时，系统会这样结束程序。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/protocol/events.py"></location>
+            <source>The engine has stopped working.</source>
+            <translation>引擎停止了工作。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/protocol/events.py"></location>
+            <source>Your chats are safe. Start it again to go on.</source>
+            <translation>你的对话是安全的。重新启动引擎即可继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/protocol/events.py"></location>
+            <source>Something in the engine did not come back, so the engine was ended.</source>
+            <translation>引擎中有操作一直没有返回，因此引擎已被终止。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/protocol/events.py"></location>
+            <source>Your chats are safe. It starts again, and opens the model.</source>
+            <translation>您的对话都安然无恙。引擎会重新启动并打开模型。</translation>
         </message>
         <message>
             <location filename="../../engine/quantization/planes.py"></location>

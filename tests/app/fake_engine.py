@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from engine import api
+from engine import protocol
 from engine.hardware.computer import describe
 from engine.hardware.machine import DiskPoint, Machine, Memory
 from engine.hardware.processor import Processor
@@ -24,10 +24,10 @@ from tests.app.fake_hub import FakeHub
 
 LAYERS, EXPERTS = 16, 32
 _SHARED = (
-    api.ReadSettings, api.KeepSettings, api.KeepToken, api.ForgetToken, api.AskToken,
+    protocol.ReadSettings, protocol.KeepSettings, protocol.KeepToken, protocol.ForgetToken, protocol.AskToken,
 )  # fmt: skip
-_FOLDERS = (api.AddFolder, api.ForgetFolder, api.ListFolders)
-BUILTIN = api.ModelCard(
+_FOLDERS = (protocol.AddFolder, protocol.ForgetFolder, protocol.ListFolders)
+BUILTIN = protocol.ModelCard(
     "builtin", "Little Hill 21M", "olmoe", "/models/builtin", 21_000_000, 8_000_000, 38_000_000, 30_000_000, LAYERS,
     LAYERS, EXPERTS, 4, 1024, (2, 4, 8), "lean",
     note_of("builtin", 21_000_000, lean=True),
@@ -36,7 +36,7 @@ BUILTIN = api.ModelCard(
           msg("Native kernels ({names}) compute on {threads} {threads2}.", names="AVX2", threads=4,
               threads2=msg("threads"))),
 )  # fmt: skip
-LARGE = api.ModelCard(
+LARGE = protocol.ModelCard(
     "olmoe-1b-7b", "OLMoE 1B-7B Instruct", "olmoe", "/models/olmoe", 6_900_000_000, 1_300_000_000, 7_400_000_000,
     6_900_000_000, LAYERS, LAYERS, EXPERTS, 8, 4096, (2, 4, 8), "lean",
     plan=(msg("{cache} of {whole} of experts ({whole2} %) are kept in memory at {tier} bits; the rest is read from "
@@ -65,7 +65,7 @@ def pieces(text: str) -> Iterator[str]:
 
 
 class FakeEngine:
-    """Implements api.Engine. Everything it will say can be set before the window is opened.
+    """Implements protocol.Engine. Everything it will say can be set before the window is opened.
 
     rate: tokens per second, 0 for as fast as can be. script(messages) returns the answer. fail: what the next
     command of that kind fails with. ends: while it is cleared, an answer whose words are all said does not end.
@@ -73,7 +73,7 @@ class FakeEngine:
     their way.
     """
 
-    def __init__(self, on_event: Callable[[api.Event], None]) -> None:
+    def __init__(self, on_event: Callable[[protocol.Event], None]) -> None:
         self._on_event = on_event
         self.rate = 0.0
         self.ends = threading.Event()
@@ -81,10 +81,10 @@ class FakeEngine:
         self.goes_on = threading.Event()
         self.goes_on.set()
         self.probe_seconds = 0.0
-        self.cards: tuple[api.ModelCard, ...] = (BUILTIN, LARGE)
-        self.script: Callable[[tuple[api.Message, ...]], str] = lambda messages: SENTENCE * 3
-        self.fail: dict[type[api.Command], api.Failed] = {}
-        self.received: list[api.Command] = []
+        self.cards: tuple[protocol.ModelCard, ...] = (BUILTIN, LARGE)
+        self.script: Callable[[tuple[protocol.Message, ...]], str] = lambda messages: SENTENCE * 3
+        self.fail: dict[type[protocol.Command], protocol.Failed] = {}
+        self.received: list[protocol.Command] = []
         self.dropped = 0
         self.dead = False  # it fails whatever is asked of it
         self.context = 1024
@@ -92,11 +92,11 @@ class FakeEngine:
         self.thinking_seconds = 0.0
         self.idle = msg("Idle.")  # why the speed is as it is, while nothing is asked
         self.telemetry_every = 0.2
-        self.shared: dict[str, Any] = {s.name: s.default for s in api.settings.SHARED}
+        self.shared: dict[str, Any] = {s.name: s.default for s in protocol.settings.SHARED}
         self.choices: dict[str, dict[str, str]] = {"mode": {}}
         self.token = ""
         self.folders: list[str] = []  # none: those of the hub
-        self._queue: queue.SimpleQueue[api.Command | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[protocol.Command | None] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
         self._random = random.Random(7)
         self._used = [[0] * EXPERTS for _ in range(LAYERS)]
@@ -108,29 +108,29 @@ class FakeEngine:
         self._thread = threading.Thread(target=self._run, name="fake-engine")
         self._thread.start()
 
-    def send(self, command: api.Command) -> None:
-        """As in api.Engine."""
+    def send(self, command: protocol.Command) -> None:
+        """As in protocol.Engine."""
         self.received.append(command)
         if self.dead:
             self._on_event(
-                api.Failed(command.id, api.Kind.STOPPED, "The engine has stopped working.", "Start it again.")
+                protocol.Failed(command.id, protocol.Kind.STOPPED, "The engine has stopped working.", "Start it again.")
             )
             return
-        if isinstance(command, api.Stop):
+        if isinstance(command, protocol.Stop):
             self._cancelled.add(command.target)
-            self._on_event(api.Done(command.id, True))
-        elif isinstance(command, api.CountTokens):  # a token is four letters
+            self._on_event(protocol.Done(command.id, True))
+        elif isinstance(command, protocol.CountTokens):  # a token is four letters
             self._on_event(
-                api.Done(command.id, api.TokenCount(tuple(len(t) // 4 for t in command.texts), self.context))
+                protocol.Done(command.id, protocol.TokenCount(tuple(len(t) // 4 for t in command.texts), self.context))
             )
-        elif isinstance(command, api.UpdateSettings):
+        elif isinstance(command, protocol.UpdateSettings):
             failure = self.fail.pop(type(command), None)
-            self._on_event(replace(failure, id=command.id) if failure else api.Done(command.id, command.settings))
+            self._on_event(replace(failure, id=command.id) if failure else protocol.Done(command.id, command.settings))
         else:
             self._queue.put(command)
 
     def close(self, timeout: float = 10.0) -> None:
-        """As in api.Engine."""
+        """As in protocol.Engine."""
         self._cancelled.update(c.id for c in self.received)
         self._queue.put(None)
         self._thread.join(timeout)
@@ -139,18 +139,18 @@ class FakeEngine:
         while (command := self._queue.get()) is not None:
             self._on_event(self._work(command))
 
-    def _work(self, command: api.Command) -> api.Event:
+    def _work(self, command: protocol.Command) -> protocol.Event:
         failure = self.fail.pop(type(command), None)
         if failure is not None:
-            return api.Failed(command.id, failure.kind, failure.sentence, failure.action, failure.cause)
-        if isinstance(command, api.ListModels):
-            return api.Done(command.id, self.cards)
-        if isinstance(command, api.LoadModel):
+            return protocol.Failed(command.id, failure.kind, failure.sentence, failure.action, failure.cause)
+        if isinstance(command, protocol.ListModels):
+            return protocol.Done(command.id, self.cards)
+        if isinstance(command, protocol.LoadModel):
             return self._load(command)
-        if isinstance(command, api.ImportModel):
+        if isinstance(command, protocol.ImportModel):
             for done in range(0, 101, 20):
                 self._on_event(
-                    api.Progress(
+                    protocol.Progress(
                         command.id,
                         msg("Quantizing layer {index} of {last}", index=done // 20 + 1, last=6),
                         done,
@@ -159,95 +159,97 @@ class FakeEngine:
                     )
                 )
                 if command.id in self._cancelled:
-                    return api.Cancelled(command.id)
-            return api.Done(command.id, LARGE)
-        if isinstance(command, (api.MeasureLowering, api.LowerModel, api.RestoreOriginal)):
+                    return protocol.Cancelled(command.id)
+            return protocol.Done(command.id, LARGE)
+        if isinstance(command, (protocol.MeasureLowering, protocol.LowerModel, protocol.RestoreOriginal)):
             return self._fewer_bits(command)
-        if isinstance(command, api.ProbeComputer):
+        if isinstance(command, protocol.ProbeComputer):
             return self._probe(command)
-        if isinstance(command, api.Generate):
+        if isinstance(command, protocol.Generate):
             return self._generate(command)
-        if isinstance(command, api.AskChoices):
-            return api.Done(command.id, self.choices)
+        if isinstance(command, protocol.AskChoices):
+            return protocol.Done(command.id, self.choices)
         if isinstance(command, _SHARED) or (self.folders and isinstance(command, _FOLDERS)):
-            return api.Done(command.id, self._shared(command))
-        return api.Done(command.id, self.hub.answer(command))
+            return protocol.Done(command.id, self._shared(command))
+        return protocol.Done(command.id, self.hub.answer(command))
 
-    def _shared(self, command: api.Command) -> object:
+    def _shared(self, command: protocol.Command) -> object:
         """Settings of Underhill as a whole, its token and its folders."""
         match command:
-            case api.ReadSettings() | api.KeepSettings():
-                self.shared |= command.settings if isinstance(command, api.KeepSettings) else {}
+            case protocol.ReadSettings() | protocol.KeepSettings():
+                self.shared |= command.settings if isinstance(command, protocol.KeepSettings) else {}
                 return dict(self.shared)
-            case api.KeepToken():
+            case protocol.KeepToken():
                 self.token = "keyring"
                 return "somebody"
-            case api.ForgetToken():
+            case protocol.ForgetToken():
                 self.token = ""
                 return True
-            case api.AskToken():
-                return api.TokenState(str(self.shared["endpoint"]) or "https://huggingface.co", self.token)
-            case api.AddFolder():
+            case protocol.AskToken():
+                return protocol.TokenState(str(self.shared["endpoint"]) or "https://huggingface.co", self.token)
+            case protocol.AddFolder():
                 self.folders.remove(command.folder) if command.folder in self.folders else None
                 self.folders.insert(0 if command.first else len(self.folders), command.folder)
-            case api.ForgetFolder():
+            case protocol.ForgetFolder():
                 self.folders.remove(command.folder)
         return tuple(
-            api.ModelFolder(path, True, not at, path == "/data/models", True, 40_000_000_000, 90_000_000_000)
+            protocol.ModelFolder(path, True, not at, path == "/data/models", True, 40_000_000_000, 90_000_000_000)
             for at, path in enumerate(self.folders)
         )
 
-    def _load(self, command: api.LoadModel) -> api.Event:
+    def _load(self, command: protocol.LoadModel) -> protocol.Event:
         steps = 20
         for step in range(steps):
-            self._on_event(api.Progress(command.id, msg("Opening the model"), step, steps, "bytes"))
+            self._on_event(protocol.Progress(command.id, msg("Opening the model"), step, steps, "bytes"))
             if self._halts(command, step == steps // 2):
-                return api.Cancelled(command.id)
+                return protocol.Cancelled(command.id)
         card = next((c for c in self.cards if c.name == command.model), self.cards[0])
         self._on_event(self.snapshot(False))
-        return api.Done(command.id, card)
+        return protocol.Done(command.id, card)
 
-    def _probe(self, command: api.ProbeComputer) -> api.Event:
+    def _probe(self, command: protocol.ProbeComputer) -> protocol.Event:
         for step, what in enumerate((msg("memory"), msg("kernels"), msg("the disk"), msg("the disk"))):
-            self._on_event(api.Progress(command.id, msg("Measuring {doing}", doing=what), step, 4, "steps"))
+            self._on_event(protocol.Progress(command.id, msg("Measuring {doing}", doing=what), step, 4, "steps"))
             time.sleep(self.probe_seconds / 4)
             if self._halts(command, step == 2):
-                return api.Cancelled(command.id)
-        return api.Done(command.id, COMPUTER)
+                return protocol.Cancelled(command.id)
+        return protocol.Done(command.id, COMPUTER)
 
-    def _fewer_bits(self, command: api.MeasureLowering | api.LowerModel | api.RestoreOriginal) -> api.Event:
+    def _fewer_bits(
+        self, command: protocol.MeasureLowering | protocol.LowerModel | protocol.RestoreOriginal
+    ) -> protocol.Event:
         card = next(c for c in self.cards if c.name == command.model)
         bits = ((2, 700), (4, 324))
         for step in range(4):
-            self._on_event(api.Progress(command.id, msg("Lowering one layer at a time"), step, 4, "steps"))
+            self._on_event(protocol.Progress(command.id, msg("Lowering one layer at a time"), step, 4, "steps"))
             if self._halts(command, step == 2):
-                return api.Cancelled(command.id)
-        if isinstance(command, api.MeasureLowering):
+                return protocol.Cancelled(command.id)
+        if isinstance(command, protocol.MeasureLowering):
             before, after = card.expert_bytes, card.expert_bytes // 3
             kl, gb = command.tolerance / 2, 1_000_000_000
-            offer = api.LoweringOffer(
+            offer = protocol.LoweringOffer(
                 command.tolerance, before, after, bits, kl, 2048, after + gb, 90 * gb, gb, gb // 2, 4
             )
-            return api.Done(command.id, offer)
-        if isinstance(command, api.LowerModel):
+            return protocol.Done(command.id, offer)
+        if isinstance(command, protocol.LowerModel):
             nbytes = card.expert_bytes // 3
             now = replace(card, expert_bits=bits, lowered_kl=command.tolerance / 2, expert_bytes=nbytes)
         else:
             now = replace(card, expert_bits=(), lowered_kl=None, expert_bytes=3 * card.expert_bytes)
         self.cards = tuple(now if c.name == command.model else c for c in self.cards)
-        return api.Done(command.id, now)
+        return protocol.Done(command.id, now)
 
-    def _halts(self, command: api.Command, half: bool) -> bool:
+    def _halts(self, command: protocol.Command, half: bool) -> bool:
         """Whether it was cancelled."""
         while half and command.id not in self._cancelled and not self.goes_on.wait(0.005):
             pass
         return command.id in self._cancelled
 
-    def _generate(self, command: api.Generate) -> api.Event:
+    def _generate(self, command: protocol.Generate) -> protocol.Event:
         started = time.monotonic()
         prompt = sum(len(m.content) // 4 + 4 for m in command.messages)
         for done in range(0, prompt + 1, max(1, prompt // 4)):
-            self._on_event(api.PromptRead(command.id, done, prompt, 0, self.dropped))
+            self._on_event(protocol.PromptRead(command.id, done, prompt, 0, self.dropped))
         self._used = [[0] * EXPERTS for _ in range(LAYERS)]
         read = time.monotonic()
         text, tokens = "", []
@@ -258,7 +260,7 @@ class FakeEngine:
                 break
             text += piece
             tokens.append(number)
-            self._on_event(api.TextDelta(command.id, piece, (number,)))
+            self._on_event(protocol.TextDelta(command.id, piece, (number,)))
             self._use_experts()
             self._tell()
             if self.rate:
@@ -267,13 +269,13 @@ class FakeEngine:
             if command.id in self._cancelled:
                 finish = "cancelled"
         c = self._counts
-        stats = api.Stats(
+        stats = protocol.Stats(
             text, tuple(tokens), finish, prompt, 0, self.dropped, max(0.01, read - started), time.monotonic() - read,
             c["hits"], c["misses"], 41_000_000, {k: c[k] for k in ("8", "4", "2", "skipped")}, 900_000_000,
             thinking_seconds=self.thinking_seconds,
         )  # fmt: skip
         self._on_event(self.snapshot(False))
-        return (api.Cancelled if finish == "cancelled" else api.Done)(command.id, stats)
+        return (protocol.Cancelled if finish == "cancelled" else protocol.Done)(command.id, stats)
 
     def _use_experts(self) -> None:
         c = self._counts
@@ -293,11 +295,11 @@ class FakeEngine:
             self._last_telemetry = now
             self._on_event(self.snapshot(True))
 
-    def snapshot(self, generating: bool) -> api.Telemetry:
+    def snapshot(self, generating: bool) -> protocol.Telemetry:
         """Telemetry as of now."""
         c = self._counts
         wobble = self._random.uniform(0.9, 1.1)
-        return api.Telemetry(
+        return protocol.Telemetry(
             "", tuple(map(tuple, self._used)), tuple(map(tuple, self._held)), tuple(range(LAYERS)), c["hits"],
             c["misses"], c["misses"] * 60_000, {k: c[k] for k in ("8", "4", "2", "skipped")}, c["tokens"],
             (self.rate or 12.0) * wobble if generating else 0.0, 62e6 * wobble if generating else 0.0, 1_730_000_000,
@@ -309,15 +311,15 @@ class FakeEngine:
             foreseen=c["hits"] // 6, foreseen_late=c["misses"] // 5, prompt_tokens_per_second=118.0,
             waiting=0.64 * wobble if generating else 0.0,
             ahead=AHEAD,
-            memory=api.MemoryUse(4_000_000_000, 3_150_000_000, 270_000_000, 890_000_000, 120_000_000, 140_000_000,
+            memory=protocol.MemoryUse(4_000_000_000, 3_150_000_000, 270_000_000, 890_000_000, 120_000_000, 140_000_000,
                                  1_730_000_000, 170_000_000, 338_000_000, 342_000_000),
         )  # fmt: skip
 
 
-def scripted(**values: object) -> Callable[[Callable[[api.Event], None]], FakeEngine]:
+def scripted(**values: object) -> Callable[[Callable[[protocol.Event], None]], FakeEngine]:
     """A start() for EngineLink, with attributes set before the first command."""
 
-    def start(on_event: Callable[[api.Event], None]) -> FakeEngine:
+    def start(on_event: Callable[[protocol.Event], None]) -> FakeEngine:
         engine = FakeEngine(on_event)
         for name, value in values.items():
             setattr(engine, name, value)

@@ -129,7 +129,7 @@ def _first_run(studio: Studio) -> None:
 def _chats(studio: Studio) -> None:
     from app.library.smaller_dialog import SmallerDialog
     from app.platform.paths import AppPaths
-    from engine import api
+    from engine import protocol
     from tests.app.fake_engine import BUILTIN, LARGE, scripted
     from tests.app.fake_hub import GB
 
@@ -163,8 +163,8 @@ def _chats(studio: Studio) -> None:
     studio.take("dark")
     theme.set_mode("light")
     window.header.live.setChecked(False)
-    studio.engine.fail[api.Generate] = api.Failed(
-        "", api.Kind.OUT_OF_MEMORY, "There was not enough memory to answer.",
+    studio.engine.fail[protocol.Generate] = protocol.Failed(
+        "", protocol.Kind.OUT_OF_MEMORY, "There was not enough memory to answer.",
         "Close other programs, or lower the expert cache in Settings, Memory.", "MemoryError: 1.2 GiB for the KV cache",
     )  # fmt: skip
     underhill.conversation.send("And how would that look on a laptop with 16 GB?")
@@ -178,9 +178,9 @@ def _chats(studio: Studio) -> None:
     for model in hub.catalogue[:3]:
         underhill.library.pull(model, 4)
     studio.wait(lambda: len(underhill.library.transfers) == 3)
-    hub.tell("t1", state=api.FINISHED, done=14 * GB, total=14 * GB)
-    hub.tell("t2", state=api.RUNNING, text="Downloading", done=38 * GB, total=61 * GB, rate=21.4e6, left=1080.0)
-    hub.tell("t3", state=api.PAUSED, text="Downloading", done=12 * GB, total=220 * GB)
+    hub.tell("t1", state=protocol.FINISHED, done=14 * GB, total=14 * GB)
+    hub.tell("t2", state=protocol.RUNNING, text="Downloading", done=38 * GB, total=61 * GB, rate=21.4e6, left=1080.0)
+    hub.tell("t3", state=protocol.PAUSED, text="Downloading", done=12 * GB, total=220 * GB)
     library.show_section(3)
     studio.wait()
     studio.take("downloading")
@@ -221,11 +221,11 @@ def _chinese(studio: Studio) -> None:
 
 
 def _built_in(studio: Studio) -> None:
-    from engine import api
+    from engine import client
 
     if studio.wanted and "built-in-model" not in studio.wanted:
         return
-    underhill = studio.open(api.start_apart)
+    underhill = studio.open(client.start_subprocess)
     underhill.conversation.sampling = {"temperature": 0.0, "max_tokens": 300}
     studio.wait(lambda: underhill.models.state == "ready")
     for question in ("Hello! Who are you?", "Tell me a short story about a fox."):

@@ -19,7 +19,7 @@ from app.settings.style_dialog import StyleDialog
 from app.sidebar.trash_dialog import TrashDialog
 from app.storage import folders
 from app.storage.records import Attachment
-from engine import api
+from engine import protocol
 from tests.app.acts import ask
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN, LARGE
@@ -58,7 +58,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     qtbot.waitUntil(lambda: len(window.sidebar._folders) == 1)
     window.composer.set_text("A draft")
     window.composer.set_attachments((Attachment("notes.txt", "Some notes."), Attachment("plan.txt", "A plan.")))
-    window.network.take({s.name: s.default for s in api.settings.SHARED} | {"offline": True})
+    window.network.take({s.name: s.default for s in protocol.settings.SHARED} | {"offline": True})
     window.banners.show_banner(
         "error", "The model could not be read.", "Check it in the library.", "OSError: 5",
         ("Check it", lambda: None), ("Open another", lambda: None),
@@ -80,13 +80,19 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     window.finding.close()
     window.rewriting.leave_off()
     hub = engine_of(underhill).hub
-    hub.deleted = (api.DeletedModel("old-model", FOLDER.path, GB, 0.0, 1e9),)
+    hub.deleted = (protocol.DeletedModel("old-model", FOLDER.path, GB, 0.0, 1e9),)
     library = window.library.show()
     qtbot.waitUntil(lambda: underhill.library.catalogue is not None and bool(underhill.library.folders))
     underhill.library.pull(QWEN, 4)
     qtbot.waitUntil(lambda: "t1" in underhill.library.transfers)
     hub.tell(
-        "t1", state=api.RUNNING, text="Fetching model-1.safetensors", done=9 * GB, total=61 * GB, rate=21e6, left=2500.0
+        "t1",
+        state=protocol.RUNNING,
+        text="Fetching model-1.safetensors",
+        done=9 * GB,
+        total=61 * GB,
+        rate=21e6,
+        left=2500.0,
     )
     for number, name in enumerate(("your models", "get models", "other apps", "downloads")):
         library.show_section(number)

@@ -87,7 +87,7 @@ class FollowUp(QObject):
 def main() -> int:
     """Stream with the dock open, print the figures as JSON."""
     from app.application import Application
-    from engine import api
+    from engine import client
     from tests.app.fake_engine import scripted
     from tests.app.homes import lived_in
     from tests.app.samples import LONG_ANSWER
@@ -101,7 +101,11 @@ def main() -> int:
     options = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication([])
-    start = api.start_apart if options.real else scripted(rate=options.rate, script=lambda messages: LONG_ANSWER * 400)
+    start = (
+        client.start_subprocess
+        if options.real
+        else scripted(rate=options.rate, script=lambda messages: LONG_ANSWER * 400)
+    )
     with tempfile.TemporaryDirectory() as folder:
         underhill = Application(application, lived_in(Path(folder)), start)
         underhill.window.resize(1280, 820)

@@ -21,7 +21,7 @@ from app.chat.prompt_messages import first_read_message, prompt_messages, with_a
 from app.composer.composer import LONG_PASTE
 from app.storage.records import Attachment, StoredMessage
 from app.transcript import notes
-from engine import api, regular_file
+from engine import protocol, regular_file
 from tests.app.acts import Launch, ask, contents
 from tests.app.attachments_pdf import pdf
 from tests.app.conftest import close, engine_of
@@ -63,14 +63,14 @@ def test_text_is_read_as_what_it_is(tmp_path: Path, data: bytes, text: str) -> N
 def test_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, sentence: str) -> None:
     path = tmp_path / "file.x"
     path.write_bytes(data)
-    with pytest.raises(api.UnderhillError, match=sentence):
+    with pytest.raises(protocol.UnderhillError, match=sentence):
         read(path)
 
 
 def test_a_folder_and_a_missing_file_say_why(tmp_path: Path) -> None:
-    with pytest.raises(api.UnderhillError, match="is a folder"):
+    with pytest.raises(protocol.UnderhillError, match="is a folder"):
         read(tmp_path)
-    with pytest.raises(api.UnderhillError, match="none is not there any more"):
+    with pytest.raises(protocol.UnderhillError, match="none is not there any more"):
         read(tmp_path / "none")
 
 
@@ -88,16 +88,16 @@ def test_only_files_are_read_and_nothing_waits(tmp_path: Path, kind: str, monkey
             socket.socket(socket.AF_UNIX).bind(path.name)
         case _:
             path.symlink_to("/dev/zero")
-    with pytest.raises(api.UnderhillError, match="is not a file but a device or a pipe"):
+    with pytest.raises(protocol.UnderhillError, match="is not a file but a device or a pipe"):
         read(path)
 
 
 def test_a_file_of_holes_and_a_path_too_long_are_refused_in_words(tmp_path: Path) -> None:
     with (tmp_path / "holes.txt").open("wb") as file:
         file.truncate(1 << 42)
-    with pytest.raises(api.UnderhillError, match="is too large"):
+    with pytest.raises(protocol.UnderhillError, match="is too large"):
         read(tmp_path / "holes.txt")
-    with pytest.raises(api.UnderhillError, match=r"path of x+… is too long"):
+    with pytest.raises(protocol.UnderhillError, match=r"path of x+… is too long"):
         read(tmp_path / ("x" * 300))
 
 
@@ -113,7 +113,7 @@ def test_a_file_that_grows_while_it_is_read_is_not_followed(tmp_path: Path, monk
         return taken(file, max_bytes, name)
 
     monkeypatch.setattr(regular_file, "read_at_most", grown)
-    with pytest.raises(api.UnderhillError, match="is too large"):
+    with pytest.raises(protocol.UnderhillError, match="is too large"):
         read(path)
 
 
@@ -121,7 +121,7 @@ def test_a_pdf_that_is_no_end_of_work_is_given_up(tmp_path: Path, monkeypatch: p
     path = tmp_path / "endless.pdf"
     path.write_bytes(pdf("x) Tj " + "(x) Tj " * 400_000 + "(x"))
     monkeypatch.setattr(reading, "PDF_SECONDS", 2.0)
-    with pytest.raises(api.UnderhillError, match="takes too long"):
+    with pytest.raises(protocol.UnderhillError, match="takes too long"):
         read(path)
 
 
@@ -129,7 +129,7 @@ def test_a_pdf_that_takes_all_memory_is_given_up(tmp_path: Path, monkeypatch: py
     path = tmp_path / "large.pdf"
     path.write_bytes(pdf("x) Tj " + "(x) Tj " * 400_000 + "(x"))
     monkeypatch.setattr(reading, "PDF_MEMORY", 1_000_000)
-    with pytest.raises(api.UnderhillError, match="too much memory"):
+    with pytest.raises(protocol.UnderhillError, match="too much memory"):
         read(path)
 
 
@@ -143,7 +143,7 @@ def test_a_file_that_the_system_refuses_says_so_without_its_code(
         raise error(5, "E/A")
 
     monkeypatch.setattr(regular_file, "open_regular", refuse)
-    with pytest.raises(api.UnderhillError, match=sentence) as told:
+    with pytest.raises(protocol.UnderhillError, match=sentence) as told:
         read(tmp_path / "a.txt")
     assert "E/A" not in str(told.value)
     assert "E/A" in str(told.value.__cause__)
@@ -173,7 +173,9 @@ def test_a_message_that_is_too_long_can_be_shortened(qtbot: QtBot, launch: Launc
     for words in ("many words, and more", "Short."):  # which the model reads as one
         for banner in window.banners.banners[:]:
             banner.dismiss()
-        engine_of(underhill).fail[api.Generate] = api.Failed("", api.Kind.CONTEXT_FULL, "Too long.", "Shorten it.")
+        engine_of(underhill).fail[protocol.Generate] = protocol.Failed(
+            "", protocol.Kind.CONTEXT_FULL, "Too long.", "Shorten it."
+        )
         underhill.conversation.send(words)
         qtbot.waitUntil(lambda: bool(window.banners.banners))
     buttons = {b.text(): b for b in window.banners.banners[0].findChildren(QPushButton)}
@@ -202,7 +204,7 @@ def test_files_go_with_the_message_and_are_kept(qtbot: QtBot, launch: Launch, tm
     assert underhill.window.banners.banners[0].sentence == "picture.png is a picture, and pictures are not read yet."
     qtbot.waitUntil(lambda: "tokens" in composer.attached.chips[0].text)
     ask(qtbot, underhill, "where?")
-    sent = next(c for c in engine_of(underhill).received if isinstance(c, api.Generate))
+    sent = next(c for c in engine_of(underhill).received if isinstance(c, protocol.Generate))
     assert sent.messages[0].content == "notes.txt:\n```\nthe treasure is under the oak\n```\n\nwhere?"
     assert underhill.window.banners.banners == []  # it went without the picture
     assert contents(underhill)[0] == "where?"

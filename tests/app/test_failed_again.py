@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch, ask, contents, on_disk
 from tests.app.conftest import engine_of
 
-SHORT = api.Failed("", api.Kind.OUT_OF_MEMORY, "Too little memory.")
+SHORT = protocol.Failed("", protocol.Kind.OUT_OF_MEMORY, "Too little memory.")
 
 
 @pytest.mark.parametrize("at", [1, 3], ids=["the first answer", "the last answer"])
@@ -23,7 +23,7 @@ def test_what_followed_is_there_again_and_trying_again_is_about_the_same_questio
     for text in ("one", "two"):
         ask(qtbot, underhill, text)
     before = contents(underhill)
-    engine_of(underhill).fail[api.Generate] = SHORT
+    engine_of(underhill).fail[protocol.Generate] = SHORT
     underhill.window.transcript.again.emit(underhill.conversation.messages[at].id)
     qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
     qtbot.waitUntil(lambda: contents(underhill) == before)

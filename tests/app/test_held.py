@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.transcript import notes
-from engine import api
-from engine.apart.parent import Apart
+from engine import client
+from engine.process.engine_process import EngineProcess
 from tests.app.acts import Launch, ask, contents
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
@@ -30,15 +30,15 @@ STORY = "Tell me a long story about a fox."
 def real(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
     """A window with an engine of its own, and the built-in model open."""
     monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "data"))
-    underhill = Application(qapp, lived_in(tmp_path), api.start_apart)
+    underhill = Application(qapp, lived_in(tmp_path), client.start_subprocess)
     underhill.open()
     yield underhill
     close(underhill)
 
 
-def apart(underhill: Application) -> Apart:
+def apart(underhill: Application) -> EngineProcess:
     found = underhill.link._engine
-    assert isinstance(found, Apart)
+    assert isinstance(found, EngineProcess)
     return found
 
 

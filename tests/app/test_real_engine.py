@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from app.platform.paths import AppPaths
 from app.telemetry.memory_bar import parts_of
-from engine import api, resources
+from engine import protocol, resources
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, under
     qtbot.waitUntil(lambda: not conversation.working)
     qtbot.waitUntil(lambda: window.live.history.maps is not None)  # a heatmap of nothing cannot be clicked
     dialog = window.desk.open_settings()
-    told: list[api.Telemetry] = []
+    told: list[protocol.Telemetry] = []
     known = underhill.link.telemetry.connect(told.append)
     conversation.sampling = {"temperature": 1.5, "max_tokens": 900, "seed": 3}
     conversation.send("Tell me a very long story about a fox, a bear and a hill.")

@@ -15,7 +15,7 @@ from app.settings import preferences
 from app.settings.dialog import SettingsDialog
 from app.storage.store import ChatStore
 from app.widgets.banner import Banner
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch, ask, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
@@ -87,27 +87,29 @@ def test_a_full_disk_leads_to_what_can_be_deleted(
     monkeypatch.undo()
 
 
-@pytest.mark.parametrize("kind", [api.Kind.DISK_ERROR, api.Kind.MISSING_FILE, api.Kind.NOT_A_MODEL])
+@pytest.mark.parametrize("kind", [protocol.Kind.DISK_ERROR, protocol.Kind.MISSING_FILE, protocol.Kind.NOT_A_MODEL])
 def test_a_model_that_is_gone_can_be_tried_again_or_another_chosen(
-    qtbot: QtBot, launch: Launch, kind: api.Kind
+    qtbot: QtBot, launch: Launch, kind: protocol.Kind
 ) -> None:
-    gone = api.Failed("", kind, "The folder /media/disk is not there now.", "Connect its disk.")
-    underhill = launch(ready=False, fail={api.LoadModel: gone})
+    gone = protocol.Failed("", kind, "The folder /media/disk is not there now.", "Connect its disk.")
+    underhill = launch(ready=False, fail={protocol.LoadModel: gone})
     banner(qtbot, underhill, "is not there now")._act_otherwise()
     assert underhill.window.pages.currentWidget() is underhill.window.library.page
-    engine_of(underhill).fail[api.LoadModel] = gone
+    engine_of(underhill).fail[protocol.LoadModel] = gone
     underhill.window.desk.reload()
     banner(qtbot, underhill, "is not there now")._act()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
 
 
 @pytest.mark.parametrize(
-    ("kind", "setting"), [(api.Kind.OUT_OF_MEMORY, "memory_gb"), (api.Kind.OFFLINE, "offline"),
-                          (api.Kind.NO_NETWORK, "proxy")],
+    ("kind", "setting"), [(protocol.Kind.OUT_OF_MEMORY, "memory_gb"), (protocol.Kind.OFFLINE, "offline"),
+                          (protocol.Kind.NO_NETWORK, "proxy")],
 )  # fmt: skip
-def test_where_a_setting_helps_it_is_one_click_away(qtbot: QtBot, launch: Launch, kind: api.Kind, setting: str) -> None:
+def test_where_a_setting_helps_it_is_one_click_away(
+    qtbot: QtBot, launch: Launch, kind: protocol.Kind, setting: str
+) -> None:
     underhill = launch()
-    engine_of(underhill).fail[api.PullModel] = api.Failed("", kind, "That did not work.", "See the settings.")
+    engine_of(underhill).fail[protocol.PullModel] = protocol.Failed("", kind, "That did not work.", "See the settings.")
     underhill.library.pull(QWEN, 8)
     banner(qtbot, underhill, "did not work")._act()
     dialog = underhill.window.findChildren(SettingsDialog)[-1]
@@ -132,7 +134,7 @@ def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch, tmp_path:
     ask(qtbot, underhill, "three")
     assert contents(underhill)[-1] == SENTENCE * 3
     sent = engine_of(underhill).received
-    assert len([c for c in sent if isinstance(c, api.ListModels)]) >= 2
+    assert len([c for c in sent if isinstance(c, protocol.ListModels)]) >= 2
     close(underhill)
     assert crash_log.take(AppPaths(tmp_path).engine_log)[0].count("has stopped working") == 1  # for the next start
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.storage.store import ChatStore
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
@@ -29,8 +29,8 @@ def begin(qtbot: QtBot, underhill: Application, text: str) -> None:
     qtbot.waitUntil(lambda: len(contents(underhill)) == 2 and len(contents(underhill)[1]) > 20)
 
 
-def generated(underhill: Application) -> list[api.Generate]:
-    return [c for c in engine_of(underhill).received if isinstance(c, api.Generate)]
+def generated(underhill: Application) -> list[protocol.Generate]:
+    return [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)]
 
 
 def test_messages_typed_meanwhile_wait_and_are_then_sent_one_by_one(
@@ -183,7 +183,9 @@ def test_having_an_answer_go_on_that_was_not_cut_says_why_it_does_not(qtbot: QtB
 def test_going_on_that_fails_keeps_what_there_was(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(finish="length")
     ask(qtbot, underhill, "one")
-    engine_of(underhill).fail[api.Generate] = api.Failed("", api.Kind.OUT_OF_MEMORY, "Too little memory.")
+    engine_of(underhill).fail[protocol.Generate] = protocol.Failed(
+        "", protocol.Kind.OUT_OF_MEMORY, "Too little memory."
+    )
     underhill.conversation.go_on(underhill.conversation.messages[1].id)
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert contents(underhill) == ["one", SENTENCE * 3]

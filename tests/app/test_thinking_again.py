@@ -13,7 +13,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from engine import api
+from engine import protocol
 from engine.generation.chat import Prompt
 from engine.generation.turns import parted
 from tests.app.acts import Launch, ask, contents
@@ -33,12 +33,12 @@ FAMILIES = ("Qwen3-30B-A3B", "MiniMax-M3", "gpt-oss-120b", "Mistral-Small-4", "K
 def templates(tmp_path_factory: pytest.TempPathFactory) -> None:
     """The process that renders templates is there before a window is, and stays."""
     chat = model(tmp_path_factory.mktemp("first") / "m", BY_NAME[FAMILIES[0]].template)
-    chat.prompt([api.Message("user", "Hello.")])
+    chat.prompt([protocol.Message("user", "Hello.")])
 
 
-def sent(underhill: Application) -> tuple[api.Message, ...]:
+def sent(underhill: Application) -> tuple[protocol.Message, ...]:
     """What the engine was last given to answer."""
-    asked = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)]
+    asked = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)]
     return asked[-1].messages
 
 
@@ -54,11 +54,11 @@ def test_thoughts_stay_thoughts(name: str, qtbot: QtBot, launch: Launch, tmp_pat
     chat = model(tmp_path / "model", maker.template)
     level = maker.levels[-1] if maker.levels else None
 
-    def prompted(messages: tuple[api.Message, ...]) -> Prompt:
+    def prompted(messages: tuple[protocol.Message, ...]) -> Prompt:
         """The tokens that came with an answer are the scripted engine's, and of no vocabulary."""
         return chat.prompt([replace(m, token_ids=()) for m in messages], thinking=level)
 
-    def answer(messages: tuple[api.Message, ...]) -> str:
+    def answer(messages: tuple[protocol.Message, ...]) -> str:
         """As such a model says it, and the engine reads it."""
         prompt = prompted(messages)
         at = sum(m.role == "user" for m in messages) - 1

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from engine import api
+from engine import client
 from tests.app.acts import contents
 from tests.app.conftest import close
 from tests.app.homes import lived_in
@@ -39,7 +39,7 @@ def opened(
     windows: list[Application] = []
 
     def make() -> Application:
-        windows.append(Application(qapp, lived_in(disk.top), api.start_apart))
+        windows.append(Application(qapp, lived_in(disk.top), client.start_subprocess))
         windows[-1].open()
         return windows[-1]
 

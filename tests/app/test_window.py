@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage.store import ChatStore
 from app.transcript import notes
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import BUILTIN, LARGE, SENTENCE
@@ -40,8 +40,8 @@ def test_the_question_is_on_disk_before_the_engine_hears_of_it(
     seen: list[list[str]] = []
     real = underhill.link.send
 
-    def send(command: api.Command, listener: object = None) -> None:
-        if isinstance(command, api.Generate):
+    def send(command: protocol.Command, listener: object = None) -> None:
+        if isinstance(command, protocol.Generate):
             import sqlite3
 
             db = sqlite3.connect(tmp_path / "chats.db")
@@ -58,7 +58,7 @@ def test_the_model_reads_the_whole_chat_with_its_tokens(qtbot: QtBot, launch: La
     underhill = launch(script=lambda messages: "Yes.")
     ask(qtbot, underhill, "one")
     ask(qtbot, underhill, "two")
-    last = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)][-1]
+    last = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)][-1]
     assert [(m.role, m.content) for m in last.messages] == [("user", "one"), ("assistant", "Yes."), ("user", "two")]
     assert last.messages[1].token_ids == (0,)
 
@@ -192,8 +192,8 @@ def test_which_chat_is_open_is_on_disk_at_once(qtbot: QtBot, launch: Launch, tmp
 
 def test_errors_are_sentences_with_details(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
-    failure = api.Failed("", api.Kind.OUT_OF_MEMORY, "Too little memory.", "Close something.", "Traceback …")
-    engine_of(underhill).fail[api.Generate] = failure
+    failure = protocol.Failed("", protocol.Kind.OUT_OF_MEMORY, "Too little memory.", "Close something.", "Traceback …")
+    engine_of(underhill).fail[protocol.Generate] = failure
     ask(qtbot, underhill, "hi")
     banner = underhill.window.banners.banners[0]
     assert banner.accessibleName() == "Too little memory. Close something."
@@ -216,7 +216,7 @@ def test_a_full_disk_gives_the_words_back(qtbot: QtBot, launch: Launch, monkeypa
     qtbot.waitUntil(lambda: underhill.window.composer.text() == "precious words")
     assert "disk is full" in underhill.window.banners.banners[0].sentence
     assert contents(underhill) == []
-    assert not any(isinstance(c, api.Generate) for c in engine_of(underhill).received)
+    assert not any(isinstance(c, protocol.Generate) for c in engine_of(underhill).received)
     monkeypatch.undo()
 
 
@@ -268,10 +268,10 @@ def test_a_model_that_cannot_be_opened_is_grey_and_says_why(qtbot: QtBot, launch
 def test_a_plan_that_changes_is_shown_and_what_the_system_did_is_said(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     engine = engine_of(underhill)
-    engine._on_event(api.PlanChanged("", ("Half of the experts is kept.",)))
+    engine._on_event(protocol.PlanChanged("", ("Half of the experts is kept.",)))
     qtbot.waitUntil(lambda: underhill.window.welcome._plan.text() == "Half of the experts is kept.")
     assert not underhill.window.banners.banners
-    engine._on_event(api.PlanChanged("", ("Less is kept.",), "This computer is short of memory."))
+    engine._on_event(protocol.PlanChanged("", ("Less is kept.",), "This computer is short of memory."))
     qtbot.waitUntil(lambda: underhill.window.welcome._plan.text() == "Less is kept.")
     assert [banner.sentence for banner in underhill.window.banners.banners] == ["This computer is short of memory."]
 
@@ -289,8 +289,8 @@ def test_a_message_may_be_sent_while_the_model_loads(qtbot: QtBot, launch: Launc
 
 
 def test_a_model_that_fails_to_load_can_be_tried_again(qtbot: QtBot, launch: Launch) -> None:
-    failure = api.Failed("", api.Kind.MISSING_FILE, "A file of the model is missing.", "Import it again.")
-    underhill = launch(ready=False, fail={api.LoadModel: failure})
+    failure = protocol.Failed("", protocol.Kind.MISSING_FILE, "A file of the model is missing.", "Import it again.")
+    underhill = launch(ready=False, fail={protocol.LoadModel: failure})
     qtbot.waitUntil(lambda: underhill.models.state == "failed")
     qtbot.keyClicks(underhill.window.composer.edit, "x")
     assert not underhill.window.composer.button.isEnabled()
@@ -303,7 +303,7 @@ def test_an_import_shows_progress_and_can_be_opened(qtbot: QtBot, launch: Launch
     underhill = launch()
     underhill.models.import_folder("/somewhere/olmoe", "olmoe", 4)
     qtbot.waitUntil(lambda: any("imported" in b.sentence for b in underhill.window.banners.banners))
-    sent = next(c for c in engine_of(underhill).received if isinstance(c, api.ImportModel))
+    sent = next(c for c in engine_of(underhill).received if isinstance(c, protocol.ImportModel))
     assert (sent.path, sent.name, sent.top) == ("/somewhere/olmoe", "olmoe", 4)
     window = underhill.window
     window.library.show()

@@ -9,25 +9,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.apart.words import pack, unpack
-from engine.api import TextDelta
 from engine.errors import Kind, UnderhillError
+from engine.process.codec import pack, unpack
+from engine.protocol import TextDelta
 from engine.sandbox import frames
 from tests.attack.case import Case
 from tests.attack.given import JSON, VALUES, spoiled
 
 MOST = 1 << 20
-DELTA = "engine.api:TextDelta"
+DELTA = "engine.protocol.events:TextDelta"
 MESSAGES: dict[str, Any] = {
     "a class of the system": {"made": ["os:stat_result", 1]},
     "a function": {"made": ["engine.errors:as_error", 1]},
     "an exception": {"made": ["engine.errors:UnderhillError", "x", "y"]},
     "a module that is none": {"made": ["engine.nothing:X"]},
     "a module outside": {"made": ["subprocess:Popen", ["true"]]},
-    "a class of another name": {"made": ["engine.api.base:__class__"]},
+    "a class of another name": {"made": ["engine.protocol.commands:__class__"]},
     "an enumeration of nothing": {"enum": ["engine.errors:Kind", "nothing"]},
-    "too few fields": {"made": ["engine.api.base:TextDelta"]},
-    "too many fields": {"made": ["engine.api.base:TextDelta", *range(20)]},
+    "too few fields": {"made": ["engine.protocol.events:TextDelta"]},
+    "too many fields": {"made": ["engine.protocol.events:TextDelta", *range(20)]},
     "two names": {"made": [], "enum": []},
     "no name": {},
     "an unknown name": {"pickle": "gASV"},

@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from engine import api
+from engine import client, protocol
 from engine.cli.main import main
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
@@ -84,17 +84,19 @@ class _App:
     """The engine as the window has it."""
 
     def __init__(self) -> None:
-        self._ended: queue.Queue[api.Event] = queue.Queue()
-        self.engine = api.start(lambda event: self._ended.put(event) if isinstance(event, api.TERMINAL) else None)
+        self._ended: queue.Queue[protocol.Event] = queue.Queue()
+        self.engine = client.start(
+            lambda event: self._ended.put(event) if isinstance(event, protocol.TERMINAL) else None
+        )
         self._sent = 0
 
-    def ask(self, kind: type[api.Command], *values: Any) -> Any:
+    def ask(self, kind: type[protocol.Command], *values: Any) -> Any:
         """Its result. Raises RuntimeError where it ends otherwise."""
         self._sent += 1
         self.engine.send(kind(str(self._sent), *values))
         while (event := self._ended.get(timeout=600)).id != str(self._sent):
             pass
-        if not isinstance(event, api.Done):
+        if not isinstance(event, protocol.Done):
             raise RuntimeError(str(event))
         return event.result
 
@@ -105,11 +107,13 @@ def _in_the_app() -> tuple[dict[str, Any], bool]:
     shutil.copytree(library.prepare("builtin"), path)
     app = _App()
     try:
-        tight, wide = (app.ask(api.MeasureLowering, NAME, tolerance) for tolerance in TOLERANCES)
-        lowered = app.ask(api.LowerModel, NAME, TOLERANCES[1])
-        app.ask(api.LoadModel, NAME, {"dial": "exact"})
-        answer = app.ask(api.Generate, (Message("user", "Tell me a joke."),), {"temperature": 0.0, "max_tokens": 20})
-        restored = app.ask(api.RestoreOriginal, NAME)
+        tight, wide = (app.ask(protocol.MeasureLowering, NAME, tolerance) for tolerance in TOLERANCES)
+        lowered = app.ask(protocol.LowerModel, NAME, TOLERANCES[1])
+        app.ask(protocol.LoadModel, NAME, {"dial": "exact"})
+        answer = app.ask(
+            protocol.Generate, (Message("user", "Tell me a joke."),), {"temperature": 0.0, "max_tokens": 20}
+        )
+        restored = app.ask(protocol.RestoreOriginal, NAME)
     finally:
         app.engine.close()
         shutil.rmtree(path, ignore_errors=True)

@@ -19,7 +19,7 @@ import threading
 import time
 
 from app.platform.thread_priority import lower_latency
-from engine import api
+from engine import client, protocol
 from engine.hub.home import HOME
 
 ANSWERS = 8  # of a turn
@@ -43,16 +43,16 @@ class Asker:
     def __init__(self) -> None:
         self._ended = threading.Event()
         self._result: object = None
-        self.engine = api.start(self._hear)
+        self.engine = client.start(self._hear)
 
-    def _hear(self, event: api.Event) -> None:
-        if isinstance(event, api.Failed):
+    def _hear(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Failed):
             raise SystemExit(event.sentence)
-        if isinstance(event, api.Done):
+        if isinstance(event, protocol.Done):
             self._result = event.result
             self._ended.set()
 
-    def ask(self, command: api.Command) -> object:
+    def ask(self, command: protocol.Command) -> object:
         """Its result."""
         self._ended.clear()
         self.engine.send(command)
@@ -63,8 +63,8 @@ class Asker:
         """Tokens a second of a few answers."""
         tokens = seconds = 0.0
         for _ in range(ANSWERS):
-            stats = self.ask(api.Generate("a", (api.Message("user", QUESTION),), dict(SAMPLING)))
-            assert isinstance(stats, api.Stats)
+            stats = self.ask(protocol.Generate("a", (protocol.Message("user", QUESTION),), dict(SAMPLING)))
+            assert isinstance(stats, protocol.Stats)
             tokens += len(stats.token_ids)
             seconds += stats.decode_seconds
         return tokens / seconds
@@ -82,7 +82,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="underhill-disturbed-") as folder:
         os.environ[HOME] = folder
         asker = Asker()
-        asker.ask(api.LoadModel("load", "builtin", {"dial": "exact"}))
+        asker.ask(protocol.LoadModel("load", "builtin", {"dial": "exact"}))
         asker.speed()
         for number in range(2 * args.pairs):
             which = (number // 2 + number) % 2  # ABBA

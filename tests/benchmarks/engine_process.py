@@ -17,8 +17,8 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from engine import api
-from engine.apart import child
+from engine import protocol
+from engine.process import event_writer, host
 
 PROGRAM = ("-m", "tests.benchmarks.engine_process")
 COMPUTING = "underhill-model"  # the threads that do so, all of them by the name of the one that starts them
@@ -53,7 +53,7 @@ class Switch:
         return [(at, count) for at, count in json.loads(self._times.read_text(encoding="utf-8"))]
 
 
-class Switched(child.Mouth):
+class Switched(event_writer.EventWriter):
     """Says all or little, and notes when tokens come.
 
     Whoever listens again hears text when it would be due had he listened all along, not at once.
@@ -67,23 +67,23 @@ class Switched(child.Mouth):
         self._due = 0.0  # when the next piece of text would leave
         super().__init__(stream)
 
-    def say(self, event: api.Event) -> None:
-        """As a Mouth; while it is switched off, of what ends a command."""
+    def send(self, event: protocol.Event) -> None:
+        """As a EventWriter; while it is switched off, of what ends a command."""
         now = time.perf_counter()
-        if isinstance(event, api.TextDelta):
+        if isinstance(event, protocol.TextDelta):
             self._times.append((now, len(event.token_ids)))
-        if isinstance(event, api.Done) and isinstance(event.result, api.Stats):
+        if isinstance(event, protocol.Done) and isinstance(event.result, protocol.Stats):
             self.switch.keep(self._times)
             self._times = []
-        if isinstance(event, api.TERMINAL):
-            super().say(event)
+        if isinstance(event, protocol.TERMINAL):
+            super().send(event)
         elif not self.switch.on:
             self._unheard = True
             if now >= self._due:
-                self._due = now + child.EARLY * self.pause
-        elif not (self._unheard and isinstance(event, api.TextDelta) and now < self._due):
-            self._unheard = self._unheard and not isinstance(event, api.TextDelta)
-            super().say(event)
+                self._due = now + event_writer.EARLY * self.pause
+        elif not (self._unheard and isinstance(event, protocol.TextDelta) and now < self._due):
+            self._unheard = self._unheard and not isinstance(event, protocol.TextDelta)
+            super().send(event)
 
 
 def name_thread(frame: FrameType, event: str, argument: Any) -> None:
@@ -97,6 +97,6 @@ def name_thread(frame: FrameType, event: str, argument: Any) -> None:
 if __name__ == "__main__":
     if "--switch" in sys.argv:
         Switched.switch = Switch(Path(sys.argv[sys.argv.index("--switch") + 1]))
-        child.Mouth = Switched  # type: ignore[misc]
+        host.EventWriter = Switched  # type: ignore[misc]
     threading.setprofile(name_thread)
-    child.main(int(sys.argv[-1]))
+    host.main(int(sys.argv[-1]))

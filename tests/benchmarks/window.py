@@ -47,9 +47,9 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.application import Application
-from engine import api
-from engine.apart import parent
+from engine import protocol
 from engine.hub.home import HOME
+from engine.process import engine_process
 from tests.app.homes import lived_in
 from tests.benchmarks import threads
 from tests.benchmarks.engine_process import COMPUTING, PROGRAM, Switch
@@ -117,24 +117,24 @@ class Pair:
 class Engine:
     """A process that answers; notes the end of every answer."""
 
-    def __init__(self, folder: Path, on_event: Callable[[api.Event], None]) -> None:
-        self.stats: api.Stats | None = None
+    def __init__(self, folder: Path, on_event: Callable[[protocol.Event], None]) -> None:
+        self.stats: protocol.Stats | None = None
         self.begun = threading.Event()  # an answer has
         self.ended = threading.Event()
         self._on_event = on_event
-        self.apart = parent.Apart(self._hear, (*PROGRAM, "--switch", str(folder)))
+        self.apart = engine_process.EngineProcess(self._hear, (*PROGRAM, "--switch", str(folder)))
 
     def spent(self) -> Counter[str]:
         """Seconds of processor time by thread."""
         return threads.of(self.apart.pid)
 
-    def _hear(self, event: api.Event) -> None:
-        if isinstance(event, api.Failed):
+    def _hear(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Failed):
             print(event.sentence, event.cause, file=sys.stderr)
             os._exit(2)
-        if isinstance(event, api.TextDelta):
+        if isinstance(event, protocol.TextDelta):
             self.begun.set()
-        if isinstance(event, api.Done) and isinstance(event.result, api.Stats):
+        if isinstance(event, protocol.Done) and isinstance(event.result, protocol.Stats):
             self.stats = event.result
             self.ended.set()
         self._on_event(event)
@@ -202,7 +202,7 @@ def measure(folder: Path, count: int, sampling: dict[str, float], same: bool) ->
     switch = Switch(folder)
     engines: list[Engine] = []
 
-    def start(on_event: Callable[[api.Event], None]) -> api.Engine:
+    def start(on_event: Callable[[protocol.Event], None]) -> protocol.Engine:
         engines.append(Engine(folder, on_event))
         return engines[-1].apart
 

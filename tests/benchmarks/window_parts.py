@@ -45,9 +45,9 @@ from app.telemetry.figures_panel import FiguresPanel
 from app.telemetry.heatmap import ExpertHeatmap
 from app.telemetry.history import TelemetryHistory
 from app.transcript.view import TranscriptView
-from engine import api
-from engine.apart import parent
+from engine import protocol
 from engine.hub.home import HOME
+from engine.process import engine_process
 from tests.app.fake_engine import scripted
 from tests.app.homes import lived_in
 from tests.benchmarks import threads
@@ -177,10 +177,10 @@ def measure(folder: Path, options: argparse.Namespace) -> dict[str, float]:
     ledger = Ledger()
     for kind, name in HANDLERS:
         ledger.wrap(kind, name)
-    engines: list[parent.Apart] = []
+    engines: list[engine_process.EngineProcess] = []
 
-    def apart(on_event: Callable[[api.Event], None]) -> api.Engine:
-        engines.append(parent.Apart(on_event, PROGRAM))
+    def apart(on_event: Callable[[protocol.Event], None]) -> protocol.Engine:
+        engines.append(engine_process.EngineProcess(on_event, PROGRAM))
         return engines[-1]
 
     application = QApplication([])

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import api
-from engine.apart.words import pack, unpack
+from engine import protocol
 from engine.errors import Kind, UnderhillError, as_error
+from engine.process.codec import pack, unpack
 from engine.translatable import (
     LONGEST,
     NO_TEXT,
@@ -63,7 +63,7 @@ def test_an_exception_with_a_message_gives_it_back_as_an_argument() -> None:
 
 @given(TEXTS)
 def test_a_text_is_the_same_after_a_file_another_process_and_a_copy(text: str) -> None:
-    sent = unpack(pack(api.Failed("1", Kind.BUSY, text, NO_TEXT)))  # type: ignore[arg-type]
+    sent = unpack(pack(protocol.Failed("1", Kind.BUSY, text, NO_TEXT)))  # type: ignore[arg-type]
     for again in (from_json(as_json(text)), sent.sentence, copy.deepcopy(text), pickle.loads(pickle.dumps(text))):
         assert again == text
         assert as_json(again) == (as_json(text) if isinstance(text, Translatable) else as_json(again))

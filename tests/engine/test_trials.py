@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from engine import api
-from engine.apart.parent import Apart
+from engine import protocol
 from engine.hub import kept, library, trash
 from engine.hub.home import HOME
 from engine.hub.importer import import_checkpoint
+from engine.process.engine_process import EngineProcess
 from engine.store.verify import verify
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
 from tests.waiting import PROCESS
@@ -116,18 +116,18 @@ def _many(rng: random.Random, program: str, made: Path, *arguments: Path) -> Non
 
 
 def test_an_answer_goes_on_after_the_process_was_halted(home: Path) -> None:
-    events: queue.Queue[api.Event] = queue.Queue()
-    running = Apart(events.put)
+    events: queue.Queue[protocol.Event] = queue.Queue()
+    running = EngineProcess(events.put)
     try:
-        running.send(api.LoadModel("load", "builtin"))
-        assert isinstance(_last(events, "load"), api.Done)
-        running.send(api.Generate("g", (api.Message("user", "Tell me a long story."),), {"max_tokens": 200}))
-        while not isinstance(events.get(timeout=PROCESS), api.TextDelta):
+        running.send(protocol.LoadModel("load", "builtin"))
+        assert isinstance(_last(events, "load"), protocol.Done)
+        running.send(protocol.Generate("g", (protocol.Message("user", "Tell me a long story."),), {"max_tokens": 200}))
+        while not isinstance(events.get(timeout=PROCESS), protocol.TextDelta):
             continue
         os.kill(running.pid, signal.SIGSTOP)
         time.sleep(3.0)
         os.kill(running.pid, signal.SIGCONT)
-        assert isinstance(_last(events, "g"), api.Done)
+        assert isinstance(_last(events, "g"), protocol.Done)
     finally:
         running.close()
 
@@ -135,11 +135,11 @@ def test_an_answer_goes_on_after_the_process_was_halted(home: Path) -> None:
 def test_window_and_terminal_at_one_library(home: Path, tmp_path: Path) -> None:
     """Each either does what was asked or says in a sentence why not; nothing is lost."""
     library.add(write_checkpoint(tmp_path / "checkpoint"), "m")
-    events: queue.Queue[api.Event] = queue.Queue()
-    running = Apart(events.put)
+    events: queue.Queue[protocol.Event] = queue.Queue()
+    running = EngineProcess(events.put)
     try:
         for number in range(4):
-            asked = (api.ListModels(f"l{number}"), api.VerifyModel(f"v{number}", "m"))
+            asked = (protocol.ListModels(f"l{number}"), protocol.VerifyModel(f"v{number}", "m"))
             for command in asked:
                 running.send(command)
             done = subprocess.run(
@@ -149,7 +149,7 @@ def test_window_and_terminal_at_one_library(home: Path, tmp_path: Path) -> None:
             assert "Traceback" not in done.stderr
             assert "went wrong inside" not in done.stderr
             for last in _both(events, {command.id for command in asked}):
-                assert not isinstance(last, api.Failed) or last.kind is not api.Kind.INTERNAL
+                assert not isinstance(last, protocol.Failed) or last.kind is not protocol.Kind.INTERNAL
     finally:
         running.close()
     if not (home / "models" / "m").exists():
@@ -157,16 +157,16 @@ def test_window_and_terminal_at_one_library(home: Path, tmp_path: Path) -> None:
     assert verify(home / "models" / "m") == ()
 
 
-def _last(events: queue.Queue[api.Event], of: str) -> api.Event:
+def _last(events: queue.Queue[protocol.Event], of: str) -> protocol.Event:
     return _both(events, {of})[0]
 
 
-def _both(events: queue.Queue[api.Event], waited: set[str]) -> list[api.Event]:
+def _both(events: queue.Queue[protocol.Event], waited: set[str]) -> list[protocol.Event]:
     """How each of these commands ended."""
-    ended: list[api.Event] = []
+    ended: list[protocol.Event] = []
     while waited:
         event = events.get(timeout=PROCESS)
-        if event.id in waited and isinstance(event, api.Done | api.Failed | api.Cancelled):
+        if event.id in waited and isinstance(event, protocol.Done | protocol.Failed | protocol.Cancelled):
             waited = waited - {event.id}
             ended.append(event)
     return ended

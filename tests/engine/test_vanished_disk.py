@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from engine import api
-from engine.apart.parent import Apart
+from engine import protocol
 from engine.hub.home import HOME
+from engine.process.engine_process import EngineProcess
 from engine.store.verify import verify
 from tests.vanishing_disk import VanishingDisk, vanishing_disk
 from tests.waiting import PROCESS
 
 pytestmark = pytest.mark.alone("shuts down a file system that it has mounted")
 
-Events = queue.Queue[api.Event]
-STORY = (api.Message("user", "Tell me a long story about a fox."),)
+Events = queue.Queue[protocol.Event]
+STORY = (protocol.Message("user", "Tell me a long story about a fox."),)
 
 
 @pytest.fixture
@@ -33,33 +33,33 @@ def test_an_answer_ends_with_a_sentence_and_the_next_once_it_is_back_is_whole(
 ) -> None:
     monkeypatch.setenv(HOME, str(disk.top / "home"))
     events: Events = queue.Queue()
-    engine = Apart(events.put)
+    engine = EngineProcess(events.put)
     try:
-        engine.send(api.LoadModel("load", "builtin", {"cache_fraction": 0.0}))
-        assert isinstance(ended(events, "load"), api.Done)
-        engine.send(api.Generate("g", STORY, {"max_tokens": 20_000, "temperature": 5.0}))
-        while not isinstance(events.get(timeout=PROCESS), api.TextDelta):
+        engine.send(protocol.LoadModel("load", "builtin", {"cache_fraction": 0.0}))
+        assert isinstance(ended(events, "load"), protocol.Done)
+        engine.send(protocol.Generate("g", STORY, {"max_tokens": 20_000, "temperature": 5.0}))
+        while not isinstance(events.get(timeout=PROCESS), protocol.TextDelta):
             continue
         disk.vanish()
         failed = ended(events, "g")
-        assert isinstance(failed, api.Failed)
-        assert failed.kind is api.Kind.DISK_ERROR
+        assert isinstance(failed, protocol.Failed)
+        assert failed.kind is protocol.Kind.DISK_ERROR
         (disk.top / "home").touch()  # so that nothing is made anew in its place
-        engine.send(api.Generate("h", STORY, {"max_tokens": 5}))
+        engine.send(protocol.Generate("h", STORY, {"max_tokens": 5}))
         refused = ended(events, "h")
-        assert isinstance(refused, api.Failed)
-        assert refused.kind is not api.Kind.INTERNAL
+        assert isinstance(refused, protocol.Failed)
+        assert refused.kind is not protocol.Kind.INTERNAL
         disk.come()
-        engine.send(api.Generate("i", STORY, {"max_tokens": 5}))
-        assert isinstance(answer := ended(events, "i"), api.Done), answer
+        engine.send(protocol.Generate("i", STORY, {"max_tokens": 5}))
+        assert isinstance(answer := ended(events, "i"), protocol.Done), answer
     finally:
         engine.close()
     assert verify(disk.top / "home" / "models" / "builtin") == ()
 
 
-def ended(events: Events, command: str) -> api.Event:
+def ended(events: Events, command: str) -> protocol.Event:
     """How it ended."""
     while True:
         event = events.get(timeout=PROCESS)
-        if event.id == command and isinstance(event, api.TERMINAL):
+        if event.id == command and isinstance(event, protocol.TERMINAL):
             return event

@@ -12,7 +12,6 @@ from typing import Any
 
 from app.import_export import chat_file
 from engine import limits, regular_file
-from engine.apart import words
 from engine.errors import Kind, UnderhillError
 from engine.generation import turns
 from engine.generation.formats import calls
@@ -22,6 +21,7 @@ from engine.hub.sources.gguf_glance import glanced_config
 from engine.hub.sources.gguf_metadata import Metadata
 from engine.hub.sources.gguf_source import GgufSource
 from engine.models.families import read_spec
+from engine.process import codec
 from engine.sandbox import frames
 from engine.store import manifest
 
@@ -121,6 +121,6 @@ TARGETS = {
     "catalogue": Target(_json(catalogue.parse), (ValueError,)),
     "chats": Target(_chats),
     "tool_calls": Target(_calls),
-    "events": Target(words.unpack, (ValueError,)),
+    "events": Target(codec.unpack, (ValueError,)),
     "frames": Target(_frames, (ValueError, EOFError)),
 }

@@ -9,16 +9,16 @@ from pytestqt.qtbot import QtBot
 
 from app.backend.engine_link import EngineLink
 from app.platform.main_thread_queue import MainThreadQueue
-from engine import api
+from engine import protocol
 
 
 class Silent:
     """An engine that says what a test has it say."""
 
-    def __init__(self, say: Callable[[api.Event], None]) -> None:
+    def __init__(self, say: Callable[[protocol.Event], None]) -> None:
         self.say = say
 
-    def send(self, command: api.Command) -> None:
+    def send(self, command: protocol.Command) -> None:
         """Nothing is done."""
 
     def close(self) -> None:
@@ -27,20 +27,20 @@ class Silent:
 
 def test_text_of_two_answers_in_few_pieces_and_before_their_ends(qtbot: QtBot, inbox: MainThreadQueue) -> None:
     link = EngineLink(inbox, Silent)
-    heard: dict[str, list[api.Event]] = {"a": [], "b": []}
+    heard: dict[str, list[protocol.Event]] = {"a": [], "b": []}
     for name, events in heard.items():
-        link.send(api.Generate(name, (api.Message("user", "?"),)), events.append)
+        link.send(protocol.Generate(name, (protocol.Message("user", "?"),)), events.append)
     say = link._engine.say  # type: ignore[attr-defined]
 
     def speak() -> None:
         for name in heard:
             for number in range(5000):
-                say(api.TextDelta(name, f"{number} ", (number,)))
-            say(api.Done(name))
+                say(protocol.TextDelta(name, f"{number} ", (number,)))
+            say(protocol.Done(name))
 
     speaker = threading.Thread(target=speak)
     speaker.start()
-    qtbot.waitUntil(lambda: all(events and isinstance(events[-1], api.Done) for events in heard.values()))
+    qtbot.waitUntil(lambda: all(events and isinstance(events[-1], protocol.Done) for events in heard.values()))
     speaker.join()
     for events in heard.values():
         *deltas, _ = events
@@ -52,10 +52,10 @@ def test_text_of_two_answers_in_few_pieces_and_before_their_ends(qtbot: QtBot, i
 
 def test_text_for_nobody_is_dropped(qtbot: QtBot, inbox: MainThreadQueue) -> None:
     link = EngineLink(inbox, Silent)
-    ends: list[api.Event] = []
-    link.send(api.Generate("a", (api.Message("user", "?"),)), ends.append)
+    ends: list[protocol.Event] = []
+    link.send(protocol.Generate("a", (protocol.Message("user", "?"),)), ends.append)
     say = link._engine.say  # type: ignore[attr-defined]
-    say(api.TextDelta("nobody", "x", (1,)))
-    say(api.Done("a"))
+    say(protocol.TextDelta("nobody", "x", (1,)))
+    say(protocol.Done("a"))
     qtbot.waitUntil(lambda: len(ends) == 1)
     link.close()

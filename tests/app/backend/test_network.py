@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.dialogs import help
 from app.settings.dialog import SettingsDialog
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 
@@ -28,7 +28,7 @@ def settings(underhill: object) -> SettingsDialog:
 
 
 def test_staying_offline_is_seen_and_one_click_from_its_setting(qtbot: QtBot, launch: Launch) -> None:
-    underhill = launch(shared={s.name: s.default for s in api.settings.SHARED} | {"offline": True})
+    underhill = launch(shared={s.name: s.default for s in protocol.settings.SHARED} | {"offline": True})
     label = underhill.window.header.offline
     qtbot.waitUntil(label.isVisible)
     qtbot.mouseClick(label, Qt.MouseButton.LeftButton)

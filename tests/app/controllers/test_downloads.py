@@ -7,15 +7,15 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 from tests.app.fake_hub import GB, QWEN, FakeHub
 
 pytestmark = pytest.mark.long
 
-HALF = api.Transfer("t9", QWEN.repo, "", "Qwen3-30B-A3B", 4, "https://hub.invalid", state=api.PAUSED, done=30 * GB,
-                    total=61 * GB)  # fmt: skip
+HALF = protocol.Transfer("t9", QWEN.repo, "", "Qwen3-30B-A3B", 4, "https://hub.invalid", state=protocol.PAUSED,
+                         done=30 * GB, total=61 * GB)  # fmt: skip
 
 
 def under_way(qtbot: QtBot, underhill: Application) -> FakeHub:
@@ -23,7 +23,7 @@ def under_way(qtbot: QtBot, underhill: Application) -> FakeHub:
     hub = engine_of(underhill).hub
     underhill.library.pull(QWEN, 4)
     qtbot.waitUntil(lambda: "t1" in underhill.library.transfers)
-    hub.tell("t1", state=api.RUNNING, done=15 * GB, total=60 * GB)
+    hub.tell("t1", state=protocol.RUNNING, done=15 * GB, total=60 * GB)
     qtbot.waitUntil(lambda: underhill.library.transfers["t1"].done == 15 * GB)
     return hub
 
@@ -49,7 +49,7 @@ def test_the_strip_at_the_top_says_how_far_it_is_and_leads_there(qtbot: QtBot, l
     assert page is not None
     assert underhill.window.pages.currentWidget() is page
     assert page.pages.currentWidget() is page.downloads
-    hub.tell("t1", state=api.FINISHED)
+    hub.tell("t1", state=protocol.FINISHED)
     qtbot.waitUntil(lambda: not header.downloads.isVisible())
 
 
@@ -62,13 +62,13 @@ def test_a_download_that_closing_has_halted_is_not_forgotten(
     qtbot.waitUntil(lambda: bool(banners.banners))
     assert banners.banners[0].sentence == "Qwen3-30B-A3B is only partly here: 30.0 GB of 61.0 GB."
     banners.banners[0]._act()
-    qtbot.waitUntil(lambda: underhill.library.transfers["t9"].state == api.RUNNING)
+    qtbot.waitUntil(lambda: underhill.library.transfers["t9"].state == protocol.RUNNING)
 
 
 _transfer = FakeHub._transfer
 
 
-def _remembering(hub: FakeHub, command: api.Command) -> object:
+def _remembering(hub: FakeHub, command: protocol.Command) -> object:
     hub.transfers.setdefault("t9", HALF)
     return _transfer(hub, command)
 
@@ -91,13 +91,13 @@ def test_what_took_long_to_arrive_is_cancelled_only_when_one_is_sure(qtbot: QtBo
 def test_the_trash_is_emptied_only_when_one_is_sure(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     hub = engine_of(underhill).hub
-    hub.deleted = (api.DeletedModel("old-model", "/models", 3 * GB, 0.0, 1e9),)
+    hub.deleted = (protocol.DeletedModel("old-model", "/models", 3 * GB, 0.0, 1e9),)
     page = underhill.window.library.show()
     qtbot.waitUntil(lambda: bool(underhill.library.deleted))
     page.yours._empty_trash()
     assert "3.0 GB" in box_of(underhill).informativeText()
     press(box_of(underhill), "Keep it")
-    assert not any(isinstance(c, api.EmptyTrash) for c in engine_of(underhill).received)
+    assert not any(isinstance(c, protocol.EmptyTrash) for c in engine_of(underhill).received)
     page.yours._empty_trash()
     press(box_of(underhill), "Empty the trash")
     qtbot.waitUntil(lambda: not underhill.library.deleted)
@@ -115,6 +115,6 @@ def test_the_tray_tells_of_downloads(qtbot: QtBot, launch: Launch, monkeypatch: 
     assert tray is not None
     hub = under_way(qtbot, underhill)
     assert tray.toolTip() == "Underhill – downloading, 25 %"
-    hub.tell("t1", state=api.FINISHED)
+    hub.tell("t1", state=protocol.FINISHED)
     qtbot.waitUntil(lambda: said == ["Qwen3-30B-A3B is here."])
     assert tray.toolTip() == "Underhill"

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage.records import Attachment
 from app.storage.store import ChatStore
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch, ask, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
@@ -138,7 +138,7 @@ def test_an_edited_answer_is_a_version_that_the_model_reads_from_then_on(qtbot: 
     assert window.composer.attachments == (NOTES,)  # an answer has none: they wait for the question
     window.composer.set_attachments(())
     ask(qtbot, underhill, "And then?")
-    (command,) = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)][1:]
+    (command,) = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)][1:]
     assert [m.content for m in command.messages] == ["Hello", "The lamps were out.", "And then?"]
     window.transcript.edit.emit(edited.id)
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)  # as it was: no version of that
@@ -155,7 +155,7 @@ def test_a_message_is_deleted_and_the_toast_gives_it_back(qtbot: QtBot, launch: 
     window.transcript.erase.emit(underhill.conversation.messages[0].id)
     qtbot.waitUntil(lambda: contents(underhill) == before[1:])
     ask(qtbot, underhill, "Read this")
-    command = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)][-1]
+    command = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)][-1]
     assert [m.role for m in command.messages] == ["user", "assistant", "user"]  # chat templates want a question first
     window.transcript.again.emit(underhill.conversation.messages[0].id)
     assert "no question" in window.toast.accessibleName()

@@ -14,7 +14,7 @@ from app.backend import models
 from app.controllers import tray
 from app.controllers.tray import TrayController
 from app.main_window import MainWindow
-from engine import api
+from engine import protocol
 
 pytestmark = pytest.mark.long
 
@@ -89,7 +89,7 @@ def test_the_tray_shows_progress(qtbot: QtBot, launch: Launch, messages: list[st
     assert made.tray is not None
     assert made.tray.toolTip() == "Underhill"
     still = made.tray.icon()
-    underhill.models.importing = api.Progress("7", "Reading the experts", 30, 60)
+    underhill.models.importing = protocol.Progress("7", "Reading the experts", 30, 60)
     underhill.models.import_changed.emit()
     assert made.tray.toolTip() == "Underhill – Reading the experts, 50 %"
     assert picture(made.tray.icon()) != picture(still)

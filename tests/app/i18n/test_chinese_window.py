@@ -29,7 +29,7 @@ from app.library.entries import LibraryEntry
 from app.library.import_dialog import ImportDialog
 from app.platform.paths import AppPaths
 from app.settings import preferences
-from engine import api
+from engine import protocol
 from tests.app.conftest import close
 from tests.app.fake_engine import BUILTIN, COMPUTER, LARGE, scripted
 from tests.app.fake_hub import CATALOGUE
@@ -148,7 +148,7 @@ def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[
     qtbot.waitUntil(lambda: bool(window.live.history.samples))
     qtbot.waitUntil(lambda: len(window.sidebar.model.rows) == 2)  # a section and the chat, read back from the disk
     window.live.repaint()
-    facts = api.ExpertFacts(
+    facts = protocol.ExpertFacts(
         1,
         2,
         uses=4,

@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from app.i18n.engine_texts import localized, told
 from app.settings.editor import SettingEditor
-from engine import api, settings
+from engine import protocol, settings
 from engine.errors import UnderhillError, as_error
 from engine.experts.eam import EamCollection
 from engine.experts.policies import Shape, make_policy
@@ -241,36 +241,36 @@ def test_settings_are_told() -> None:
 
 
 def test_what_is_shipped_in_the_catalogue_is_told() -> None:
-    models = tuple(api.HubModel(m.repo, m.name, "", 1, 1, "", m.about) for m in catalogue.load())
+    models = tuple(protocol.HubModel(m.repo, m.name, "", 1, 1, "", m.about) for m in catalogue.load())
     assert [m.repo for m in localized(models) if not is_chinese(m.about)] == []
     offered = localized(of_catalogue(Pills()))
     assert [m.repo for m in offered if m.lost and (not is_chinese(m.lost) or "makers" in m.lost)] == []
 
 
 def test_an_event_comes_with_its_sentences_translated_and_all_else_as_it_was() -> None:
-    failed = api.Failed(
-        "w1", api.Kind.DISK_FULL, msg("The disk is full."), msg("Free some space and try again."), "Errno 28"
+    failed = protocol.Failed(
+        "w1", protocol.Kind.DISK_FULL, msg("The disk is full."), msg("Free some space and try again."), "Errno 28"
     )
     new = localized(failed)
     assert (new.sentence, new.action) == ("磁盘已满。", "请腾出一些空间后重试。")
     assert dataclasses.replace(new, sentence=failed.sentence, action=failed.action) == failed
-    listed = api.Done(
+    listed = protocol.Done(
         "w2",
         (
-            api.HubModel(
+            protocol.HubModel(
                 "a/b", "Made for laptops", "x", 1, 1, "", translated("Very small: runs anywhere, for simple tasks.")
             ),
         ),
     )
     (model,) = localized(listed).result
     assert (model.title, model.about) == ("Made for laptops", "非常小：到处都能运行，适合简单任务。")
-    kept = api.Done("w3", {"sentence": "The disk is full."})
+    kept = protocol.Done("w3", {"sentence": "The disk is full."})
     assert localized(kept) is kept
 
 
 def test_statistics_of_an_answer_are_kept_as_they_came() -> None:
-    stats = api.Stats("x", (1,), "stop", 1, 0, 0, 1.0, 1.0, 0, 0, 0, {}, 1, why=msg("Reading the prompt."))
-    assert localized(api.Done("w", stats)).result is stats
+    stats = protocol.Stats("x", (1,), "stop", 1, 0, 0, 1.0, 1.0, 0, 0, 0, {}, 1, why=msg("Reading the prompt."))
+    assert localized(protocol.Done("w", stats)).result is stats
 
 
 def test_who_reads_ahead_and_what_may_not_be_chosen_are_told_in_chinese(qtbot: QtBot) -> None:

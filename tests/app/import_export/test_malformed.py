@@ -18,7 +18,7 @@ from app.storage.records import StoredMessage
 from app.storage.schema import STEPS, migrate
 from app.storage.store import ChatStore
 from app.transcript import notes
-from engine import api
+from engine import protocol
 from tests.app.storage.conftest import store as store
 from tests.app.storage.conftest import talk
 
@@ -71,7 +71,7 @@ def torn_lzma(path: Path) -> None:
 @pytest.mark.parametrize("damage", [encrypted, packed_in_an_unknown_way, torn, torn_lzma])
 def test_an_archive_that_cannot_be_opened_is_refused_in_words(tmp_path: Path, damage: Any) -> None:
     damage(tmp_path / "x.zip")
-    with pytest.raises(api.UnderhillError, match=r"x\.zip holds no chats"):
+    with pytest.raises(protocol.UnderhillError, match=r"x\.zip holds no chats"):
         import_chats.read(tmp_path / "x.zip")
 
 
@@ -167,7 +167,7 @@ def test_a_backup_that_lacks_something_changes_nothing(store: ChatStore, tmp_pat
     chat, *_ = talk(store, "first", "the oak")
     backup.back_up(store, tmp_path / "b.db")
     changed(tmp_path / "b.db", "DROP TRIGGER draft_removed", damage)
-    with pytest.raises(api.UnderhillError, match="no backup"):
+    with pytest.raises(protocol.UnderhillError, match="no backup"):
         backup.restore(store, tmp_path / "b.db", tmp_path)
     assert [c.id for c in store.chats()] == [chat]
     assert not list(tmp_path.glob("*.part")) + list(tmp_path.glob("chats-before*"))

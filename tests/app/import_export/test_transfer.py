@@ -19,7 +19,7 @@ from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id
 from app.storage.schema import STEPS, migrate
 from app.storage.search import find
 from app.storage.store import ChatStore
-from engine import api
+from engine import protocol
 from tests.app.storage.conftest import talk
 
 
@@ -191,7 +191,7 @@ def test_odd_values_in_our_own_export_are_put_right_and_a_later_one_is_refused(
     (read,) = store.path(chat.id)
     assert (read.stats, read.finish, read.model, read.attachments) == ({}, "", "", (Attachment("a b", "t"),))
     path.write_text(json.dumps({"format": "underhill-chats", "version": 2, "chats": chats}))
-    with pytest.raises(api.UnderhillError, match="another version"):
+    with pytest.raises(protocol.UnderhillError, match="another version"):
         import_chats.read(path)
 
 
@@ -208,7 +208,7 @@ def test_odd_values_in_our_own_export_are_put_right_and_a_later_one_is_refused(
 def test_what_is_no_chat_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(text)
-    with pytest.raises(api.UnderhillError, match=r"x\.json holds no chats"):
+    with pytest.raises(protocol.UnderhillError, match=r"x\.json holds no chats"):
         import_chats.read(path)
 
 
@@ -258,7 +258,7 @@ def test_what_is_no_backup_changes_nothing(store: ChatStore, tmp_path: Path) -> 
     db.execute("PRAGMA user_version = 1")
     db.close()
     for name in ("text.db", "other.db", "newer.db", "none.db", "alike.db"):
-        with pytest.raises(api.UnderhillError):
+        with pytest.raises(protocol.UnderhillError):
             backup.restore(store, tmp_path / name, tmp_path)
     assert [c.id for c in store.chats()] == [chat]
     assert not (tmp_path / "none.db").exists()

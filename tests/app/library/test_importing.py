@@ -13,7 +13,7 @@ from app.library.import_dialog import ImportDialog
 from app.library.page import LibraryPage
 from app.theme.theme import Theme
 from app.widgets.banner import Banners
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import LARGE
@@ -47,8 +47,10 @@ def test_a_name_is_made_of_any_file(qtbot: QtBot, theme: Theme) -> None:
 def test_what_cannot_be_imported_leads_to_another(
     qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    broken = api.Failed("", api.Kind.BROKEN_FILE, "model.safetensors is cut short.", "Download the file again.")
-    underhill = launch(fail={api.ImportModel: broken})
+    broken = protocol.Failed(
+        "", protocol.Kind.BROKEN_FILE, "model.safetensors is cut short.", "Download the file again."
+    )
+    underhill = launch(fail={protocol.ImportModel: broken})
     asked: list[QWidget] = []
     begun: list[str] = []  # the folders that it was chosen in
 
@@ -59,12 +61,12 @@ def test_what_cannot_be_imported_leads_to_another(
 
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", staticmethod(choose))
     monkeypatch.setattr(ImportDialog, "exec", lambda self: 1)
-    listed = len([c for c in engine_of(underhill).received if isinstance(c, api.ListModels)])
+    listed = len([c for c in engine_of(underhill).received if isinstance(c, protocol.ListModels)])
     underhill.window.library.choose_folder()
     banners = underhill.window.banners
     qtbot.waitUntil(lambda: bool(banners.banners))
     received = engine_of(underhill).received
-    assert len([c for c in received if isinstance(c, api.ListModels)]) > listed  # what is done of it is shown
+    assert len([c for c in received if isinstance(c, protocol.ListModels)]) > listed  # what is done of it is shown
     next(b for b in banners.banners[0].findChildren(QPushButton) if b.text() == tr("Choose another…")).click()
     assert len(asked) == 2
     assert begun[1] == str(tmp_path.parent)  # where one was
@@ -76,7 +78,7 @@ def test_what_cannot_be_imported_leads_to_another(
 def test_one_at_a_time(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     underhill = launch()
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: pytest.fail("it was asked for a file"))
-    underhill.models.importing = api.Progress("", "Reading")
+    underhill.models.importing = protocol.Progress("", "Reading")
     underhill.window.library.choose_file()
     assert "being imported" in underhill.window.toast.accessibleName()
     underhill.models.importing = None
@@ -84,7 +86,7 @@ def test_one_at_a_time(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyP
 
 def test_a_button_to_where_one_is_already_is_not_offered(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
-    full = api.Failed("", api.Kind.DISK_FULL, "There is no space left.", "Free some.")
+    full = protocol.Failed("", protocol.Kind.DISK_FULL, "There is no space left.", "Free some.")
     underhill.library.failed.emit(full)
     texts = [b.text() for b in underhill.window.banners.banners[-1].findChildren(QPushButton)]
     assert texts == ["Manage models"]

@@ -17,7 +17,7 @@ from app.library.import_dialog import ImportDialog
 from app.library.page import LibraryPage
 from app.platform import open_externally
 from app.settings.dialog import SettingsDialog
-from engine import api
+from engine import protocol
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN, LARGE
 from tests.app.fake_hub import FITS, QWEN
@@ -76,7 +76,7 @@ def test_what_cannot_be_opened_says_why(qtbot: QtBot, launch: Launch) -> None:
     assert made.sentence.text() == "Its import was cut off. Go on with it."
     assert "Open" not in made.buttons
     made.buttons["Go on"].click()
-    qtbot.waitUntil(lambda: any(isinstance(c, api.ContinueImport) for c in engine_of(underhill).received))
+    qtbot.waitUntil(lambda: any(isinstance(c, protocol.ContinueImport) for c in engine_of(underhill).received))
 
 
 def test_of_a_model_whose_disk_is_away_nothing_is_offered_but_to_look_again(qtbot: QtBot, launch: Launch) -> None:
@@ -89,9 +89,9 @@ def test_of_a_model_whose_disk_is_away_nothing_is_offered_but_to_look_again(qtbo
     menu = made.buttons["More"].menu()
     assert menu is not None
     assert not any(action.isEnabled() for action in menu.actions())
-    listed = len([c for c in engine_of(underhill).received if isinstance(c, api.ListModels)])
+    listed = len([c for c in engine_of(underhill).received if isinstance(c, protocol.ListModels)])
     made.buttons["Look again"].click()
-    assert len([c for c in engine_of(underhill).received if isinstance(c, api.ListModels)]) > listed
+    assert len([c for c in engine_of(underhill).received if isinstance(c, protocol.ListModels)]) > listed
 
 
 def test_models_come_and_go_with_their_folder(qtbot: QtBot, launch: Launch) -> None:
@@ -100,7 +100,7 @@ def test_models_come_and_go_with_their_folder(qtbot: QtBot, launch: Launch) -> N
     qtbot.waitUntil(lambda: bool(underhill.library.folders))
 
     def listed() -> int:
-        return len([c for c in engine_of(underhill).received if isinstance(c, api.ListModels)])
+        return len([c for c in engine_of(underhill).received if isinstance(c, protocol.ListModels)])
 
     for change in (
         lambda: underhill.library.add_folder("/more", False),
@@ -117,7 +117,7 @@ def test_a_deleted_model_comes_back(qtbot: QtBot, launch: Launch) -> None:
     underhill.library.delete(LARGE.name)
     qtbot.waitUntil(lambda: underhill.window.toast.isVisible())
     assert underhill.window.toast.undo()
-    qtbot.waitUntil(lambda: any(isinstance(c, api.RestoreModel) for c in engine_of(underhill).received))
+    qtbot.waitUntil(lambda: any(isinstance(c, protocol.RestoreModel) for c in engine_of(underhill).received))
 
 
 def test_a_check_shows_how_far_it_is_and_what_it_found(qtbot: QtBot, launch: Launch) -> None:
@@ -142,13 +142,13 @@ def test_what_suits_this_computer_comes_first(qtbot: QtBot, launch: Launch) -> N
     assert not entry(page.discover, "DeepSeek V3.1").buttons["Get"].isEnabled()
     page.discover.fitting.setChecked(True)
     assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B"]
-    assert not any(isinstance(c, api.SearchModels) for c in engine_of(underhill).received)
+    assert not any(isinstance(c, protocol.SearchModels) for c in engine_of(underhill).received)
 
 
 def test_of_what_fits_the_largest_that_answers_as_fast_as_one_reads_comes_first(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
 
-    def made(title: str, parameters: int, speed: tuple[float, float] | None) -> api.HubModel:
+    def made(title: str, parameters: int, speed: tuple[float, float] | None) -> protocol.HubModel:
         fit = dataclasses.replace(FITS, speed=speed)
         return dataclasses.replace(QWEN, repo=f"a/{title}", title=title, parameters=parameters, fit=fit)
 
@@ -178,8 +178,10 @@ def test_search_pages_and_back_to_the_catalogue(qtbot: QtBot, launch: Launch) ->
 
 
 def test_a_search_that_fails_says_so_in_its_place(qtbot: QtBot, launch: Launch) -> None:
-    offline = api.Failed("", api.Kind.OFFLINE, "Underhill is set to stay offline.", "Switch that off in the settings.")
-    underhill = launch(fail={api.SearchModels: offline})
+    offline = protocol.Failed(
+        "", protocol.Kind.OFFLINE, "Underhill is set to stay offline.", "Switch that off in the settings."
+    )
+    underhill = launch(fail={protocol.SearchModels: offline})
     page = opened(qtbot, underhill, 1)
     page.discover.search.setText("qwen")
     page.discover._look()
@@ -191,8 +193,8 @@ def test_a_search_that_fails_says_so_in_its_place(qtbot: QtBot, launch: Launch) 
 
 
 def test_a_search_that_failed_is_made_again_by_the_same_words(qtbot: QtBot, launch: Launch) -> None:
-    busy = api.Failed("", api.Kind.SERVER_ERROR, "The hub has a problem of its own.", "Try again later.")
-    underhill = launch(fail={api.SearchModels: busy})
+    busy = protocol.Failed("", protocol.Kind.SERVER_ERROR, "The hub has a problem of its own.", "Try again later.")
+    underhill = launch(fail={protocol.SearchModels: busy})
     page = opened(qtbot, underhill, 1)
     discover, view_model = page.discover, underhill.library
     discover.search.setText("qwen")
@@ -203,7 +205,7 @@ def test_a_search_that_failed_is_made_again_by_the_same_words(qtbot: QtBot, laun
     qtbot.keyClick(discover.search, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: len(discover.entries) == 20 and not view_model.searching)
     assert not discover.again.isVisible()
-    engine_of(underhill).fail[api.SearchModels] = busy
+    engine_of(underhill).fail[protocol.SearchModels] = busy
     discover._more.click()
     qtbot.waitUntil(lambda: view_model.search_problem is not None)
     assert (len(discover.entries), discover._about.text()) == (20, f"{busy.sentence} {busy.action}")
@@ -229,7 +231,7 @@ def test_details_offer_every_precision(qtbot: QtBot, launch: Launch, monkeypatch
     assert details.said.isVisible()
     details.entries[1].buttons["Get"].click()
     qtbot.waitUntil(lambda: bool(page.downloads.entries))
-    pulled = next(c for c in engine_of(underhill).received if isinstance(c, api.PullModel))
+    pulled = next(c for c in engine_of(underhill).received if isinstance(c, protocol.PullModel))
     assert (pulled.repo, pulled.top) == (QWEN.repo, 4)
     assert page.pages.currentWidget() is page.downloads
 
@@ -244,7 +246,13 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     made = page.downloads.entries[0]
     page.show_section(3)
     hub.tell(
-        "t1", state=api.RUNNING, text="Downloading", done=3_000_000_000, total=12_000_000_000, rate=42e6, left=214.0
+        "t1",
+        state=protocol.RUNNING,
+        text="Downloading",
+        done=3_000_000_000,
+        total=12_000_000_000,
+        rate=42e6,
+        left=214.0,
     )
     qtbot.waitUntil(lambda: "3.0 GB of 12.0 GB" in made.facts.text())
     assert made.facts.text() == "Downloading  ·  3.0 GB of 12.0 GB  ·  42.0 MB/s  ·  4 min left"
@@ -254,12 +262,12 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     qtbot.waitUntil(lambda: "Go on" in made.buttons)
     made.buttons["Go on"].click()
     qtbot.waitUntil(lambda: "Pause" in made.buttons)
-    hub.tell("t1", state=api.FAILED, problem="The connection was cut.", action="Try again.", kind="no_network")
+    hub.tell("t1", state=protocol.FAILED, problem="The connection was cut.", action="Try again.", kind="no_network")
     qtbot.waitUntil(lambda: "Try again" in made.buttons)
     assert made.sentence.text() == "The connection was cut. Try again."
     assert made.sentence.isVisible()
     assert not entry(page.discover, QWEN.title).buttons["Stopped"].isEnabled()
-    hub.tell("t1", state=api.FAILED, problem="It asks for a token.", action="Give it.", kind="no_access")
+    hub.tell("t1", state=protocol.FAILED, problem="It asks for a token.", action="Give it.", kind="no_access")
     qtbot.waitUntil(lambda: "Open the settings" in made.buttons)
     with qtbot.waitSignal(page.downloads.setting_wanted) as wanted:
         made.buttons["Open the settings"].click()
@@ -268,7 +276,7 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     qtbot.waitUntil(lambda: not made.sentence.isVisible())
     assert "Open the settings" not in made.buttons
     made.buttons["Pause"].setFocus()
-    hub.tell("t1", state=api.FINISHED, done=196, total=265_000)
+    hub.tell("t1", state=protocol.FINISHED, done=196, total=265_000)
     qtbot.waitUntil(lambda: "Open" in made.buttons)
     assert made.facts.text() == f"Here  ·  {QWEN.repo}"
     made.buttons["Dismiss"].click()
@@ -284,8 +292,8 @@ def test_what_another_app_keeps_is_imported(qtbot: QtBot, launch: Launch, monkey
     assert entry(page.elsewhere, "llama3.2").buttons == {}
     monkeypatch.setattr(ImportDialog, "exec", lambda self: 1)
     entry(page.elsewhere, "Qwen3 30B A3B Instruct").buttons["Import…"].click()
-    qtbot.waitUntil(lambda: any(isinstance(c, api.ImportModel) for c in engine_of(underhill).received))
-    sent = next(c for c in engine_of(underhill).received if isinstance(c, api.ImportModel))
+    qtbot.waitUntil(lambda: any(isinstance(c, protocol.ImportModel) for c in engine_of(underhill).received))
+    sent = next(c for c in engine_of(underhill).received if isinstance(c, protocol.ImportModel))
     assert (sent.path, sent.name) == ("/models/q.gguf", "qwen3-30b-a3b")
 
 
@@ -295,8 +303,8 @@ def test_a_gguf_file_is_imported(qtbot: QtBot, launch: Launch, monkeypatch: pyte
     monkeypatch.setattr(QFileDialog, "getOpenFileName", staticmethod(lambda *_: ("/some/Model.gguf", "")))
     monkeypatch.setattr(ImportDialog, "exec", lambda self: 1)
     page.yours.import_file.emit()
-    qtbot.waitUntil(lambda: any(isinstance(c, api.ImportModel) for c in engine_of(underhill).received))
-    sent = next(c for c in engine_of(underhill).received if isinstance(c, api.ImportModel))
+    qtbot.waitUntil(lambda: any(isinstance(c, protocol.ImportModel) for c in engine_of(underhill).received))
+    sent = next(c for c in engine_of(underhill).received if isinstance(c, protocol.ImportModel))
     assert (sent.path, sent.name) == ("/some/Model.gguf", "Model")
 
 

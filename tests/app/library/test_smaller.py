@@ -10,7 +10,7 @@ from app.application import Application
 from app.library.entries import LibraryEntry
 from app.library.import_dialog import ImportDialog
 from app.library.smaller_dialog import SmallerDialog
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import LARGE
@@ -61,7 +61,7 @@ def test_it_shows_what_it_saves_before_and_does_it_then(qtbot: QtBot, underhill:
     qtbot.waitUntil(lambda: dialog.offer is not None)
     dialog.go.click()
     qtbot.waitUntil(lambda: "experts: 68 %" in entry(underhill).facts.text().replace("\u00a0", " "))
-    assert [c.tolerance for c in engine_of(underhill).received if isinstance(c, api.LowerModel)] == [0.01]
+    assert [c.tolerance for c in engine_of(underhill).received if isinstance(c, protocol.LowerModel)] == [0.01]
     assert "less" in underhill.window.toast.accessibleName()
     assert "Make smaller…" not in actions(underhill)
     underhill.window.toast.undo()
@@ -77,15 +77,17 @@ def test_it_can_be_stopped_by_its_button_and_by_closing(qtbot: QtBot, underhill:
     qtbot.waitUntil(lambda: dialog.found.text() == "Stopped")
     assert dialog.go.text() == "Measure"
     dialog.go.click()
-    sent = [c.id for c in engine_of(underhill).received if isinstance(c, api.MeasureLowering)]
+    sent = [c.id for c in engine_of(underhill).received if isinstance(c, protocol.MeasureLowering)]
     dialog.reject()
-    qtbot.waitUntil(lambda: sent[-1] in [c.target for c in engine_of(underhill).received if isinstance(c, api.Stop)])
+    qtbot.waitUntil(
+        lambda: sent[-1] in [c.target for c in engine_of(underhill).received if isinstance(c, protocol.Stop)]
+    )
     engine_of(underhill).goes_on.set()
 
 
 def test_a_failure_is_said_in_the_dialog(qtbot: QtBot, underhill: Application) -> None:
-    full = api.Failed("", api.Kind.OUT_OF_MEMORY, "There is too little memory.", "Close other programs.")
-    engine_of(underhill).fail[api.MeasureLowering] = full
+    full = protocol.Failed("", protocol.Kind.OUT_OF_MEMORY, "There is too little memory.", "Close other programs.")
+    engine_of(underhill).fail[protocol.MeasureLowering] = full
     dialog = asked(qtbot, underhill)
     dialog.go.click()
     qtbot.waitUntil(lambda: dialog.found.text() == "There is too little memory. Close other programs.")
@@ -95,10 +97,10 @@ def test_a_failure_is_said_in_the_dialog(qtbot: QtBot, underhill: Application) -
 def test_what_the_disk_cannot_hold_cannot_be_begun(qtbot: QtBot, underhill: Application) -> None:
     dialog = asked(qtbot, underhill)
     dialog._running = "x"
-    dialog._heard(api.Done("x", api.LoweringOffer(0.02, 100, 50, ((2, 3),), 0.01, 2048, 60, 40, 9, 9, 0)))
+    dialog._heard(protocol.Done("x", protocol.LoweringOffer(0.02, 100, 50, ((2, 3),), 0.01, 2048, 60, 40, 9, 9, 0)))
     assert not dialog.go.isEnabled()
     dialog._running = "y"
-    dialog._heard(api.Done("y", api.LoweringOffer(0.02, 100, 100, ((8, 3),), 0.0, 2048, 60, 400, 9, 9, 0)))
+    dialog._heard(protocol.Done("y", protocol.LoweringOffer(0.02, 100, 100, ((8, 3),), 0.0, 2048, 60, 400, 9, 9, 0)))
     assert not dialog.go.isEnabled()
     assert "Allow more" in dialog.found.text()
     dialog.reject()
@@ -126,8 +128,8 @@ def test_at_import_it_follows_once_the_model_is_there(
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", staticmethod(lambda *_: "/models/other"))
     underhill.window.library.choose_folder()
     received = engine_of(underhill).received
-    qtbot.waitUntil(lambda: any(isinstance(c, api.LowerModel) for c in received))
-    (lower,) = (c for c in received if isinstance(c, api.LowerModel))
+    qtbot.waitUntil(lambda: any(isinstance(c, protocol.LowerModel) for c in received))
+    (lower,) = (c for c in received if isinstance(c, protocol.LowerModel))
     assert (lower.model, lower.tolerance) == (LARGE.name, 0.01)
     kinds = [type(c) for c in received]
-    assert kinds.index(api.ImportModel) < kinds.index(api.LowerModel)
+    assert kinds.index(protocol.ImportModel) < kinds.index(protocol.LowerModel)

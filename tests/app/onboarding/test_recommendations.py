@@ -7,18 +7,18 @@ import dataclasses
 import pytest
 
 from app.onboarding.recommendations import fit_summary, recommend, time_to_fetch
-from engine import api
+from engine import protocol
 from tests.app.fake_hub import CATALOGUE, DEEPSEEK, FITS, GLM, QWEN
 
 
 def model(
     name: str, billions: float, speed: tuple[float, float] | None, pill: str = "fits", **more: object
-) -> api.HubModel:
+) -> protocol.HubModel:
     fit = dataclasses.replace(FITS, pill=pill, speed=speed)  # type: ignore[arg-type]
     return dataclasses.replace(QWEN, repo=name, parameters=int(billions * 1e9), fit=fit, **more)  # type: ignore[arg-type]
 
 
-def names(*models: api.HubModel) -> list[str]:
+def names(*models: protocol.HubModel) -> list[str]:
     return [offer.model.repo for offer in recommend(models)]
 
 
@@ -39,7 +39,7 @@ def test_of_equals_the_catalogue_s_first() -> None:
     model("x", 50, (9, 14), gated=True), model("x", 50, (9, 14), download_bytes=0), model("x", 50, (1, 1.5), "slow"),
     model("x", 50, None, "too_big"), dataclasses.replace(QWEN, fit=None),
 ])  # fmt: skip
-def test_what_is_not_offered(other: api.HubModel) -> None:
+def test_what_is_not_offered(other: protocol.HubModel) -> None:
     assert names(other) == []
     assert names(other, model("m", 30, (9, 14))) == ["m"]
 

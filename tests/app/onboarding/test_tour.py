@@ -14,7 +14,7 @@ from app.dialogs.help import PrivacyDialog
 from app.onboarding.tour import Tour
 from app.settings import preferences
 from app.settings.preferences import Preferences
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch, ask, contents
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import BUILTIN, SENTENCE
@@ -47,7 +47,7 @@ def chosen(qtbot: QtBot, underhill: Application) -> Tour:
     return tour
 
 
-def sent(underhill: Application, kind: type[api.Command]) -> list[api.Command]:
+def sent(underhill: Application, kind: type[protocol.Command]) -> list[protocol.Command]:
     return [c for c in engine_of(underhill).received if isinstance(c, kind)]
 
 
@@ -56,7 +56,7 @@ def test_from_the_welcome_to_a_chat(qtbot: QtBot, launch: Launch, tmp_path: Path
     assert shown(underhill)
     assert not underhill.window.composer.isVisible()
     tour = tour_of(underhill)
-    assert not sent(underhill, api.ProbeComputer)  # before one goes on
+    assert not sent(underhill, protocol.ProbeComputer)  # before one goes on
     qtbot.keyClick(tour.next, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: underhill.first_run.probe.computer is not None)
     qtbot.waitUntil(lambda: tour.computer.verdict.isVisible())
@@ -120,7 +120,7 @@ def test_an_answer_goes_before_the_measurement(qtbot: QtBot, launch: Launch) -> 
     assert contents(underhill)[-1] == SENTENCE * 3
     engine_of(underhill).goes_on.set()
     qtbot.waitUntil(lambda: probe.computer is not None)
-    assert len(sent(underhill, api.ProbeComputer)) == 2
+    assert len(sent(underhill, protocol.ProbeComputer)) == 2
 
 
 def test_the_buttons_stay_where_they_are_when_the_measurement_ends(qtbot: QtBot, launch: Launch) -> None:
@@ -142,8 +142,8 @@ def test_the_buttons_stay_where_they_are_when_the_measurement_ends(qtbot: QtBot,
 
 
 def test_a_measurement_that_fails_says_why_and_is_tried_again(qtbot: QtBot, launch: Launch) -> None:
-    full = api.Failed("", api.Kind.DISK_FULL, "The disk is full.", "Free some space and try again.")
-    underhill = launch(new=True, fail={api.ProbeComputer: full})
+    full = protocol.Failed("", protocol.Kind.DISK_FULL, "The disk is full.", "Free some space and try again.")
+    underhill = launch(new=True, fail={protocol.ProbeComputer: full})
     tour = tour_of(underhill)
     tour.next.click()
     qtbot.waitUntil(lambda: tour.computer.again.isVisible())
@@ -159,13 +159,17 @@ def test_the_recommended_model_is_fetched_while_one_chats(qtbot: QtBot, launch: 
     hub = engine_of(underhill).hub
     tour.choice.entries[QWEN.repo].buttons["Get it"].click()
     qtbot.waitUntil(lambda: "Pause" in tour.choice.entries[QWEN.repo].buttons)
-    (pull,) = sent(underhill, api.PullModel)
-    assert isinstance(pull, api.PullModel)
+    (pull,) = sent(underhill, protocol.PullModel)
+    assert isinstance(pull, protocol.PullModel)
     assert (pull.repo, pull.top) == (QWEN.repo, 4)
-    hub.tell("t1", state=api.RUNNING, done=3_000_000_000, total=12_000_000_000, rate=4e7, left=225.0)
+    hub.tell("t1", state=protocol.RUNNING, done=3_000_000_000, total=12_000_000_000, rate=4e7, left=225.0)
     qtbot.waitUntil(lambda: "3.0 GB of 12.0 GB" in tour.choice.entries[QWEN.repo].facts.text())
     hub.tell(
-        "t1", state=api.FAILED, problem="The hub cannot be reached.", action="Check the network.", kind="no_network"
+        "t1",
+        state=protocol.FAILED,
+        problem="The hub cannot be reached.",
+        action="Check the network.",
+        kind="no_network",
     )
     qtbot.waitUntil(lambda: "Try again" in tour.choice.entries[QWEN.repo].buttons)
     assert "The hub cannot be reached." in tour.choice.entries[QWEN.repo].sentence.text()
@@ -173,18 +177,22 @@ def test_the_recommended_model_is_fetched_while_one_chats(qtbot: QtBot, launch: 
     qtbot.waitUntil(lambda: "Pause" in tour.choice.entries[QWEN.repo].buttons)
     tour.next.click()
     hub.tell(
-        "t1", state=api.FAILED, problem="The hub cannot be reached.", action="Check the network.", kind="no_network"
+        "t1",
+        state=protocol.FAILED,
+        problem="The hub cannot be reached.",
+        action="Check the network.",
+        kind="no_network",
     )
     banners = underhill.window.banners
     qtbot.waitUntil(lambda: any("could not be fetched" in b.sentence for b in banners.banners))
     banners.banners[-1]._act()
-    qtbot.waitUntil(lambda: hub.transfers["t1"].state == api.RUNNING)
-    hub.tell("t1", state=api.FINISHED)
+    qtbot.waitUntil(lambda: hub.transfers["t1"].state == protocol.RUNNING)
+    hub.tell("t1", state=protocol.FINISHED)
     qtbot.waitUntil(lambda: any("has arrived" in b.sentence for b in banners.banners))
 
 
 def test_offline_it_says_so_and_offers_what_works(qtbot: QtBot, launch: Launch) -> None:
-    offline = {s.name: s.default for s in api.settings.SHARED} | {"offline": True}
+    offline = {s.name: s.default for s in protocol.settings.SHARED} | {"offline": True}
     underhill = launch(new=True, shared=offline)
     tour = chosen(qtbot, underhill)
     assert "stays offline" in tour.choice.notice.text()
@@ -196,7 +204,7 @@ def test_offline_it_says_so_and_offers_what_works(qtbot: QtBot, launch: Launch) 
     assert not shown(underhill)
     assert underhill.models.card is not None
     assert underhill.models.card.name == BUILTIN.name
-    assert len(sent(underhill, api.LoadModel)) == 1  # it was open already
+    assert len(sent(underhill, protocol.LoadModel)) == 1  # it was open already
 
 
 def test_where_nothing_fits_the_built_in_model_is_offered(qtbot: QtBot, launch: Launch) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from app.settings.dialog import SettingsDialog
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch, ask
 from tests.app.conftest import close, engine_of
 
@@ -44,11 +44,11 @@ def test_one_goes_on_chatting_beside_them(qtbot: QtBot, launch: Launch, monkeypa
     assert isinstance(dial, QComboBox)
     dial.setCurrentIndex(dial.findData("fast"))
     received = engine_of(underhill).received
-    qtbot.waitUntil(lambda: any(isinstance(c, api.UpdateSettings) for c in received))
-    first = next(number for number, c in enumerate(received) if isinstance(c, api.UpdateSettings))
+    qtbot.waitUntil(lambda: any(isinstance(c, protocol.UpdateSettings) for c in received))
+    first = next(number for number, c in enumerate(received) if isinstance(c, protocol.UpdateSettings))
     # The library's estimates are made anew with what was chosen.
-    qtbot.waitUntil(lambda: any(isinstance(c, api.ListModels) for c in received[first:]))
-    assert next(c for c in received[first:] if isinstance(c, api.ListModels)).settings["dial"] == "fast"
+    qtbot.waitUntil(lambda: any(isinstance(c, protocol.ListModels) for c in received[first:]))
+    assert next(c for c in received[first:] if isinstance(c, protocol.ListModels)).settings["dial"] == "fast"
     dialog.reject()
     assert desk.open_settings() is not dialog
 

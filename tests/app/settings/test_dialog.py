@@ -18,7 +18,7 @@ from app.settings import preferences
 from app.settings.dialog import SettingsDialog
 from app.settings.editor import SharesEditor
 from app.theme.theme import Theme
-from engine import api
+from engine import protocol
 from engine.hub.dials import Calibration, Cost, DialCost
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN
@@ -38,7 +38,7 @@ def type_into(qtbot: QtBot, dialog: SettingsDialog, name: str, text: str) -> Non
 def test_every_declared_setting_is_there(qtbot: QtBot, theme: Theme) -> None:
     dialog = SettingsDialog(preferences.Preferences(), theme)
     qtbot.addWidget(dialog)
-    assert set(dialog.editors) == set(api.settings.ALL)
+    assert set(dialog.editors) == set(protocol.settings.ALL)
 
 
 def test_live_settings_go_to_the_engine_and_to_disk(
@@ -49,7 +49,7 @@ def test_live_settings_go_to_the_engine_and_to_disk(
     box = dialog.editors["dial"].control
     assert isinstance(box, QComboBox)
     box.setCurrentIndex(box.findData("exact"))
-    sent = [c for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]
+    sent = [c for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
     assert [c.settings for c in sent] == [{"dial": "exact"}]
     path = tmp_path / "window.json"
     qtbot.waitUntil(lambda: path.exists() and json.loads(path.read_text())["engine"] == {"dial": "exact"})
@@ -78,7 +78,7 @@ def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., 
     assert "loaded again" in dialog.editors["context_length"]._note.text()
     dialog._reload.click()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
-    last = [c for c in engine_of(underhill).received if isinstance(c, api.LoadModel)][-1]
+    last = [c for c in engine_of(underhill).received if isinstance(c, protocol.LoadModel)][-1]
     assert last.settings == {"context_length": 4096}
     dialog.reject()
 
@@ -107,7 +107,7 @@ def test_sampling_goes_with_the_next_question(qtbot: QtBot, launch: Callable[...
     dialog.reject()
     underhill.conversation.send("hi")
     qtbot.waitUntil(lambda: not underhill.conversation.working)
-    last = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)][-1]
+    last = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)][-1]
     assert last.sampling == {"temperature": 0.0}
 
 
@@ -171,13 +171,13 @@ def test_one_model_can_have_its_own_settings(qtbot: QtBot, launch: Callable[...,
     dialog.scope.setCurrentIndex(0)
     assert box.currentData() == "fast"
     box.setCurrentIndex(box.findData("balanced"))
-    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]
+    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
     assert sent == [{"dial": "fast"}, {"dial": "exact"}]  # the open model has its own
     dialog.scope.setCurrentIndex(1)
     dialog.editors["dial"].reset()
     assert remembered.models == {}
     underhill.window.desk.reload()
-    load = [c for c in engine_of(underhill).received if isinstance(c, api.LoadModel)][-1]
+    load = [c for c in engine_of(underhill).received if isinstance(c, protocol.LoadModel)][-1]
     assert load.settings == {}
     dialog.reject()
 
@@ -187,8 +187,8 @@ def test_a_value_that_the_engine_refuses_is_taken_back_and_says_why(
 ) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
-    engine_of(underhill).fail[api.UpdateSettings] = api.Failed(
-        "", api.Kind.OUT_OF_MEMORY, "It needs 1.2 GB at the least.", "Raise the ceiling."
+    engine_of(underhill).fail[protocol.UpdateSettings] = protocol.Failed(
+        "", protocol.Kind.OUT_OF_MEMORY, "It needs 1.2 GB at the least.", "Raise the ceiling."
     )
     type_into(qtbot, dialog, "memory_gb", "0.3")
     qtbot.waitUntil(lambda: "1.2 GB" in dialog.editors["memory_gb"]._note.text())
@@ -207,7 +207,7 @@ def test_reset_all(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     dialog = underhill.window.desk.open_settings()
     dialog.reset_everything()
     assert (remembered.engine, remembered.models, remembered.sampling, remembered.theme) == ({}, {}, {}, "system")
-    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]
+    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
     assert sent == [{"dial": "balanced", "prefetch": "auto"}]
     assert not dialog._reload.isHidden()  # for the readers
     dialog.reject()
@@ -216,7 +216,7 @@ def test_reset_all(qtbot: QtBot, launch: Callable[..., Application]) -> None:
 SCORES = (500, *(100 for _ in range(199)))  # a fifth scores 0, or nearly
 
 
-def with_scores(dials: dict[str, DialCost]) -> api.ModelCard:
+def with_scores(dials: dict[str, DialCost]) -> protocol.ModelCard:
     return dataclasses.replace(BUILTIN, calibration=Calibration(9, 9, 0, 0.0, 2.0, dials, SCORES))
 
 
@@ -274,7 +274,7 @@ def test_a_cut_is_dragged_and_never_past_the_other(qtbot: QtBot, launch: Callabl
     qtbot.mouseMove(picture, at(0.1))
     qtbot.mouseRelease(picture, Qt.MouseButton.LeftButton, pos=at(0.1))
     assert underhill.window._preferences.engine["t1"] == pytest.approx(0.8)
-    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]
+    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
     assert {"t1": 0.8} in sent
     dialog.reject()
 
@@ -328,7 +328,7 @@ def test_weights_by_hand_go_to_the_engine_as_shares_and_come_back_from_disk(
     weights.sliders[1].setValue(100)
     assert [label.text() for label in weights._labels] == ["20 %", "50 %", "20 %", "10 %"]
     assert [slider.value() for slider in weights.sliders] == [40, 100, 40, 20]  # the others stay where they are
-    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]
+    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
     assert sent == [{"policy_weights": (0.4, 0.0, 0.4, 0.2)}, {"policy_weights": (0.2, 0.5, 0.2, 0.1)}]
     path = tmp_path / "window.json"
     kept = {"policy_weights": (0.2, 0.5, 0.2, 0.1)}
@@ -411,7 +411,7 @@ def test_what_is_refused_once_the_dialog_has_gone_has_a_banner_with_a_button(
 ) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
-    refusal = api.Failed("", api.Kind.OUT_OF_MEMORY, "It needs 1.2 GB at the least.", "Raise the ceiling.")
+    refusal = protocol.Failed("", protocol.Kind.OUT_OF_MEMORY, "It needs 1.2 GB at the least.", "Raise the ceiling.")
     desk = underhill.window.desk._settings
     dialog.reject()
     desk._refused("", "memory_gb", None, refusal)
@@ -453,10 +453,10 @@ def test_what_waits_for_a_reload_is_still_offered_when_the_dialog_opens_again(
     dialog.reject()
     dialog = underhill.window.desk.open_settings()
     assert not dialog._reload.isHidden()
-    loads = len([c for c in engine_of(underhill).received if isinstance(c, api.LoadModel)])
+    loads = len([c for c in engine_of(underhill).received if isinstance(c, protocol.LoadModel)])
     dialog._reload.click()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
-    assert len([c for c in engine_of(underhill).received if isinstance(c, api.LoadModel)]) == loads + 1
+    assert len([c for c in engine_of(underhill).received if isinstance(c, protocol.LoadModel)]) == loads + 1
     dialog.reject()
     dialog = underhill.window.desk.open_settings()
     assert dialog._reload.isHidden()

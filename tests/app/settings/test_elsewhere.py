@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.settings.dialog import SettingsDialog
 from app.settings.editor import value_text
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import LARGE
@@ -43,7 +43,7 @@ def test_what_a_model_has_of_its_own_is_said_and_led_to(qtbot: QtBot, launch: La
     assert said(dialog, "dial") == ["For all models: Balanced"]
     choose(dialog, "dial", "fast")
     assert window._preferences.models[LARGE.name] == {"dial": "fast"}
-    assert not [c for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]  # it is not open
+    assert not [c for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]  # it is not open
     dialog.editors["dial"].elsewhere.buttons[0].click()
     assert dialog.scope.currentText() == "For all models"
     assert said(dialog, "dial") == ["OLMoE 1B-7B Instruct: Fast", "gone: Fast"]
@@ -76,4 +76,4 @@ def test_what_needs_a_reload_is_offered_for_the_open_model_only(qtbot: QtBot, la
     ],
 )  # fmt: skip
 def test_values_in_words(name: str, value: object, words: str) -> None:
-    assert value_text(api.settings.ALL[name], value) == words
+    assert value_text(protocol.settings.ALL[name], value) == words

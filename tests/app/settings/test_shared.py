@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.settings.dialog import SettingsDialog
-from engine import api
+from engine import protocol
 from tests.app.conftest import engine_of
 
 pytestmark = pytest.mark.long
@@ -27,7 +27,8 @@ def opened(qtbot: QtBot, underhill: Application) -> SettingsDialog:
 
 def test_what_the_engine_keeps_is_shown_and_changed(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch(
-        folders=list(FOLDERS), shared={s.name: s.default for s in api.settings.SHARED} | {"proxy": "http://proxy:8080"}
+        folders=list(FOLDERS),
+        shared={s.name: s.default for s in protocol.settings.SHARED} | {"proxy": "http://proxy:8080"},
     )
     dialog = opened(qtbot, underhill)
     editors = {e.setting.name: e for e in dialog.shared.editors}
@@ -38,7 +39,9 @@ def test_what_the_engine_keeps_is_shown_and_changed(qtbot: QtBot, launch: Callab
     assert proxy.text() == "http://proxy:8080"
     offline.setChecked(True)
     qtbot.waitUntil(lambda: bool(engine_of(underhill).shared["offline"]))
-    engine_of(underhill).fail[api.KeepSettings] = api.Failed("", api.Kind.DISK_FULL, "The disk is full.", "Free some.")
+    engine_of(underhill).fail[protocol.KeepSettings] = protocol.Failed(
+        "", protocol.Kind.DISK_FULL, "The disk is full.", "Free some."
+    )
     editors["import_battery"].reset()
     qtbot.waitUntil(lambda: editors["import_battery"]._note.text() == "The disk is full. Free some.")
     dialog.reject()
@@ -50,7 +53,9 @@ def test_a_token_is_tried_kept_and_forgotten_and_never_shown(qtbot: QtBot, launc
     token = dialog.shared.token
     assert token.line.echoMode() == QLineEdit.EchoMode.Password
     assert not token.keep.isEnabled()
-    engine_of(underhill).fail[api.KeepToken] = api.Failed("", api.Kind.NO_ACCESS, "The hub does not know it.", "")
+    engine_of(underhill).fail[protocol.KeepToken] = protocol.Failed(
+        "", protocol.Kind.NO_ACCESS, "The hub does not know it.", ""
+    )
     qtbot.keyClicks(token.line, "hf_wrong")
     qtbot.keyClick(token.line, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: token.state == "The hub does not know it.")
@@ -90,7 +95,7 @@ def test_an_answer_that_comes_after_the_page_has_gone_is_not_heard(
     dialog = underhill.window.desk.open_settings()
     dialog.reject()  # before anything was answered
     qtbot.wait(50)
-    assert any(isinstance(c, api.ReadSettings) for c in engine_of(underhill).received)
+    assert any(isinstance(c, protocol.ReadSettings) for c in engine_of(underhill).received)
 
 
 def test_the_keyring_is_not_asked_before_one_looks_at_its_page(
@@ -100,10 +105,10 @@ def test_the_keyring_is_not_asked_before_one_looks_at_its_page(
     dialog = underhill.window.desk.open_settings()
     qtbot.waitUntil(lambda: dialog.shared.folders.list.count() == 2)  # asked for after ReadSettings
     asked = engine_of(underhill).received
-    assert not any(isinstance(c, api.AskToken) for c in asked)
+    assert not any(isinstance(c, protocol.AskToken) for c in asked)
     dialog.show_page(len(dialog.pages) - 1)
     qtbot.waitUntil(lambda: "none for" in dialog.shared.token.state)
     dialog.show_page(0)
     dialog.show_page(len(dialog.pages) - 1)
-    assert sum(isinstance(c, api.AskToken) for c in asked) == 1
+    assert sum(isinstance(c, protocol.AskToken) for c in asked) == 1
     dialog.reject()

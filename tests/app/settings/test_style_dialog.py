@@ -15,7 +15,7 @@ from app.storage import presets
 from app.storage.records import Style
 from app.storage.store import ChatStore
 from app.widgets.text import plain_tip
-from engine import api
+from engine import protocol
 from tests.app.acts import Launch, ask
 from tests.app.conftest import close, engine_of
 
@@ -28,8 +28,8 @@ def opened(qtbot: QtBot, underhill: Application) -> StyleDialog:
     return next(d for d in underhill.window.findChildren(StyleDialog) if d.isVisible())
 
 
-def last(underhill: Application) -> api.Generate:
-    return [c for c in engine_of(underhill).received if isinstance(c, api.Generate)][-1]
+def last(underhill: Application) -> protocol.Generate:
+    return [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)][-1]
 
 
 def test_a_chat_is_answered_in_its_own_style(qtbot: QtBot, launch: Launch) -> None:
@@ -47,7 +47,7 @@ def test_a_chat_is_answered_in_its_own_style(qtbot: QtBot, launch: Launch) -> No
     assert [(m.role, m.content) for m in command.messages] == [("system", "Be brief."), ("user", "hello")]
     assert command.stop == ("END", "\n\n")
     assert command.sampling["temperature"] == 0.2
-    assert set(command.sampling) == {s.name for s in api.settings.SAMPLING}
+    assert set(command.sampling) == {s.name for s in protocol.settings.SAMPLING}
     underhill.window.new_chat()
     assert not underhill.window.composer.style_button.isChecked()
     ask(qtbot, underhill, "another chat")

@@ -15,7 +15,7 @@ from app.telemetry.frame_throttle import FrameIntervals
 from app.telemetry.history import STEPS
 from app.telemetry.memory_bar import MemoryBar, parts_of
 from app.theme.theme import Theme
-from engine import api
+from engine import protocol
 from tests.app.telemetry.samples import BASE, MEMORY
 
 
@@ -33,13 +33,13 @@ class Counted(QObject):
 
 
 @pytest.fixture
-def looks() -> list[api.Look]:
+def looks() -> list[protocol.Look]:
     """What the engine was asked to tell."""
     return []
 
 
 @pytest.fixture
-def docks(qtbot: QtBot, theme: Theme, looks: list[api.Look]) -> Iterator[TelemetryDocks]:
+def docks(qtbot: QtBot, theme: Theme, looks: list[protocol.Look]) -> Iterator[TelemetryDocks]:
     window = QMainWindow()
     qtbot.addWidget(window)
     window.resize(900, 700)
@@ -87,12 +87,12 @@ def test_the_parts_of_memory_add_up_to_what_is_taken_and_to_the_ceiling(qtbot: Q
 
 
 def test_hidden_they_gather_but_neither_paint_nor_look(
-    qtbot: QtBot, docks: TelemetryDocks, looks: list[api.Look]
+    qtbot: QtBot, docks: TelemetryDocks, looks: list[protocol.Look]
 ) -> None:
-    qtbot.waitUntil(lambda: looks == [api.Look(maps=True)])
+    qtbot.waitUntil(lambda: looks == [protocol.Look(maps=True)])
     docks.take(BASE)
     docks.show_all(False)
-    qtbot.waitUntil(lambda: looks == [api.Look(maps=True), api.Look()])
+    qtbot.waitUntil(lambda: looks == [protocol.Look(maps=True), protocol.Look()])
     painted = docks.painted
     for number in range(10):
         docks.take(replace(BASE, hits=11 + number, activations=(), residency=()))
@@ -166,22 +166,24 @@ def test_the_last_snapshot_is_shown_though_no_other_follows(qtbot: QtBot, docks:
     qtbot.waitUntil(lambda: not docks._turn.isActive())
 
 
-def test_the_engine_is_told_of_another_pace(qtbot: QtBot, docks: TelemetryDocks, looks: list[api.Look]) -> None:
-    qtbot.waitUntil(lambda: looks == [api.Look(maps=True)])
+def test_the_engine_is_told_of_another_pace(qtbot: QtBot, docks: TelemetryDocks, looks: list[protocol.Look]) -> None:
+    qtbot.waitUntil(lambda: looks == [protocol.Look(maps=True)])
     docks.keep(FrameIntervals(0.25, 0.6))
-    assert looks[1:] == [api.Look(maps=True, pause=0.25, pulse=0.6)]
+    assert looks[1:] == [protocol.Look(maps=True, pause=0.25, pulse=0.6)]
     before = len(docks.history.samples)
     docks.take(BASE)
     assert len(docks.history.samples) - before == 3  # half a minute stays half a minute
 
 
-def test_only_who_sees_the_experts_asks_for_them(qtbot: QtBot, docks: TelemetryDocks, looks: list[api.Look]) -> None:
-    qtbot.waitUntil(lambda: looks == [api.Look(maps=True)])
+def test_only_who_sees_the_experts_asks_for_them(
+    qtbot: QtBot, docks: TelemetryDocks, looks: list[protocol.Look]
+) -> None:
+    qtbot.waitUntil(lambda: looks == [protocol.Look(maps=True)])
     docks.take(BASE)
     docks.experts.heatmap.chosen.emit(1, 0)
-    assert looks[-1] == api.Look(maps=True, expert=(3, 0))
+    assert looks[-1] == protocol.Look(maps=True, expert=(3, 0))
     docks.docks[1].close()
-    qtbot.waitUntil(lambda: looks[-1] == api.Look())
+    qtbot.waitUntil(lambda: looks[-1] == protocol.Look())
     assert docks.shown  # the figures are still there
     with qtbot.waitSignal(docks.closed):
         docks.docks[0].close()
@@ -235,7 +237,7 @@ def test_the_tab_that_was_in_front_is_so_again(qtbot: QtBot, docks: TelemetryDoc
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # a window of its own, on a platform without windows
 def test_what_lies_behind_a_tab_is_neither_gone_to_nor_painted(
-    qtbot: QtBot, docks: TelemetryDocks, looks: list[api.Look]
+    qtbot: QtBot, docks: TelemetryDocks, looks: list[protocol.Look]
 ) -> None:
     live, experts = docks.docks
     docks._window.tabifyDockWidget(live, experts)

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from app.storage.records import StoredMessage, new_id
 from app.transcript.view import TranscriptView
-from engine import api
+from engine import protocol
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN
 
@@ -80,7 +80,7 @@ def test_the_switch_is_there_where_the_model_has_one(qtbot: QtBot, launch: Calla
     switch.click()
     underhill.conversation.send("Hi")
     qtbot.waitUntil(lambda: bool(underhill.conversation.messages) and not underhill.conversation.working)
-    asked = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)]
+    asked = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)]
     assert [c.thinking for c in asked] == ["off"]
 
 
@@ -103,7 +103,7 @@ def test_levels_are_a_menu_and_what_is_chosen_holds_for_other_models_too(
     assert button.accessibleName() == "Before answering: Think long"
     underhill.conversation.send("Hi")
     qtbot.waitUntil(lambda: bool(underhill.conversation.messages) and not underhill.conversation.working)
-    asked = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)]
+    asked = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)]
     assert [c.thinking for c in asked] == ["high"]
     button.offer(("off", "on"), "on")
     assert (button.isCheckable(), button.isChecked(), button.menu()) == (True, True, None)

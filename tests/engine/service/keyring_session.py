@@ -15,23 +15,23 @@ from typing import Any
 
 import huggingface_hub.constants
 
-from engine import api
+from engine import client, protocol
 
-TERMINAL = (api.Done, api.Failed, api.Cancelled)
+TERMINAL = (protocol.Done, protocol.Failed, protocol.Cancelled)
 
 
 def main(endpoint: str, token: str, *further: str) -> None:
     huggingface_hub.constants.HF_HUB_OFFLINE = False
-    events: queue.Queue[api.Event] = queue.Queue()
-    engine = api.start(events.put)
+    events: queue.Queue[protocol.Event] = queue.Queue()
+    engine = client.start(events.put)
 
-    def ask(command: api.Command) -> Any:
+    def ask(command: protocol.Command) -> Any:
         engine.send(command)
         while not isinstance(event := events.get(timeout=60), TERMINAL) or event.id != command.id:
             pass
         return (
             [event.kind, event.sentence, event.action]
-            if isinstance(event, api.Failed)
+            if isinstance(event, protocol.Failed)
             else getattr(event, "result", None)
         )
 
@@ -39,19 +39,19 @@ def main(endpoint: str, token: str, *further: str) -> None:
         print(json.dumps([word, value]), flush=True)
 
     def source() -> list[str]:
-        state = ask(api.AskToken("a"))
+        state = ask(protocol.AskToken("a"))
         return [state.source, state.note]
 
-    ask(api.KeepSettings("s", {"endpoint": endpoint}))
+    ask(protocol.KeepSettings("s", {"endpoint": endpoint}))
     if further == ("ask",):
         say("another process", source())
     else:
-        say("kept for", account := ask(api.KeepToken("k", token)))
+        say("kept for", account := ask(protocol.KeepToken("k", token)))
         say("asked", source())
         if isinstance(account, str) and not further:
             again = [sys.executable, "-m", "tests.engine.service.keyring_session", endpoint, token, "ask"]
             subprocess.run(again, check=True)
-            say("forgotten", ask(api.ForgetToken("f")))
+            say("forgotten", ask(protocol.ForgetToken("f")))
             say("asked again", source())
     engine.close()
 

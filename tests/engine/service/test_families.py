@@ -11,7 +11,7 @@ import huggingface_hub.constants
 import pytest
 from transformers import AutoConfig
 
-from engine import api
+from engine import protocol
 from engine.generation.chat import ChatFormat
 from engine.hub import kept
 from engine.hub.folders import location
@@ -34,7 +34,7 @@ INSIDE = {"gemma4": "gemma4_text", "qwen3_5_moe": "qwen3_5_moe_text", "llama4_te
 # test_minimax_m3.py write and open their own
 APART = {"bailing_moe", "bailing_moe_v2", "step3p5", "step3p7", "kimi_k25", "mistral3", "minimax_m3_vl"}
 GAIN = {"gemma4_text": 2.0}  # see its own test
-HELLO = (api.Message("user", "Hello!"),)
+HELLO = (protocol.Message("user", "Hello!"),)
 TOKENS = 4
 
 
@@ -66,19 +66,19 @@ def test_from_a_hub_to_an_answer(family: str, server: HubServer, desk: Desk, tmp
         file = tmp_path / "served" / "config.json"
         file.write_text(json.dumps(json.loads(file.read_text()) | {"model_type": family}))
     server.add(f"owner/{family}", tmp_path / "served")
-    (found,) = desk.result(api.SearchModels, family).models
+    (found,) = desk.result(protocol.SearchModels, family).models
     assert (found.repo, found.fit.pill) == (f"owner/{family}", "fits")
 
-    begun = desk.result(api.PullModel, found.repo, top=16)
+    begun = desk.result(protocol.PullModel, found.repo, top=16)
     ended: Any = desk.first(
-        lambda e: isinstance(e, api.TransferChanged) and e.transfer.state in ("finished", "failed"), 60
+        lambda e: isinstance(e, protocol.TransferChanged) and e.transfer.state in ("finished", "failed"), 60
     )
     assert (ended.transfer.id, ended.transfer.state, ended.transfer.problem) == (begun.id, "finished", "")
     assert not list((home() / "downloads").glob("*/*.safetensors"))
     assert load_manifest(location(family)).source.repo == found.repo
 
-    desk.result(api.LoadModel, family, {"dial": "exact", "threads": 1})
-    stats = desk.result(api.Generate, HELLO, {"temperature": 0.0, "max_tokens": TOKENS})
+    desk.result(protocol.LoadModel, family, {"dial": "exact", "threads": 1})
+    stats = desk.result(protocol.Generate, HELLO, {"temperature": 0.0, "max_tokens": TOKENS})
     assert stats.token_ids
     assert len(stats.token_ids) == TOKENS or stats.finish == "stop"
     prompt = ChatFormat(tmp_path / "served").prompt(HELLO).ids

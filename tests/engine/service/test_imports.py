@@ -31,20 +31,20 @@ class Watcher(importlib.abc.MetaPathFinder):
                 unguarded.append(f"{threading.current_thread().name}: {name}")
         return None
 
-from engine import api, importing
+from engine import client, importing, protocol
 sys.meta_path.insert(0, Watcher())
 events = queue.Queue()
-engine = api.start(events.put)
+engine = client.start(events.put)
 asked = [
-    api.ListModels("models"), api.ListCatalogue("catalogue"), api.ListTransfers("transfers"),
-    api.LoadModel("load", sys.argv[1], {}), api.FindModels("found"),
+    protocol.ListModels("models"), protocol.ListCatalogue("catalogue"), protocol.ListTransfers("transfers"),
+    protocol.LoadModel("load", sys.argv[1], {}), protocol.FindModels("found"),
 ]
 for command in asked:
     engine.send(command)
 ends = {}
 while len(ends) < len(asked):
     event = events.get(timeout=PROCESS)
-    if isinstance(event, (api.Done, api.Failed, api.Cancelled)):
+    if isinstance(event, (protocol.Done, protocol.Failed, protocol.Cancelled)):
         ends[event.id] = f"{type(event).__name__} {getattr(event, 'cause', '')}"
 engine.close()
 print(json.dumps({"unguarded": unguarded, "ends": ends}))

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import torch
 
-from engine.api import Cancelled, Command, Done, Event, Failed
 from engine.errors import Kind, UnderhillError
+from engine.protocol import Cancelled, Command, Done, Event, Failed
 from engine.service.lane import CancelledWork, EngineClosed, Lane
 from tests.waiting import LONGEST, until
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from engine import api
+from engine import protocol
 from engine.hub import folders, transfer
 from engine.hub.app_places import FILES, Place
 from engine.service import librarian
@@ -54,103 +54,106 @@ def go_on(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 
 def states(desk: Desk) -> dict[str, str]:
-    return {card.name: card.state for card in desk.result(api.ListModels)}
+    return {card.name: card.state for card in desk.result(protocol.ListModels)}
 
 
-def progress_of(command: str) -> Callable[[api.Event], bool]:
-    return lambda e: e.id == command and isinstance(e, api.Progress)
+def progress_of(command: str) -> Callable[[protocol.Event], bool]:
+    return lambda e: e.id == command and isinstance(e, protocol.Progress)
 
 
 def test_the_list_says_what_fits(mine: Path, desk: Desk) -> None:
     for _ in range(2):
-        assert {card.name: card.fit.pill for card in desk.result(api.ListModels)} == {"builtin": "fits", "m": "fits"}
+        assert {card.name: card.fit.pill for card in desk.result(protocol.ListModels)} == {
+            "builtin": "fits",
+            "m": "fits",
+        }
 
 
 def test_deleted_and_brought_back(mine: Path, desk: Desk) -> None:
-    assert desk.result(api.DeleteModel, "m") is True
-    (gone,) = desk.result(api.ListDeleted)
+    assert desk.result(protocol.DeleteModel, "m") is True
+    (gone,) = desk.result(protocol.ListDeleted)
     assert (gone.name, gone.folder) == ("m", str(mine))
     assert states(desk) == {"builtin": "ready"}
-    assert desk.result(api.RestoreModel, "m").name == "m"
+    assert desk.result(protocol.RestoreModel, "m").name == "m"
     assert states(desk) == {"builtin": "ready", "m": "ready"}
-    desk.result(api.DeleteModel, "m")
-    assert desk.result(api.EmptyTrash) == gone.nbytes
-    assert desk.result(api.ListDeleted) == ()
-    event = desk.wait(desk.send(api.RestoreModel, "m"))
-    assert isinstance(event, api.Failed)
-    assert event.kind is api.Kind.NOT_A_MODEL
+    desk.result(protocol.DeleteModel, "m")
+    assert desk.result(protocol.EmptyTrash) == gone.nbytes
+    assert desk.result(protocol.ListDeleted) == ()
+    event = desk.wait(desk.send(protocol.RestoreModel, "m"))
+    assert isinstance(event, protocol.Failed)
+    assert event.kind is protocol.Kind.NOT_A_MODEL
 
 
 def test_folders_come_and_go(mine: Path, tmp_path: Path, desk: Desk) -> None:
-    found = desk.result(api.AddFolder, str(tmp_path / "disk"), first=True)
+    found = desk.result(protocol.AddFolder, str(tmp_path / "disk"), first=True)
     assert [(f.path, f.first) for f in found] == [(str(tmp_path / "disk"), True), (str(mine), False)]
-    listed = desk.result(api.ListFolders)
+    listed = desk.result(protocol.ListFolders)
     assert [replace(f, free=0) for f in listed] == [replace(f, free=0) for f in found]  # others write on this disk, too
-    assert [f.path for f in desk.result(api.ForgetFolder, str(tmp_path / "disk"))] == [str(mine)]
+    assert [f.path for f in desk.result(protocol.ForgetFolder, str(tmp_path / "disk"))] == [str(mine)]
 
 
 def test_moved_while_it_is_paused_and_stopped_and_gone_on_with(
     mine: Path, disk: Path, desk: Desk, go_on: threading.Event
 ) -> None:
-    command = desk.send(api.MoveModel, "m", str(disk))
+    command = desk.send(protocol.MoveModel, "m", str(disk))
     desk.first(progress_of(command))
-    assert desk.result(api.Pause, command) is True
+    assert desk.result(protocol.Pause, command) is True
     go_on.set()
     desk.first(lambda e: progress_of(command)(e) and e.text.startswith("Paused: "))
     assert states(desk)["m"] == "moving"
-    assert len(desk.result(api.ListFolders)) == 2  # answered meanwhile
-    assert desk.result(api.LoadModel, "m", SETTINGS).name == "m"
-    assert desk.result(api.Generate, HELLO, GREEDY).text
-    assert desk.result(api.Resume, command) is True
+    assert len(desk.result(protocol.ListFolders)) == 2  # answered meanwhile
+    assert desk.result(protocol.LoadModel, "m", SETTINGS).name == "m"
+    assert desk.result(protocol.Generate, HELLO, GREEDY).text
+    assert desk.result(protocol.Resume, command) is True
     busy = desk.wait(command)
-    assert isinstance(busy, api.Failed)  # now that it is loaded
-    assert busy.kind is api.Kind.BUSY
+    assert isinstance(busy, protocol.Failed)  # now that it is loaded
+    assert busy.kind is protocol.Kind.BUSY
     assert states(desk)["m"] == "ready"
-    desk.result(api.LoadModel, "builtin", SETTINGS)
-    card = desk.result(api.MoveModel, "m", str(disk))
+    desk.result(protocol.LoadModel, "builtin", SETTINGS)
+    card = desk.result(protocol.MoveModel, "m", str(disk))
     assert card.path == str(disk / "m")
     assert not (mine / "m").exists()
-    assert desk.result(api.LoadModel, "m", SETTINGS).path == str(disk / "m")
-    assert desk.result(api.Generate, HELLO, GREEDY).text
+    assert desk.result(protocol.LoadModel, "m", SETTINGS).path == str(disk / "m")
+    assert desk.result(protocol.Generate, HELLO, GREEDY).text
 
 
 def test_a_paused_move_can_be_stopped(mine: Path, disk: Path, desk: Desk, go_on: threading.Event) -> None:
-    command = desk.send(api.MoveModel, "m", str(disk))
+    command = desk.send(protocol.MoveModel, "m", str(disk))
     desk.first(progress_of(command))
-    desk.result(api.Pause, command)
+    desk.result(protocol.Pause, command)
     go_on.set()
-    desk.result(api.Stop, command)
-    assert isinstance(desk.wait(command), api.Cancelled)
-    assert [type(e) for e in desk.of(command) if isinstance(e, TERMINAL)] == [api.Cancelled]
+    desk.result(protocol.Stop, command)
+    assert isinstance(desk.wait(command), protocol.Cancelled)
+    assert [type(e) for e in desk.of(command) if isinstance(e, TERMINAL)] == [protocol.Cancelled]
     assert states(desk)["m"] == "ready"
-    assert desk.result(api.Resume, command) is False
-    assert desk.result(api.Pause, command) is False
+    assert desk.result(protocol.Resume, command) is False
+    assert desk.result(protocol.Pause, command) is False
 
 
 def test_an_import_rests_stops_and_goes_on(mine: Path, root: Path, desk: Desk, go_on: threading.Event) -> None:
     source = str(root / "resources" / "builtin" / "model")
-    command = desk.send(api.ImportModel, source, "half", 4)
+    command = desk.send(protocol.ImportModel, source, "half", 4)
     desk.first(lambda e: progress_of(command)(e) and e.total > 0)
-    desk.result(api.Pause, command)
+    desk.result(protocol.Pause, command)
     go_on.set()
     desk.first(lambda e: progress_of(command)(e) and e.text.startswith("Paused: "))
-    (half,) = [card for card in desk.result(api.ListModels) if card.name == "half"]
+    (half,) = [card for card in desk.result(protocol.ListModels) if card.name == "half"]
     assert (half.state, half.usable) == ("unfinished", False)
     assert "going on" in half.problem
-    desk.result(api.Stop, command)
-    assert isinstance(desk.wait(command), api.Cancelled)
-    (half,) = [card for card in desk.result(api.ListModels) if card.name == "half"]
+    desk.result(protocol.Stop, command)
+    assert isinstance(desk.wait(command), protocol.Cancelled)
+    (half,) = [card for card in desk.result(protocol.ListModels) if card.name == "half"]
     assert half.source == source
-    assert desk.result(api.ContinueImport, "half").tiers == (2, 4)
+    assert desk.result(protocol.ContinueImport, "half").tiers == (2, 4)
     assert states(desk)["half"] == "ready"
 
 
 def test_nothing_rests_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where somebody halts it right between two looks at who has been halted."""
-    events: list[api.Event] = []
+    events: list[protocol.Event] = []
     told: list[str] = []
     librarian = Librarian(events.append, lambda: None, lambda target: True)
-    report = librarian.reporter(api.MoveModel("a", "m", "/disk"), lambda: False)
+    report = librarian.reporter(protocol.MoveModel("a", "m", "/disk"), lambda: False)
 
     class Halted(set[str]):
         looks = 0
@@ -169,32 +172,32 @@ def test_nothing_rests_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_models_are_verified_and_adopted(mine: Path, tmp_path: Path, desk: Desk) -> None:
     shutil.copytree(mine / "m", tmp_path / "stick" / "n")
-    (adopted,) = desk.result(api.AdoptModels, str(tmp_path / "stick"))
+    (adopted,) = desk.result(protocol.AdoptModels, str(tmp_path / "stick"))
     assert (adopted.name, adopted.problem) == ("n", "")
-    assert desk.result(api.VerifyModel, "n") == api.VerifyReport(())
+    assert desk.result(protocol.VerifyModel, "n") == protocol.VerifyReport(())
     with (mine / "n" / "dense.safetensors").open("r+b") as data:
         data.seek(-1, 2)
         data.write(b"\x55")
-    report: Any = desk.result(api.VerifyModel, "n")
+    report: Any = desk.result(protocol.VerifyModel, "n")
     assert len(report.damaged) == 1
     assert "Import it again" in report.action
 
 
 def test_damage_found_in_an_answer_of_the_built_in_model_is_mended_by_opening_it_again(mine: Path, desk: Desk) -> None:
     settings = {**SETTINGS, "cache_fraction": 0.0}
-    desk.result(api.LoadModel, "builtin", settings)
+    desk.result(protocol.LoadModel, "builtin", settings)
     file = sorted((mine / "builtin").glob("experts-*"))[1]
     data = bytearray(file.read_bytes())
     for at in range(40_960, len(data), 4096):  # in every part of every expert, after opening has looked at some
         data[at] ^= 1
     with file.open("r+b") as opened:
         opened.write(data)
-    failed = desk.wait(desk.send(api.Generate, HELLO, GREEDY))
-    assert isinstance(failed, api.Failed)
-    assert failed.kind is api.Kind.BROKEN_FILE
+    failed = desk.wait(desk.send(protocol.Generate, HELLO, GREEDY))
+    assert isinstance(failed, protocol.Failed)
+    assert failed.kind is protocol.Kind.BROKEN_FILE
     assert "made anew" in failed.action
-    desk.result(api.LoadModel, "builtin", settings)
-    assert desk.result(api.Generate, HELLO, GREEDY).text
+    desk.result(protocol.LoadModel, "builtin", settings)
+    assert desk.result(protocol.Generate, HELLO, GREEDY).text
 
 
 def test_what_other_apps_have_is_found(
@@ -203,27 +206,27 @@ def test_what_other_apps_have_is_found(
     shutil.copytree(root / "resources" / "builtin" / "model", tmp_path / "studio" / "org" / "tiny")
     place = Place("LM Studio", FILES, tmp_path / "studio")
     monkeypatch.setattr("engine.hub.finders.places", lambda *_: [place])
-    command = desk.send(api.FindModels)
+    command = desk.send(protocol.FindModels)
     (model,) = desk.wait(command).result  # type: ignore[attr-defined]
-    assert isinstance(model, api.FoundModel)
+    assert isinstance(model, protocol.FoundModel)
     assert model.can_open
     assert model.fit is not None
-    assert any(isinstance(e, api.Progress) and e.unit == "models" for e in desk.of(command))
+    assert any(isinstance(e, protocol.Progress) and e.unit == "models" for e in desk.of(command))
 
 
 def test_progress_comes_at_a_pace_and_at_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many steps there are: an import of a small model takes thousands in a second."""
     now: list[float] = [0.0]
-    heard: list[api.Event] = []
+    heard: list[protocol.Event] = []
     monkeypatch.setattr(librarian, "time", SimpleNamespace(monotonic=lambda: now[0]))
     desk = Librarian(heard.append, lambda: None, lambda command: True)
-    report = desk.reporter(api.ListModels("c"), lambda: False, "experts")
+    report = desk.reporter(protocol.ListModels("c"), lambda: False, "experts")
     for done in range(1, 1001):
         now[0] = done / 1000
         report("Importing", done, 1000)
     report("Writing", 1, 2)
     report("Writing", 1, 2)
-    said = [(e.text, e.done) for e in heard if isinstance(e, api.Progress)]
+    said = [(e.text, e.done) for e in heard if isinstance(e, protocol.Progress)]
     assert said[0] == ("Importing", 1)
     assert said[-2:] == [("Importing", 1000), ("Writing", 1)]
     assert len(said) <= 2 + 1 / librarian.PACE

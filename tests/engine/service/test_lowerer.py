@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine import api
+from engine import protocol
 from engine.hub import library, replacing, trash
 from engine.session import robustness
 from engine.store.reader import Store, load_manifest
@@ -37,62 +37,62 @@ def desk(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     assert not list((home / "models").glob(".mine*"))
 
 
-def cards(desk: Desk) -> dict[str, api.ModelCard]:
-    return {card.name: card for card in desk.result(api.ListModels)}
+def cards(desk: Desk) -> dict[str, protocol.ModelCard]:
+    return {card.name: card for card in desk.result(protocol.ListModels)}
 
 
 def test_it_says_what_it_would_save_and_then_saves_it(desk: Desk) -> None:
-    offer = desk.result(api.MeasureLowering, "mine", WIDE)
+    offer = desk.result(protocol.MeasureLowering, "mine", WIDE)
     assert offer.tolerance == WIDE
     assert 0 < offer.after < offer.before == cards(desk)["mine"].expert_bytes
     assert sum(experts for _, experts in offer.bits) == 168
     assert 0 < offer.kl < WIDE
     assert offer.free > offer.needed > offer.after
     assert cards(desk)["mine"].expert_bits == ()
-    card = desk.result(api.LowerModel, "mine", WIDE)
+    card = desk.result(protocol.LowerModel, "mine", WIDE)
     assert (card.expert_bits, card.lowered_kl, card.expert_bytes) == (offer.bits, offer.kl, offer.after)
     assert cards(desk)["mine"].expert_bits == offer.bits
     assert [found.name for found in trash.deleted()] == ["mine"]
-    desk.result(api.LoadModel, "mine", SETTINGS)
-    assert desk.result(api.Generate, HELLO, SHORT).text
+    desk.result(protocol.LoadModel, "mine", SETTINGS)
+    assert desk.result(protocol.Generate, HELLO, SHORT).text
     plan = desk.engine._session.plan  # type: ignore[attr-defined]
     assert plan.dense == card.lowered_dense == f"int{offer.dense_bits}"
     assert offer.dense_after < offer.dense_before
-    failed = desk.wait(desk.send(api.MeasureLowering, "mine", WIDE))
-    assert isinstance(failed, api.Failed)
+    failed = desk.wait(desk.send(protocol.MeasureLowering, "mine", WIDE))
+    assert isinstance(failed, protocol.Failed)
     assert "fewer bits already" in failed.sentence
 
 
 def test_what_was_measured_is_not_measured_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = desk.result(api.MeasureLowering, "mine", WIDE)
+    first = desk.result(protocol.MeasureLowering, "mine", WIDE)
     monkeypatch.setattr(robustness, "choose", lambda *_: pytest.fail("measured again"))
-    assert desk.result(api.MeasureLowering, "mine", WIDE).after == first.after
-    assert desk.result(api.LowerModel, "mine", WIDE).expert_bytes == first.after
+    assert desk.result(protocol.MeasureLowering, "mine", WIDE).after == first.after
+    assert desk.result(protocol.LowerModel, "mine", WIDE).expert_bytes == first.after
 
 
 def test_the_open_model_is_opened_again_under_its_settings_and_goes_back(desk: Desk) -> None:
     before = cards(desk)["mine"].expert_bytes
-    desk.result(api.LoadModel, "mine", SETTINGS)
-    whole = desk.result(api.Generate, HELLO, SHORT)
-    desk.result(api.UpdateSettings, {"cache_fraction": 0.5})
-    desk.result(api.LowerModel, "mine", WIDE)
+    desk.result(protocol.LoadModel, "mine", SETTINGS)
+    whole = desk.result(protocol.Generate, HELLO, SHORT)
+    desk.result(protocol.UpdateSettings, {"cache_fraction": 0.5})
+    desk.result(protocol.LowerModel, "mine", WIDE)
     session = desk.engine._session  # type: ignore[attr-defined]
     assert session.settings["cache_fraction"] == 0.5
     assert session.store.manifest.lowering is not None
-    assert any(isinstance(e, api.ModelChanged) and e.card.lowered_kl is not None for e in desk.events)
-    card = desk.result(api.RestoreOriginal, "mine")
+    assert any(isinstance(e, protocol.ModelChanged) and e.card.lowered_kl is not None for e in desk.events)
+    card = desk.result(protocol.RestoreOriginal, "mine")
     assert (card.expert_bits, card.expert_bytes) == ((), before)
     assert trash.deleted() == ()
-    assert desk.result(api.Generate, HELLO, SHORT).token_ids == whole.token_ids
-    failed = desk.wait(desk.send(api.RestoreOriginal, "mine"))
-    assert isinstance(failed, api.Failed)
+    assert desk.result(protocol.Generate, HELLO, SHORT).token_ids == whole.token_ids
+    failed = desk.wait(desk.send(protocol.RestoreOriginal, "mine"))
+    assert isinstance(failed, protocol.Failed)
 
 
 def test_another_model_stays_open_beside_it(desk: Desk) -> None:
-    desk.result(api.LoadModel, "builtin", SETTINGS)
-    first = desk.result(api.Generate, HELLO, SHORT)
-    desk.result(api.MeasureLowering, "mine", WIDE)
-    assert desk.result(api.Generate, HELLO, SHORT).token_ids == first.token_ids
+    desk.result(protocol.LoadModel, "builtin", SETTINGS)
+    first = desk.result(protocol.Generate, HELLO, SHORT)
+    desk.result(protocol.MeasureLowering, "mine", WIDE)
+    assert desk.result(protocol.Generate, HELLO, SHORT).token_ids == first.token_ids
 
 
 @pytest.mark.parametrize("phase", ["Comparing", "Finding", "Writing"])
@@ -100,22 +100,22 @@ def test_stopped_it_leaves_the_model_as_it_was(desk: Desk, home: Path, phase: st
     stopped = threading.Event()
     heard = desk.engine._librarian._emit  # type: ignore[attr-defined]
 
-    def stop(event: api.Event) -> None:
+    def stop(event: protocol.Event) -> None:
         heard(event)
-        if isinstance(event, api.Progress) and event.text.startswith(phase) and not stopped.is_set():
+        if isinstance(event, protocol.Progress) and event.text.startswith(phase) and not stopped.is_set():
             stopped.set()
-            desk.engine.send(api.Stop("stop", event.id))
+            desk.engine.send(protocol.Stop("stop", event.id))
 
     desk.engine._librarian._emit = stop  # type: ignore[attr-defined]
-    ended = desk.wait(desk.send(api.LowerModel, "mine", WIDE))
-    assert isinstance(ended, api.Cancelled), ended
+    ended = desk.wait(desk.send(protocol.LowerModel, "mine", WIDE))
+    assert isinstance(ended, protocol.Cancelled), ended
     assert load_manifest(home / "models" / "mine").lowering is None
     assert not list((home / "models").glob(".mine*"))
     assert trash.deleted() == ()
 
 
 def test_other_weights_get_as_few_bits_as_the_tolerance_bears(desk: Desk) -> None:
-    found = [desk.result(api.MeasureLowering, "mine", tolerance) for tolerance in (0.002, 0.01, WIDE)]
+    found = [desk.result(protocol.MeasureLowering, "mine", tolerance) for tolerance in (0.002, 0.01, WIDE)]
     assert [offer.dense_bits for offer in found] == sorted((offer.dense_bits for offer in found), reverse=True)
     assert (found[0].dense_bits, found[-1].dense_bits) == (8, 4)
     sizes = [offer.after + offer.dense_after for offer in found]
@@ -123,27 +123,27 @@ def test_other_weights_get_as_few_bits_as_the_tolerance_bears(desk: Desk) -> Non
 
 
 def test_a_setting_by_hand_goes_before_what_was_found(desk: Desk) -> None:
-    desk.result(api.LowerModel, "mine", WIDE)
-    desk.result(api.LoadModel, "mine", {**SETTINGS, "dense": "bf16"})
+    desk.result(protocol.LowerModel, "mine", WIDE)
+    desk.result(protocol.LoadModel, "mine", {**SETTINGS, "dense": "bf16"})
     assert desk.engine._session.plan.dense == "bf16"  # type: ignore[attr-defined]
 
 
 def test_a_full_disk_is_told_before_anything_is_written(
     desk: Desk, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.result(api.MeasureLowering, "mine", WIDE)
+    desk.result(protocol.MeasureLowering, "mine", WIDE)
     usage = shutil.disk_usage
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(path)._replace(free=1 << 20))
-    failed = desk.wait(desk.send(api.LowerModel, "mine", WIDE))
-    assert isinstance(failed, api.Failed)
-    assert failed.kind is api.Kind.DISK_FULL
+    failed = desk.wait(desk.send(protocol.LowerModel, "mine", WIDE))
+    assert isinstance(failed, protocol.Failed)
+    assert failed.kind is protocol.Kind.DISK_FULL
     assert load_manifest(home / "models" / "mine").lowering is None
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.9, float("nan")])
 def test_a_senseless_tolerance_is_refused(desk: Desk, tolerance: float) -> None:
-    failed = desk.wait(desk.send(api.MeasureLowering, "mine", tolerance))
-    assert isinstance(failed, api.Failed)
+    failed = desk.wait(desk.send(protocol.MeasureLowering, "mine", tolerance))
+    assert isinstance(failed, protocol.Failed)
     assert "tolerance" in failed.sentence
 
 

@@ -12,8 +12,12 @@ from typing import Any
 
 import pytest
 
-from engine import api
-from engine.api import (
+from engine import client, protocol
+from engine.experts.runtime import ExpertRuntime
+from engine.generation import model_files
+from engine.generation.chat import ChatFormat
+from engine.hardware.pressure import Reading
+from engine.protocol import (
     TERMINAL,
     Cancelled,
     CountTokens,
@@ -42,10 +46,6 @@ from engine.api import (
     UpdateSettings,
     Watch,
 )
-from engine.experts.runtime import ExpertRuntime
-from engine.generation import model_files
-from engine.generation.chat import ChatFormat
-from engine.hardware.pressure import Reading
 from engine.service import Service
 from engine.service.service import _Follower
 from tests.engine.generation.test_hostile_templates import LOOPS, having, late
@@ -65,7 +65,7 @@ class Desk:
         self.events: list[Event] = []
         self._arrived = threading.Condition()
         self._numbers = itertools.count()
-        self.engine = api.start(self.on_event)
+        self.engine = client.start(self.on_event)
 
     def on_event(self, event: Event) -> None:
         assert threading.current_thread().name.startswith("underhill-")
@@ -76,7 +76,7 @@ class Desk:
     def id(self) -> str:
         return f"c{next(self._numbers)}"
 
-    def send(self, kind: type[api.Command], *values: Any, **fields: Any) -> str:
+    def send(self, kind: type[protocol.Command], *values: Any, **fields: Any) -> str:
         command = kind(self.id(), *values, **fields)
         self.engine.send(pickle.loads(pickle.dumps(command)))
         return command.id
@@ -94,7 +94,7 @@ class Desk:
                         return event
                 assert self._arrived.wait(max(0.0, end - time.monotonic())), "no such event came"
 
-    def result(self, kind: type[api.Command], *values: Any, **fields: Any) -> Any:
+    def result(self, kind: type[protocol.Command], *values: Any, **fields: Any) -> Any:
         event = self.wait(self.send(kind, *values, **fields))
         assert isinstance(event, Done), event
         return event.result
@@ -355,7 +355,7 @@ def test_importing_the_api_loads_neither_torch_nor_transformers(root: Path) -> N
     import subprocess
     import sys
 
-    code = "import sys, engine.api; engine.api.start(print).close(); print(*(m for m in sys.modules if '.' not in m))"
+    code = "import sys; from engine import client; client.start(print).close(); print(*sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True).stdout
     assert not {"torch", "transformers", "PySide6"} & set(out.split())
 
@@ -378,7 +378,7 @@ def test_the_computer_is_measured_with_progress_and_can_be_told_to_stop(
         raise UnderhillError(Kind.DISK_FULL, "The disk is too full to be measured.")
 
     monkeypatch.setattr(measured, "probe_fully", probe_fully)
-    command = desk.send(api.ProbeComputer, again=True)
+    command = desk.send(protocol.ProbeComputer, again=True)
     assert going.wait(LONGEST)
     assert desk.result(Stop, command)
     assert isinstance(desk.wait(command), Cancelled)
@@ -386,13 +386,13 @@ def test_the_computer_is_measured_with_progress_and_can_be_told_to_stop(
         ("Measuring memory", 1, 4)
     ]
     may_end.set()
-    failed = desk.wait(desk.send(api.ProbeComputer, again=True))
+    failed = desk.wait(desk.send(protocol.ProbeComputer, again=True))
     assert isinstance(failed, Failed)
     assert failed.kind is Kind.DISK_FULL
 
 
 def test_a_mode_that_cannot_run_is_refused_before_the_open_model_is_touched(loaded: Desk) -> None:
-    told = loaded.wait(loaded.send(api.AskChoices))
+    told = loaded.wait(loaded.send(protocol.AskChoices))
     assert isinstance(told, Done)
     assert set(told.result) == {"mode"}
     assert set(told.result["mode"]) == {"cpu-assisted", "gpu"}

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from engine import api
-from engine.apart.parent import Apart
+from engine import protocol
 from engine.hardware.machine import GB
+from engine.process.engine_process import EngineProcess
 from tests.engine.session.shaped import shaped_store
 from tests.waiting import PROCESS
 
@@ -113,18 +113,18 @@ def test_less_memory_than_its_libraries_take_is_told_before_the_system_kills_it(
 
 @pytest.mark.skipif(not LINUX, reason="control groups are of Linux")
 def test_the_windows_engine_tells_it_too_and_outlives_it() -> None:
-    events: queue.Queue[api.Event] = queue.Queue()
+    events: queue.Queue[protocol.Event] = queue.Queue()
     with control_group(220_000_000) as group:
         enter = f"open({str(group / 'cgroup.procs')!r}, 'w').write(str(os.getpid()))"
-        engine = Apart(
-            events.put, ("-c", f"import os, sys\n{enter}\nfrom engine.apart.child import main\nmain(int(sys.argv[1]))")
+        engine = EngineProcess(
+            events.put, ("-c", f"import os, sys\n{enter}\nfrom engine.process.host import main\nmain(int(sys.argv[1]))")
         )
         try:
-            for command in (api.LoadModel("1", "builtin"), api.ListModels("2")):
+            for command in (protocol.LoadModel("1", "builtin"), protocol.ListModels("2")):
                 engine.send(command)
                 failed = events.get(timeout=PROCESS)
-                assert isinstance(failed, api.Failed)
-                assert (failed.id, failed.kind) == (command.id, api.Kind.OUT_OF_MEMORY)
+                assert isinstance(failed, protocol.Failed)
+                assert (failed.id, failed.kind) == (command.id, protocol.Kind.OUT_OF_MEMORY)
                 assert "before any model" in failed.sentence
         finally:
             engine.close()

@@ -15,36 +15,36 @@ from collections.abc import Callable
 from pathlib import Path
 
 import engine
-from engine import api, log
-from engine.apart import frames, supervisor
+from engine import log, protocol
+from engine.process import pipes, stop_watchdog
 from engine.translatable import Translatable, joined, msg
 
 LAST_WORDS = 400  # lines of what it printed that are told when it ends by itself: every thread has a stack
-BEAT = "beat:"  # begins the ids of what a supervisor asks
+BEAT = "beat:"  # begins the ids of what a watchdog asks
 STACKS = 0.3  # seconds for these to be printed, where it is ended
 
 _log = logging.getLogger(__name__)
 
 
-class Apart:
-    """Implements api.Engine. Every command gets its terminal event, also where the process ends before.
+class EngineProcess:
+    """Implements protocol.Engine. Every command gets its terminal event, also where the process ends before.
 
-    Where it does not stop what it was told to stop, it is ended (see `supervisor`): the events are of Kind.HELD then.
+    Where it does not stop what it was told to stop, it is ended (`stop_watchdog`): the events are of Kind.HELD then.
     """
 
     def __init__(
-        self, on_event: Callable[[api.Event], None], program: tuple[str, ...] = ("-m", "engine.apart")
+        self, on_event: Callable[[protocol.Event], None], program: tuple[str, ...] = ("-m", "engine.process")
     ) -> None:
         self._on_event = on_event
         self._lock = threading.Lock()
-        self._open: dict[str, type[api.Command]] = {}  # commands without a terminal event, by id
+        self._open: dict[str, type[protocol.Command]] = {}  # commands without a terminal event, by id
         self._died = ""  # why, once it has
         self._held = ""  # why it was ended
         self._loaded = False  # a model has been opened
-        self._supervisors: dict[str, supervisor.Supervisor] = {}  # by the id of their questions
+        self._watchdogs: dict[str, stop_watchdog.StopWatchdog] = {}  # by the id of their questions
         self._closing = False
         self._printed: deque[str] = deque(maxlen=LAST_WORDS)
-        self._commands: queue.SimpleQueue[api.Command | None] = queue.SimpleQueue()
+        self._commands: queue.SimpleQueue[protocol.Command | None] = queue.SimpleQueue()
         self._process = subprocess.Popen(
             [sys.executable, "-P", *program, str(os.getpid())],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -63,8 +63,8 @@ class Apart:
         """Of the engine's process."""
         return self._process.pid
 
-    def send(self, command: api.Command) -> None:
-        """As api.Engine."""
+    def send(self, command: protocol.Command) -> None:
+        """As protocol.Engine."""
         with self._lock:
             died = self._died
             if not died:
@@ -72,11 +72,11 @@ class Apart:
                 self._commands.put(command)
         if died:
             self._on_event(self._gone(command.id))
-        elif isinstance(command, api.Stop):
+        elif isinstance(command, protocol.Stop):
             self._supervise(command)
 
     def close(self, timeout: float = 10.0) -> None:
-        """As api.Engine. One that has not ended after that time is killed."""
+        """As protocol.Engine. One that has not ended after that time is killed."""
         self._closing = True
         self._commands.put(None)
         try:
@@ -87,21 +87,21 @@ class Apart:
         for name in ("engine-in", "engine-said"):
             self._threads[name].join()
 
-    def _supervise(self, stop: api.Stop) -> None:
-        beat = api.Beat(BEAT + stop.id)
+    def _supervise(self, stop: protocol.Stop) -> None:
+        beat = protocol.Beat(BEAT + stop.id)
 
         def patience() -> float:
             with self._lock:
-                opening = not self._loaded or api.LoadModel in self._open.values()
-            return supervisor.STARTING if opening else supervisor.SILENT
+                opening = not self._loaded or protocol.LoadModel in self._open.values()
+            return stop_watchdog.STARTING if opening else stop_watchdog.SILENT
 
-        watching = supervisor.Supervisor(
+        watching = stop_watchdog.StopWatchdog(
             lambda: not self._died and (stop.target in self._open or stop.id in self._open), patience,
-            lambda: self._commands.put(beat), self._end, moves=self._open.get(stop.target) is api.Generate,
+            lambda: self._commands.put(beat), self._end, moves=self._open.get(stop.target) is protocol.Generate,
         )  # fmt: skip
         with self._lock:
-            self._supervisors = {name: each for name, each in self._supervisors.items() if not each.over}
-            self._supervisors[beat.id] = watching
+            self._watchdogs = {name: each for name, each in self._watchdogs.items() if not each.over}
+            self._watchdogs[beat.id] = watching
         watching.start()
 
     def _end(self, why: str) -> None:
@@ -114,14 +114,14 @@ class Apart:
                 self._process.wait(STACKS)
         self._process.kill()
 
-    def _gone(self, command: str) -> api.Failed:
-        return api.held(command, self._died) if self._held else api.stopped(command, self._died)
+    def _gone(self, command: str) -> protocol.Failed:
+        return protocol.held(command, self._died) if self._held else protocol.stopped(command, self._died)
 
     def _write(self) -> None:
         assert self._process.stdin is not None
         try:
             while (command := self._commands.get()) is not None:
-                frames.write(self._process.stdin, command)
+                pipes.write(self._process.stdin, command)
             self._process.stdin.close()
         except OSError:  # it has ended: the thread that reads finds out, and tells
             pass
@@ -130,8 +130,8 @@ class Apart:
         assert self._process.stdout is not None
         try:
             while True:
-                for event in frames.read(self._process.stdout):
-                    if isinstance(event, api.TERMINAL) and not self._ended(event):
+                for event in pipes.read(self._process.stdout):
+                    if isinstance(event, protocol.TERMINAL) and not self._ended(event):
                         continue
                     self._on_event(event)
         except EOFError:
@@ -148,14 +148,14 @@ class Apart:
             for command in left or [""]:  # where nobody waits for anything it is told all the same
                 self._on_event(self._gone(command))
 
-    def _ended(self, event: api.Event) -> bool:
-        """Whether anybody but a supervisor waits for the end of that command."""
+    def _ended(self, event: protocol.Event) -> bool:
+        """Whether anybody but a watchdog waits for the end of that command."""
         with self._lock:
             asked = self._open.pop(event.id, None)
-            if asked is api.LoadModel and isinstance(event, api.Done):
+            if asked is protocol.LoadModel and isinstance(event, protocol.Done):
                 self._loaded = True
-            watching = self._supervisors.get(event.id)
-        if watching is not None and isinstance(event, api.Done):
+            watching = self._watchdogs.get(event.id)
+        if watching is not None and isinstance(event, protocol.Done):
             watching.answered(event.result)
         return not event.id.startswith(BEAT)
 

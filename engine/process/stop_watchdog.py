@@ -15,7 +15,7 @@ STILL = 15.0
 STARVED = 0.2  # what a second counts where no processor is free: the engine gives way to other programs (`priority`)
 
 
-class Supervisor:
+class StopWatchdog:
     """Of one Stop. ask: for a sign of life; `answered` is called with what comes. end: kills, and says why."""
 
     def __init__(

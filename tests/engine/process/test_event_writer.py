@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from engine import api
-from engine.apart import frames
-from engine.apart.child import Mouth, joined
+from engine import protocol
+from engine.process import pipes
+from engine.process.event_writer import EventWriter, merge_text_deltas
 from tests.waiting import LONGEST
 
-Said = queue.Queue[tuple[api.Event, ...]]
+Said = queue.Queue[tuple[protocol.Event, ...]]
 
 
 @pytest.fixture
@@ -26,20 +26,20 @@ def said() -> Said:
 
 
 @pytest.fixture
-def mouth(said: Said) -> Iterator[Mouth]:
+def writer(said: Said) -> Iterator[EventWriter]:
     """One whose pauses would outlast any test."""
     out, into = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb")))
 
     def hear() -> None:
         try:
             while True:
-                said.put(frames.read(out))
+                said.put(pipes.read(out))
         except EOFError:
             out.close()
 
     listener = threading.Thread(target=hear)
     listener.start()
-    made = Mouth(into)
+    made = EventWriter(into)
     made.pause = 600.0
     yield made
     made.close()
@@ -47,54 +47,54 @@ def mouth(said: Said) -> Iterator[Mouth]:
     listener.join()
 
 
-def delta(number: int, answer: str = "a") -> api.TextDelta:
+def delta(number: int, answer: str = "a") -> protocol.TextDelta:
     """A token of an answer."""
-    return api.TextDelta(answer, f"{number} ", (number,))
+    return protocol.TextDelta(answer, f"{number} ", (number,))
 
 
-def test_the_first_word_leaves_at_once_and_the_end_with_all_before_it(mouth: Mouth, said: Said) -> None:
-    mouth.say(api.PromptRead("a", 5, 5, 0))
-    assert said.get(timeout=LONGEST) == (api.PromptRead("a", 5, 5, 0),)
-    mouth.say(delta(0))
+def test_the_first_word_leaves_at_once_and_the_end_with_all_before_it(writer: EventWriter, said: Said) -> None:
+    writer.send(protocol.PromptRead("a", 5, 5, 0))
+    assert said.get(timeout=LONGEST) == (protocol.PromptRead("a", 5, 5, 0),)
+    writer.send(delta(0))
     assert said.get(timeout=LONGEST) == (delta(0),)
     for number in range(1, 100):
-        mouth.say(delta(number))
+        writer.send(delta(number))
     assert said.empty()
-    mouth.say(api.Done("a", 7))
+    writer.send(protocol.Done("a", 7))
     text = "".join(f"{number} " for number in range(1, 100))
-    assert said.get(timeout=LONGEST) == (api.TextDelta("a", text, tuple(range(1, 100))), api.Done("a", 7))
+    assert said.get(timeout=LONGEST) == (protocol.TextDelta("a", text, tuple(range(1, 100))), protocol.Done("a", 7))
     for _ in range(3):  # nor is it in a hurry from then on
         for number in range(50):
-            mouth.say(delta(number))
+            writer.send(delta(number))
             time.sleep(0.001)
-        mouth.say(api.Done("a"))
+        writer.send(protocol.Done("a"))
         *_, last = one = said.get(timeout=LONGEST)
         assert len(one) == 2
-        assert last == api.Done("a")
+        assert last == protocol.Done("a")
 
 
-def test_what_is_said_by_many_arrives_once_each(mouth: Mouth, said: Said) -> None:
+def test_what_is_said_by_many_arrives_once_each(writer: EventWriter, said: Said) -> None:
     def speak(answer: str) -> None:
         for number in range(500):
-            mouth.say(delta(number, answer))
+            writer.send(delta(number, answer))
             if number % 50 == 49:
-                mouth.say(api.Done(f"{answer}{number}"))
+                writer.send(protocol.Done(f"{answer}{number}"))
 
     speakers = [threading.Thread(target=speak, args=(answer,)) for answer in "abc"]
     for speaker in speakers:
         speaker.start()
     got: list[Any] = []
-    while sum(isinstance(event, api.Done) for event in got) < 30:
+    while sum(isinstance(event, protocol.Done) for event in got) < 30:
         got += said.get(timeout=LONGEST)
     for speaker in speakers:
         speaker.join()
     for answer in "abc":
-        pieces = [event for event in got if isinstance(event, api.TextDelta) and event.id == answer]
+        pieces = [event for event in got if isinstance(event, protocol.TextDelta) and event.id == answer]
         assert [token for piece in pieces for token in piece.token_ids] == list(range(500))
 
 
 def test_only_neighbouring_pieces_of_one_answer_become_one() -> None:
-    told = api.PlanChanged("", ("a plan",))
-    assert joined([delta(1), delta(2), told, delta(3), delta(4, "b"), delta(5, "b")]) == (
-        api.TextDelta("a", "1 2 ", (1, 2)), told, delta(3), api.TextDelta("b", "4 5 ", (4, 5)),
+    told = protocol.PlanChanged("", ("a plan",))
+    assert merge_text_deltas([delta(1), delta(2), told, delta(3), delta(4, "b"), delta(5, "b")]) == (
+        protocol.TextDelta("a", "1 2 ", (1, 2)), told, delta(3), protocol.TextDelta("b", "4 5 ", (4, 5)),
     )  # fmt: skip

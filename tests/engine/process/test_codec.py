@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from engine import api
-from engine.apart import frames
-from engine.apart.words import pack, unpack
+from engine import protocol
 from engine.hub.card import ModelCard
+from engine.process import pipes
+from engine.process.codec import pack, unpack
 
 
 def same(a: Any, b: Any) -> bool:
@@ -36,8 +36,10 @@ def same(a: Any, b: Any) -> bool:
         (), [], {}, 1, 1.0, True, None, "", "“中文” 😀 \x00\n", math.inf, math.nan, 2**70, 5e-324,
         b"\x00\xff", Path("/a b"),
         (1, (2, [3, {"a": (4, None)}])), {1: "one", (2, 3): [4]}, {"list": [1], "made": {"map": 2}}, [(), []],
-        api.Kind.STOPPED, api.Generate("x", (api.Message("user", "Hello!"),), {"seed": 5}, ("stop",), True, None),
-        api.TextDelta("x", "text", (1, 2)), api.Failed("x", api.Kind.DISK_FULL, "Sentence.", "Action.", "cause"),
+        protocol.Kind.STOPPED,
+        protocol.Generate("x", (protocol.Message("user", "Hello!"),), {"seed": 5}, ("stop",), True, None),
+        protocol.TextDelta("x", "text", (1, 2)),
+        protocol.Failed("x", protocol.Kind.DISK_FULL, "Sentence.", "Action.", "cause"),
     ],
 )  # fmt: skip
 def test_comes_back_as_it_was(thing: Any) -> None:
@@ -47,14 +49,14 @@ def test_comes_back_as_it_was(thing: Any) -> None:
 def test_one_after_another_through_a_pipe() -> None:
     stream = io.BytesIO()
     for number in range(3):
-        frames.write(stream, api.TextDelta("x", "y" * 1000 * number, (number,)))
+        pipes.write(stream, protocol.TextDelta("x", "y" * 1000 * number, (number,)))
     whole = stream.getvalue()
     stream.seek(0)
-    assert [frames.read(stream).token_ids for _ in range(3)] == [(0,), (1,), (2,)]
+    assert [pipes.read(stream).token_ids for _ in range(3)] == [(0,), (1,), (2,)]
     for cut in (len(whole), len(whole) - 1, 4):  # nothing more, a part of one, a part of a length
         short = io.BytesIO(whole[:cut])
         with pytest.raises(EOFError):
-            list(map(frames.read, [short] * 4))
+            list(map(pipes.read, [short] * 4))
 
 
 def test_what_is_no_plain_data_is_refused() -> None:
@@ -64,7 +66,14 @@ def test_what_is_no_plain_data_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["os:system", "subprocess:Popen", "engine.apart.words:pack", "engine.hub.card:Path", "engine.api:Engine"]
+    "name",
+    [
+        "os:system",
+        "subprocess:Popen",
+        "engine.process.codec:pack",
+        "engine.hub.card:Path",
+        "engine.protocol.engine:Engine",
+    ],
 )
 def test_nothing_but_the_engines_own_data_is_made(name: str) -> None:
     with pytest.raises(ValueError, match=r"not of the engine|neither"):

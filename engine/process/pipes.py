@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, Any
 
-from engine.apart.words import pack, unpack
+from engine.process.codec import pack, unpack
 from engine.sandbox import frames
 
 

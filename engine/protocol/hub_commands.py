@@ -1,12 +1,11 @@
-"""Commands and events about models that are not here yet: looking for them, and bringing them in."""
+"""Commands about a model hub: search, account, downloads, and the settings that all models share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.api.base import Command, Event
-from engine.hub.shown import SearchPage, Transfer
+from engine.protocol.commands import Command
 
 
 @dataclass(frozen=True)
@@ -121,17 +120,3 @@ class CancelTransfer(Command):
 
     transfer: str
     keep: bool = False
-
-
-@dataclass(frozen=True)
-class Listed(Event):
-    """What a search found, before it is known how any of it would run here."""
-
-    page: SearchPage
-
-
-@dataclass(frozen=True)
-class TransferChanged(Event):
-    """Something on its way is further, or no more on its way; at most five a second of each. id is empty."""
-
-    transfer: Transfer

@@ -1,9 +1,0 @@
-"""`python -m engine.apart PID` is an engine for the program of that number, which started it, and ends with it."""
-
-from __future__ import annotations
-
-import sys
-
-from engine.apart.child import main
-
-main(int(sys.argv[1]))

@@ -1,0 +1,44 @@
+"""What the window and the engine say to each other: commands in, events out.
+
+Every command gets exactly one terminal event bearing its id: Done, Cancelled or Failed. Other events of a command
+(Progress, PromptRead, TextDelta) come before it. Telemetry comes on its own, at most five times a second.
+Everything here is frozen and plain data. Importing this module loads neither torch nor transformers.
+"""
+
+from __future__ import annotations
+
+from engine import settings
+from engine.errors import Kind, UnderhillError
+from engine.garbage import settle_garbage
+from engine.generation.formats.declaration import LEVELS as THINKING
+from engine.generation.formats.declaration import nearest as nearest_thinking
+from engine.generation.messages import ExpertFacts, Look, MemoryUse, Message, Snapshot, Stats, ToolCall
+from engine.hardware.computer import Computer
+from engine.hardware.fit import Fit
+from engine.hub.card import ModelCard
+from engine.hub.dials import DIALS as LOSSY_DIALS
+from engine.hub.dials import in_words as dial_in_words
+from engine.hub.home import checked_name
+from engine.hub.shown import (
+    CANCELLED,
+    FAILED,
+    FINISHED,
+    PAUSED,
+    QUEUED,
+    RUNNING,
+    AdoptedModel,
+    DeletedModel,
+    FoundModel,
+    HubModel,
+    LoweringOffer,
+    ModelDetails,
+    ModelFolder,
+    SearchPage,
+    TokenState,
+    Transfer,
+)
+from engine.protocol.commands import *
+from engine.protocol.engine import Engine
+from engine.protocol.events import *
+from engine.protocol.hub_commands import *
+from engine.protocol.library_commands import *

@@ -1,0 +1,121 @@
+"""Commands about the open model, about other commands, and about this computer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.generation.messages import Look, Message
+
+
+@dataclass(frozen=True)
+class Command:
+    """A request to the engine. id: unique, chosen by the sender."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class LoadModel(Command):
+    """Open a model and make it the current one. Done.result: ModelCard (loaded, with its plan's sentences).
+
+    model: 'builtin', a name in the library, or a path to a store or a checkpoint. settings: names of settings.ENGINE.
+    """
+
+    model: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class UnloadModel(Command):
+    """Release the current model's memory. Done.result: None."""
+
+
+@dataclass(frozen=True)
+class UpdateSettings(Command):
+    """Change live settings of the loaded model, mid-answer if need be. Done.result: dict of those in force."""
+
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class AskChoices(Command):
+    """Which choices of settings cannot be taken here, by this version. Done.result: {setting: {choice: why not}}."""
+
+
+@dataclass(frozen=True)
+class Watch(Command):
+    """What Telemetry is to say from now on, of whichever model is open. Done.result: None."""
+
+    look: Look
+
+
+@dataclass(frozen=True)
+class Generate(Command):
+    """Answer a chat with the loaded model. sampling: names of settings.SAMPLING. Done.result: Stats.
+
+    continue_last: the last message is an assistant turn that goes on where it was cut.
+    thinking: a level of ModelCard.thinking, or on or off; the nearest that the model has. None: as its template does.
+    chat: which chat it is, by any name that no other has; what the cache noted of the last chat says little about it.
+    """
+
+    messages: tuple[Message, ...]
+    sampling: dict[str, Any] = field(default_factory=dict)
+    stop: tuple[str, ...] = ()
+    continue_last: bool = False
+    thinking: bool | str | None = None
+    chat: str = ""
+
+
+@dataclass(frozen=True)
+class CountTokens(Command):
+    """How many tokens texts are for the loaded model; also while it answers. Done.result: TokenCount."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Stop(Command):
+    """Cancel the command `target` (queued or running) within one token. Done.result: True if it was still there.
+
+    The target ends with Cancelled, whose result is what Done would have carried so far.
+    """
+
+    target: str
+
+
+@dataclass(frozen=True)
+class Beat(Command):
+    """Asks for a sign of life. Done.result: a number that is another one once the open model has come any further."""
+
+
+@dataclass(frozen=True)
+class Pause(Command):
+    """Halt the command `target` at its next step: one that imports, adopts, verifies or moves.
+
+    Done.result: True if it was still there. While it rests, its last Progress says so.
+    """
+
+    target: str
+
+
+@dataclass(frozen=True)
+class Resume(Command):
+    """Let the command `target` go on. Done.result: True if it had been told to rest."""
+
+    target: str
+
+
+@dataclass(frozen=True)
+class ProbeComputer(Command):
+    """Measure this computer, with Progress; some 15 seconds, once. Done.result: Computer.
+
+    It waits for an answer that is being made. What is known is not measured again but where `again`.
+    """
+
+    again: bool = False
+
+
+@dataclass(frozen=True)
+class Shutdown(Command):
+    """Cancel everything, release everything, end the worker. Done is the last event of all."""
