@@ -11,6 +11,7 @@ import pytest
 FOLDERS = "app|engine|tests|resources|installers|requirements|docs"
 IN_TREE = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/(?:[\w./*-]*[\w/*])?")  # a path from the root; `*` as in a shell
 SOURCE = re.compile(r"`([\w./*-]*[\w*]\.(?:py|c|h))`")
+NATIVE = re.compile(r"`(uh_\w+)`")
 PROGRAM = re.compile(rf"python -m ((?:{FOLDERS})(?:\.\w+)*)")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
@@ -49,6 +50,12 @@ def test_every_source_file_is_named_by_its_whole_path(root: Path) -> None:
     """Else neither this test nor a script that moves files would know it."""
     short = sorted({f"{page}: {path}" for page, path in found(root, SOURCE) if not any(root.glob(path))})
     assert not short, "\n".join(short)
+
+
+def test_every_native_function_is_declared(root: Path) -> None:
+    code = "".join(path.read_text("utf-8") for path in root.glob("engine/**/*.h"))
+    for page, name in found(root, NATIVE):
+        assert re.search(rf"\b{name}\(", code), f"{page}: {name}"
 
 
 def test_every_program_can_be_run(root: Path) -> None:
