@@ -11,7 +11,7 @@ from typing import Any
 from engine.hub import dials
 from engine.hub.card import ModelCard
 from engine.hub.home import BUILTIN
-from engine.hub.layouts import FAMILIES, text_config
+from engine.hub.sources.families import FAMILIES, text_config
 from engine.limits import POSITIONS
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import Manifest

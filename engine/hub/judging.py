@@ -14,11 +14,10 @@ from engine.errors import UnderhillError, as_error
 from engine.hardware.fit import Fit
 from engine.hub.checkpoint import CONFIG, Checkpoint
 from engine.hub.home import LONGEST, checked_name
-from engine.hub.layouts import FAMILIES, find_experts, text_config
-from engine.hub.refusals import check_quantization
-from engine.hub.remote.families import COMPATIBLE
+from engine.hub.layouts import find_experts
 from engine.hub.shown import FoundModel
 from engine.hub.sources import gguf_files
+from engine.hub.sources.families import COMPATIBLE, FAMILIES, check_quantization, text_config
 from engine.hub.sources.gguf_header import read_gguf_header
 from engine.hub.sources.gguf_names import ARCHITECTURES
 from engine.hub.sources.opening import open_source, unpacked

@@ -1,106 +1,31 @@
 """Where the experts of each known family lie in a checkpoint, under the names used on the hub and in re-saved copies.
 
-Families without a row here are asked of transformers' own conversion tables (mapping.py). A checkpoint may hold one
-tensor per expert and matrix, or all experts of a layer in one tensor; both are recognized for every family.
+Families without a row in formats/families.py are asked of transformers' own conversion tables. A checkpoint may hold
+one tensor per expert and matrix, or all experts of a layer in one tensor; both are recognized for every family.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.mapping import ExpertPieces, ExpertPlan, Piece, plan_experts
 from engine.hub.pieces import COMPANIONS, piece_shape
-from engine.hub.refusals import check_quantization, dense_model
+from engine.hub.sources.families import (
+    EXPERT_COUNT_KEYS,
+    FAMILIES,
+    PARTS,
+    ExpertNames,
+    check_quantization,
+    dense_model,
+    text_config,
+)
 from engine.hub.sources.source import Source
 from engine.limits import EXPERTS
 from engine.translatable import msg
 
-PARTS = ("gate", "up", "down")
-
-
-@dataclass(frozen=True)
-class Names:
-    """How a family names its experts. module: path below ``layers.{i}.``; single: names of one expert's matrices.
-
-    gate_up, down: names of tensors that hold all experts; gate and up are the two halves of the rows of an expert, or
-    of its columns when `transposed`: matrices are [in, out]. interleaved: they are every other one instead.
-    bias: there are biases. gated: else `gate_up` is up alone. counted: key of the config that says how many of them are
-    experts; what lies beyond is none. stacked: `single` names tensors that hold that matrix of all experts.
-    """
-
-    module: str = "mlp.experts"
-    single: tuple[str, str, str] = ("gate_proj", "up_proj", "down_proj")
-    gate_up: str = "gate_up_proj"
-    down: str = "down_proj"
-    transposed: bool = False
-    interleaved: bool = False
-    bias: bool = False
-    gated: bool = True
-    counted: str = ""
-    stacked: bool = False
-
-
-_MLP = Names()
-_MIXTRAL = Names("block_sparse_moe.experts", ("w1", "w3", "w2"))
-_NEMOTRON = Names("mixer.experts", ("", "up_proj", "down_proj"), gate_up="up_proj", gated=False)
-_STEP = Names("moe", stacked=True)
-_LLAMA4 = Names("feed_forward.experts", transposed=True)
-_GRANITE = Names("block_sparse_moe", gate_up="input_linear.weight", down="output_linear.weight")
-
-FAMILIES: dict[str, Names] = {
-    "afmoe": _MLP,
-    "bailing_moe": _MLP,
-    "bailing_moe_v2": _MLP,
-    "deepseek_v2": _MLP,
-    "deepseek_v3": _MLP,
-    "deepseek_v32": _MLP,
-    "deepseek_v4": Names("ffn.experts", ("w1", "w3", "w2")),
-    "dots1": _MLP,
-    "ernie4_5_moe": _MLP,
-    "exaone_moe": _MLP,
-    "flex_olmo": _MLP,
-    "gemma4": Names("experts"),
-    "gemma4_text": Names("experts"),
-    "glm4_moe": _MLP,
-    "glm4_moe_lite": _MLP,
-    "glm_moe_dsa": _MLP,
-    "gpt_oss": Names(transposed=True, interleaved=True, bias=True),
-    "granitemoe": _GRANITE,
-    "granitemoehybrid": _GRANITE,
-    "granitemoeshared": _GRANITE,
-    "hunyuan_v1_moe": _MLP,
-    "hy_v3": _MLP,
-    "kimi_k2": _MLP,
-    "kimi_k25": _MLP,
-    "kimi_linear": _MIXTRAL,
-    "lfm2_moe": Names("feed_forward.experts", ("w1", "w3", "w2")),
-    "llama4": _LLAMA4,
-    "llama4_text": _LLAMA4,
-    "longcat_flash": Names(counted="n_routed_experts"),
-    "mimo_v2_flash": _MLP,
-    "minimax_m2": _MIXTRAL,
-    "minimax_m3_vl": _MIXTRAL,
-    "mistral3": _MLP,
-    "mistral4": _MLP,
-    "mixtral": _MIXTRAL,
-    "nemotron_h": _NEMOTRON,
-    "olmoe": _MLP,
-    "phimoe": _MIXTRAL,
-    "qwen2_moe": _MLP,
-    "qwen3_5_moe": _MLP,
-    "qwen3_5_moe_text": _MLP,
-    "qwen3_moe": _MLP,
-    "qwen3_next": _MLP,
-    "solar_open": _MLP,
-    "step3p5": _STEP,
-    "step3p7": _STEP,
-}
-
-_COUNT = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")  # what configs call it
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.(.+)$")
 # Layers that predict further tokens, and the eyes and ears of models that have them: chat needs neither.
 _UNUSED = re.compile(
@@ -158,18 +83,7 @@ def _layers(config: Mapping[str, Any]) -> object:
     return config.get("num_hidden_layers", config.get("num_layers"))
 
 
-def counts_experts(config: Mapping[str, Any]) -> bool:
-    """Whether a config speaks of routed experts."""
-    return any(text_config(config).get(key) for key in _COUNT)
-
-
-def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The language model's part of a config that may hold others beside it."""
-    inner = config.get("text_config")
-    return inner if isinstance(inner, Mapping) else config
-
-
-def _pieces(checkpoint: Source, name: str, rest: str, names: Names) -> Iterator[tuple[int, str, bool, Piece]]:
+def _pieces(checkpoint: Source, name: str, rest: str, names: ExpertNames) -> Iterator[tuple[int, str, bool, Piece]]:
     """(expert, part, is a bias, where) for everything in tensor `name`, called `rest` within its layer.
 
     What decodes a quantized tensor gives pieces too, the same as the tensor itself, so that it counts as an expert's.
@@ -213,7 +127,7 @@ def _pieces(checkpoint: Source, name: str, rest: str, names: Names) -> Iterator[
 
 
 def _complete(
-    layer: int, experts: dict[int, ExpertPieces], names: Names, config: Mapping[str, Any]
+    layer: int, experts: dict[int, ExpertPieces], names: ExpertNames, config: Mapping[str, Any]
 ) -> tuple[ExpertPieces, ...]:
     """The experts of a layer in order, none missing and none incomplete."""
     count = max(max(experts) + 1, _expected(layer, config))
@@ -238,7 +152,7 @@ def _complete(
 
 def _expected(layer: int, config: Mapping[str, Any]) -> int:
     """How many experts the config promises in a layer; 0 where it does not say."""
-    value = next((config[key] for key in _COUNT if config.get(key)), 0)
+    value = next((config[key] for key in EXPERT_COUNT_KEYS if config.get(key)), 0)
     if isinstance(value, list):
         value = value[layer] if layer < len(value) else 0
     return value if isinstance(value, int) and value <= EXPERTS else 0

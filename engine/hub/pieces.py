@@ -11,6 +11,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.mapping import ExpertPieces, Piece
+from engine.hub.sources.packed_floats import MXFP4_BIAS, MXFP4_GROUP, mxfp4
 from engine.hub.sources.source import CodedRows, Source
 from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
 from engine.quantization.planes import BIAS
@@ -21,10 +22,6 @@ from engine.translatable import msg
 BLOCKS, SCALES, SCALE_INV = "_blocks", "_scales", "_scale_inv"
 COMPANIONS = (BLOCKS, SCALES, SCALE_INV)  # what stands for, or beside, a tensor that is stored quantized
 FP8_BLOCK = (128, 128)  # rows and columns that share a scale, where the config does not say
-MXFP4_GROUP = 32
-MXFP4_BIAS = 127
-# OCP Microscaling Formats 1.0: E2M1, sign in the highest bit.
-MXFP4_VALUES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)
 
 
 class ExpertMatrices(Mapping[str, Tensor | GroupedCodes]):
@@ -149,17 +146,6 @@ class Mxfp4Codes:
         codes = ordered_e2m1(torch.stack((blocks & 15, blocks >> 4), dim=-1).flatten(1))
         powers = torch.ldexp(torch.ones(scales.shape), scales.to(torch.int32) - MXFP4_BIAS)
         return GroupedCodes(self.coding, codes, powers / E2M1_TIMES)
-
-
-def mxfp4(blocks: Tensor, scales: Tensor) -> Tensor:
-    """MXFP4 to bf16 [rows, groups * 32], exactly.
-
-    blocks: [rows, groups, 16] uint8, even elements in the low nibbles. scales: [rows, groups] uint8, exponent + 127.
-    """
-    values = torch.tensor(MXFP4_VALUES, dtype=torch.float32)
-    nibbles = torch.stack((blocks & 15, blocks >> 4), dim=-1).flatten(-2)
-    powers = torch.ldexp(torch.ones(scales.shape), scales.to(torch.int32) - MXFP4_BIAS)
-    return (values[nibbles.int()] * powers.unsqueeze(-1)).flatten(-2).to(torch.bfloat16)
 
 
 def _fp8(tensor: Tensor, scales: Tensor, block: tuple[int, int]) -> Tensor:

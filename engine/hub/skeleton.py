@@ -13,7 +13,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from engine.errors import Kind, UnderhillError
-from engine.hub.refusals import dense_model
+from engine.hub.sources.families import dense_model
 from engine.importing import ALONE
 from engine.limits import check_config
 from engine.translatable import Translatable, msg

@@ -12,9 +12,9 @@ from typing import Any
 from engine.experts.precision import low_tier
 from engine.hardware.facts import ModelFacts
 from engine.hub.card import ModelCard
-from engine.hub.layouts import text_config
 from engine.hub.routed import routed_experts
 from engine.hub.skeleton import build_skeleton
+from engine.hub.sources.families import text_config
 from engine.kernels.activation import Activation
 from engine.kernels.choice import available
 from engine.models.families import is_known, read_spec

@@ -11,7 +11,7 @@ from engine.hub.cards import experts_per_token
 from engine.hub.catalogue import CatalogueEntry, CompressedAttention, LatentAttention, Shape
 from engine.hub.importer import GROUPS
 from engine.hub.judging import expert_count
-from engine.hub.layouts import text_config
+from engine.hub.sources.families import text_config
 from engine.limits import check_config
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import matrices, nbytes

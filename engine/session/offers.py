@@ -11,7 +11,6 @@ from engine.hub import catalogue, listing
 from engine.hub.cards import experts_per_token
 from engine.hub.catalogue import CatalogueEntry, FourBit
 from engine.hub.home import home
-from engine.hub.layouts import text_config
 from engine.hub.remote import configs
 from engine.hub.remote.client import Hub
 from engine.hub.remote.outline import Outline
@@ -19,6 +18,7 @@ from engine.hub.remote.quantizations import quantizations
 from engine.hub.remote.revision import read_revision
 from engine.hub.remote.search import LOOKED_AT, search
 from engine.hub.shown import HubModel, ModelDetails
+from engine.hub.sources.families import text_config
 from engine.session.config_facts import parameters
 from engine.session.known_facts import looked_at_facts
 from engine.session.pills import Pills

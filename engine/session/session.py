@@ -33,7 +33,7 @@ from engine.hardware.machine import Machine
 from engine.hub import damage, dials, library
 from engine.hub.cards import BUILTIN
 from engine.hub.dials import Calibration
-from engine.hub.layouts import text_config
+from engine.hub.sources.families import text_config
 from engine.importing import ALONE
 from engine.kernels.choice import in_use
 from engine.kernels.memory import forget_code, keep_heap_small

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.hub import catalogue
-from engine.hub.remote.families import opens
+from engine.hub.sources.families import opens
 from engine.hub.sources.gguf_names import ARCHITECTURES
 from tests.audit.finding import Finding
 

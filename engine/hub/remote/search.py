@@ -12,9 +12,9 @@ from huggingface_hub.hf_api import ExpandModelProperty_T, ModelInfo
 
 from engine.hub.checkpoint import CONFIG
 from engine.hub.remote.client import Hub
-from engine.hub.remote.families import opens
 from engine.hub.remote.revision import is_gguf
 from engine.hub.shown import HubModel
+from engine.hub.sources.families import opens
 from engine.hub.sources.gguf_names import ARCHITECTURES
 from engine.hub.sources.packed_mlx import reads_mlx
 from engine.limits import PARAMETERS

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.hub.sources.gguf_rows import StoredRows
+from engine.hub.sources.packed_floats import MXFP4_BIAS
 from engine.quantization.grouped import E2M1_TIMES, Fine, GroupedCodes, ordered_e2m1
 from engine.store.coding import Coding
 
 Blocks = NDArray[Any]  # [rows, blocks, bytes of a block]
-MXFP4_BIAS = 127
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,10 @@ import numpy as np
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.hub.layouts import FAMILIES, PARTS
-from engine.hub.refusals import dense_model
 from engine.hub.sources import gguf_files
 from engine.hub.sources.decoded import DecodedEntry, find, read_chunks, read_part
 from engine.hub.sources.extents import Extent
+from engine.hub.sources.families import FAMILIES, PARTS, dense_model
 from engine.hub.sources.gguf_codes import coded
 from engine.hub.sources.gguf_deltanet import Made, delta_net
 from engine.hub.sources.gguf_header import GgufHeader, GgufTensor, read_gguf_header, type_sizes

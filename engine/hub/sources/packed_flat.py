@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.hub.layouts import text_config
+from engine.hub.sources.families import text_config
 from engine.hub.sources.packings import PackedRows, Packing, run_coding, unknown
 from engine.hub.sources.source import Form
 from engine.quantization.grouped import NF4_SCALE, GroupedCodes

@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.hub.pieces import MXFP4_BIAS, MXFP4_VALUES
 from engine.hub.sources.packings import PackedRows, Packing, float8, unknown
 from engine.hub.sources.source import Form
 from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
@@ -20,6 +19,9 @@ from engine.store.coding import Coding
 from engine.translatable import msg
 
 NVFP4_GROUP, MXFP4_GROUP = 16, 32
+MXFP4_BIAS = 127
+# OCP Microscaling Formats 1.0: E2M1, sign in the highest bit.
+MXFP4_VALUES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)
 NVFP4, MXFP4 = "nvfp4-pack-quantized", "mxfp4-pack-quantized"
 _CACHES = ("k_scale", "v_scale", "kv_scale", "q_scale")  # of keys and values, which are kept otherwise here
 _MODELOPT = ("NVFP4", "W4A16_NVFP4", "FP8", "MIXED_PRECISION")
@@ -103,3 +105,14 @@ def _one(m: PackedRows, ending: str) -> float:
     if found.numel() != 1 or not bool(found.isfinite() & (found != 0)):
         raise m.broken(msg("{ending} is not one number", ending=ending))
     return float(found)
+
+
+def mxfp4(blocks: Tensor, scales: Tensor) -> Tensor:
+    """MXFP4 to bf16 [rows, groups * 32], exactly.
+
+    blocks: [rows, groups, 16] uint8, even elements in the low nibbles. scales: [rows, groups] uint8, exponent + 127.
+    """
+    values = torch.tensor(MXFP4_VALUES, dtype=torch.float32)
+    nibbles = torch.stack((blocks & 15, blocks >> 4), dim=-1).flatten(-2)
+    powers = torch.ldexp(torch.ones(scales.shape), scales.to(torch.int32) - MXFP4_BIAS)
+    return (values[nibbles.int()] * powers.unsqueeze(-1)).flatten(-2).to(torch.bfloat16)

@@ -16,12 +16,10 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.checkpoint import Checkpoint
-from engine.hub.layouts import FAMILIES, PARTS, Names, counts_experts, text_config
-from engine.hub.pieces import MXFP4_VALUES
-from engine.hub.refusals import dense_model
 from engine.hub.sources.decoded import DecodedEntry, Rows
 from engine.hub.sources.extents import Extent
-from engine.hub.sources.packed_floats import powers_of_two
+from engine.hub.sources.families import FAMILIES, PARTS, ExpertNames, counts_experts, dense_model, text_config
+from engine.hub.sources.packed_floats import MXFP4_GROUP, MXFP4_VALUES, powers_of_two
 from engine.hub.sources.packings import PackedRows, Packing, run_coding
 from engine.hub.sources.source import Form, TensorInfo
 from engine.limits import EXPERTS
@@ -29,7 +27,6 @@ from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
 from engine.translatable import msg
 
 BITS = (2, 3, 4, 5, 6, 8)
-MXFP4_GROUP = 32
 # Families whose weights MLX stacks by experts and leaves as they are otherwise; those with more to undo are below.
 _STACKED = frozenset({
     "deepseek_v2", "dots1", "glm4_moe", "hunyuan_v1_moe", "minimax_m2", "mixtral", "olmoe", "phimoe", "qwen2_moe",
@@ -78,7 +75,7 @@ class _Mlx:
             raise _refused(
                 msg("stores {family} models in a way of its own, which Underhill does not read", family=self._family)
             )
-        self._names: Names = names
+        self._names: ExpertNames = names
         self._said: dict[tuple[str, int, int], Packing] = {}
 
     def form(self) -> Form:

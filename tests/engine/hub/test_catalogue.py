@@ -13,7 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub import catalogue
 from engine.hub.catalogue import CatalogueEntry, load, parse
 from engine.hub.remote.client import checked
-from engine.hub.remote.families import opens
+from engine.hub.sources.families import opens
 
 ENTRIES = load()
 

@@ -14,8 +14,9 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.checkpoint import Checkpoint
-from engine.hub.layouts import FAMILIES, find_experts
+from engine.hub.layouts import find_experts
 from engine.hub.pieces import ExpertMatrices
+from engine.hub.sources.families import FAMILIES
 from engine.models import families
 from tests.engine.models.compat.checkpoint import random_model
 from tests.engine.models.compat.tiny import tiny_config

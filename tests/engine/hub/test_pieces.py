@@ -11,7 +11,8 @@ from safetensors.torch import load_file, save_file
 
 from engine.hub.checkpoint import Checkpoint
 from engine.hub.layouts import find_experts
-from engine.hub.pieces import ExpertMatrices, mxfp4
+from engine.hub.pieces import ExpertMatrices
+from engine.hub.sources.packed_floats import mxfp4
 from tests.engine.models.compat.checkpoint import random_model
 from tests.engine.models.compat.tiny import tiny_config
 

@@ -7,10 +7,9 @@ import re
 import shutil
 from pathlib import Path
 
-from engine.hub.layouts import FAMILIES
 from engine.hub.remote.client import Hub
-from engine.hub.remote.families import COMPATIBLE, opens
 from engine.hub.remote.search import search
+from engine.hub.sources.families import COMPATIBLE, FAMILIES, opens
 from tests.engine.hub.remote.test_gguf import quantized
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
 from tests.hubserver import HubServer

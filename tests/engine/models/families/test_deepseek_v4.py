@@ -14,8 +14,8 @@ from safetensors.torch import load_file, save_file
 from engine.errors import UnderhillError
 from engine.hub.kept_codes import codings
 from engine.hub.layouts import find_experts
-from engine.hub.pieces import MXFP4_VALUES
 from engine.hub.sources.opening import open_source
+from engine.hub.sources.packed_floats import MXFP4_VALUES
 from engine.models.compressed import Compressed
 from engine.models.families import read_spec
 from engine.models.open import open_decoder

@@ -1,0 +1,143 @@
+"""The families of models that are known: how each names its experts in a checkpoint; what is refused, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import Kind, UnderhillError
+from engine.translatable import msg
+
+PARTS = ("gate", "up", "down")
+
+
+@dataclass(frozen=True)
+class ExpertNames:
+    """How a family names its experts. module: path below ``layers.{i}.``; single: names of one expert's matrices.
+
+    gate_up, down: names of tensors that hold all experts; gate and up are the two halves of the rows of an expert, or
+    of its columns when `transposed`: matrices are [in, out]. interleaved: they are every other one instead.
+    bias: there are biases. gated: else `gate_up` is up alone. counted: key of the config that says how many of them are
+    experts; what lies beyond is none. stacked: `single` names tensors that hold that matrix of all experts.
+    """
+
+    module: str = "mlp.experts"
+    single: tuple[str, str, str] = ("gate_proj", "up_proj", "down_proj")
+    gate_up: str = "gate_up_proj"
+    down: str = "down_proj"
+    transposed: bool = False
+    interleaved: bool = False
+    bias: bool = False
+    gated: bool = True
+    counted: str = ""
+    stacked: bool = False
+
+
+_MLP = ExpertNames()
+_MIXTRAL = ExpertNames("block_sparse_moe.experts", ("w1", "w3", "w2"))
+_NEMOTRON = ExpertNames("mixer.experts", ("", "up_proj", "down_proj"), gate_up="up_proj", gated=False)
+_STEP = ExpertNames("moe", stacked=True)
+_LLAMA4 = ExpertNames("feed_forward.experts", transposed=True)
+_GRANITE = ExpertNames("block_sparse_moe", gate_up="input_linear.weight", down="output_linear.weight")
+
+FAMILIES: dict[str, ExpertNames] = {
+    "afmoe": _MLP,
+    "bailing_moe": _MLP,
+    "bailing_moe_v2": _MLP,
+    "deepseek_v2": _MLP,
+    "deepseek_v3": _MLP,
+    "deepseek_v32": _MLP,
+    "deepseek_v4": ExpertNames("ffn.experts", ("w1", "w3", "w2")),
+    "dots1": _MLP,
+    "ernie4_5_moe": _MLP,
+    "exaone_moe": _MLP,
+    "flex_olmo": _MLP,
+    "gemma4": ExpertNames("experts"),
+    "gemma4_text": ExpertNames("experts"),
+    "glm4_moe": _MLP,
+    "glm4_moe_lite": _MLP,
+    "glm_moe_dsa": _MLP,
+    "gpt_oss": ExpertNames(transposed=True, interleaved=True, bias=True),
+    "granitemoe": _GRANITE,
+    "granitemoehybrid": _GRANITE,
+    "granitemoeshared": _GRANITE,
+    "hunyuan_v1_moe": _MLP,
+    "hy_v3": _MLP,
+    "kimi_k2": _MLP,
+    "kimi_k25": _MLP,
+    "kimi_linear": _MIXTRAL,
+    "lfm2_moe": ExpertNames("feed_forward.experts", ("w1", "w3", "w2")),
+    "llama4": _LLAMA4,
+    "llama4_text": _LLAMA4,
+    "longcat_flash": ExpertNames(counted="n_routed_experts"),
+    "mimo_v2_flash": _MLP,
+    "minimax_m2": _MIXTRAL,
+    "minimax_m3_vl": _MIXTRAL,
+    "mistral3": _MLP,
+    "mistral4": _MLP,
+    "mixtral": _MIXTRAL,
+    "nemotron_h": _NEMOTRON,
+    "olmoe": _MLP,
+    "phimoe": _MIXTRAL,
+    "qwen2_moe": _MLP,
+    "qwen3_5_moe": _MLP,
+    "qwen3_5_moe_text": _MLP,
+    "qwen3_moe": _MLP,
+    "qwen3_next": _MLP,
+    "solar_open": _MLP,
+    "step3p5": _STEP,
+    "step3p7": _STEP,
+}
+
+# Families without a file of our own, which the compatibility backend opens: those that docs/model-families.md lists so.
+COMPATIBLE = frozenset(
+    """
+    aria aria_text axk1 axk2 bailing_hybrid beam cohere2_moe
+    dots3_note dots3_note_text flint glm4v_moe glm5_next granitemoe_swa
+    hy_v4 inkling2 inkling2_text inkling_mm_model inkling_text jamba
+    kolibri1 laguna mellum minimax minimax_m3_vl_text
+    mistral_large4 muse_spark qwen3_omni_moe_thinker qwen3_vl_moe qwen4_exp
+    qwen4_exp_text zaya
+    """.split()
+)
+
+EXPERT_COUNT_KEYS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")  # what configs call it
+_KEPT = (None, "fp8", "mxfp4")  # quantizations whose weights are read as they lie, with scales beside them
+
+
+def opens(model_type: str) -> bool:
+    """Whether models of this type can be opened, as far as the type alone says it."""
+    return model_type in FAMILIES or model_type in COMPATIBLE
+
+
+def counts_experts(config: Mapping[str, Any]) -> bool:
+    """Whether a config speaks of routed experts."""
+    return any(text_config(config).get(key) for key in EXPERT_COUNT_KEYS)
+
+
+def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The language model's part of a config that may hold others beside it."""
+    inner = config.get("text_config")
+    return inner if isinstance(inner, Mapping) else config
+
+
+def dense_model(kind: str) -> UnderhillError:
+    """UNSUPPORTED_MODEL for a model of this kind that has no routed experts."""
+    return UnderhillError(
+        Kind.UNSUPPORTED_MODEL,
+        msg("This {kind} model is dense, not a Mixture-of-Experts model: it has no routed experts.", kind=kind),
+        msg("Underhill runs Mixture-of-Experts models; choose one of those."),
+    )
+
+
+def check_quantization(config: Mapping[str, Any]) -> None:
+    """Of a source that was unpacked already. Raises UnderhillError(UNSUPPORTED_MODEL) where another packing is left."""
+    settings = config.get("quantization_config")
+    method = settings.get("quant_method") if isinstance(settings, dict) else settings
+    if method not in _KEPT:
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            msg("This model is already quantized ({method}), in a way that Underhill does not read.", method=method),
+            msg("Get the model in its original precision, as GGUF, or quantized by GPTQ or AWQ."),
+        )
