@@ -10,7 +10,7 @@ from dataclasses import asdict
 from engine import settings
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, table
-from engine.hub import dials
+from engine.library import dials
 from engine.session import Session
 from engine.session.calibration import calibrate
 from engine.session.fit_policy import fit_policy

@@ -7,9 +7,9 @@ import json
 from dataclasses import asdict
 
 from engine.cli.output import gb, table
-from engine.hub import folders
-from engine.hub.listing import model_folders
-from engine.hub.shown import ModelFolder
+from engine.library import folders
+from engine.library.entries import ModelFolder
+from engine.library.listing import model_folders
 
 
 def run(args: argparse.Namespace) -> int:

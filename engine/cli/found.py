@@ -8,15 +8,17 @@ import sys
 from dataclasses import asdict
 
 from engine.cli.output import ProgressBar, gb
-from engine.hub import finders
-from engine.hub.shown import FoundModel
+from engine.library import external_models
+from engine.library.entries import FoundModel
 from engine.session.pills import Pills
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what was found and how to import it; nothing is changed."""
     bar = ProgressBar(sys.stderr.isatty())
-    found = finders.find(lambda phrase, done, total: bar.show("Looking", done, total, "models"), rate=Pills().config)
+    found = external_models.find(
+        lambda phrase, done, total: bar.show("Looking", done, total, "models"), rate=Pills().config
+    )
     bar.close()
     if args.json:
         print(json.dumps([asdict(model) for model in found]))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from engine import settings
-from engine.hub import kept
-from engine.hub.remote.client import Hub, connect
+from engine.hub.client import Hub, connect
+from engine.library import settings_file
 
 
 def connected(args: argparse.Namespace) -> Hub:
     """Nothing is sent yet. Raises UnderhillError(BAD_REQUEST, BROKEN_FILE)."""
     named = {s.name: value for s in settings.HUB if (value := getattr(args, s.name)) is not None}
-    return connect({**kept.hub(), **named})
+    return connect({**settings_file.hub(), **named})

@@ -12,8 +12,8 @@ from pathlib import Path
 from engine import settings
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, experts_by_bits, gb
-from engine.hub import library, moving
-from engine.hub.shown import AdoptedModel
+from engine.library import library, relocation
+from engine.library.entries import AdoptedModel
 from engine.session import lowered, preflight
 
 
@@ -24,9 +24,9 @@ def run(args: argparse.Namespace) -> int:
     battery = int(str(given(args, (settings.IMPORT_BATTERY,))["import_battery"] or 0)) if named else None
     library.tidy()
     source = Path(args.path)
-    if moving.holds_stores(source):
-        return _tell_all(moving.adopt(source, bar.report), as_json=args.json)
-    if not source.exists() and moving.is_unfinished(args.path):
+    if relocation.holds_stores(source):
+        return _tell_all(relocation.adopt(source, bar.report), as_json=args.json)
+    if not source.exists() and relocation.is_unfinished(args.path):
         path = library.go_on(args.path, bar.report, battery)
     else:
         preflight.check(source)

@@ -11,10 +11,10 @@ from typing import Any
 
 from engine.cli.output import gb
 from engine.cli.version import version
+from engine.convert.lowering import lowered_share
 from engine.hardware import graphics, probe
-from engine.hub import library
-from engine.hub.lowering import lowered_share
 from engine.kernels.choice import available
+from engine.library import library
 from engine.session import builtin
 from engine.session.pills import Pills
 from engine.store.reader import Store

@@ -7,9 +7,9 @@ import json
 from dataclasses import asdict
 
 from engine.cli.output import gb, millions, pill, speed, table
-from engine.hub import library
-from engine.hub.card import ModelCard
-from engine.hub.home import BUILTIN
+from engine.library import library
+from engine.library.home import BUILTIN
+from engine.library.model_card import ModelCard
 from engine.session import builtin
 from engine.session.pills import Pills
 

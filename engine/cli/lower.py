@@ -8,9 +8,9 @@ import sys
 from dataclasses import asdict
 
 from engine.cli.output import ProgressBar, gb
+from engine.convert.lowering import write_lowered
 from engine.experts.keys import keys_of
-from engine.hub import library, replacing
-from engine.hub.lowering import write_lowered
+from engine.library import library, replacing
 from engine.session import lowered
 from engine.session.robustness import estimated, measured
 from engine.store.reader import Store

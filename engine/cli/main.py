@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from engine import log, private_files, settings
 from engine.errors import Kind, UnderhillError, as_error
 from engine.generation.formats.declaration import LEVELS
-from engine.hub.home import home
+from engine.library.home import home
 
 _log = logging.getLogger(__name__)
 

@@ -8,14 +8,14 @@ import sys
 from dataclasses import asdict
 
 from engine.cli.output import ProgressBar
-from engine.hub import library, moving
+from engine.library import library, relocation
 
 
 def run(args: argparse.Namespace) -> int:
     """Move; run again after an interruption, it goes on where it stopped."""
     bar = ProgressBar(sys.stderr.isatty())
     library.tidy()
-    path = moving.move(args.name, args.folder, bar.report)
+    path = relocation.move(args.name, args.folder, bar.report)
     bar.close()
     print(json.dumps(asdict(library.card(path))) if args.json else f"{path.name} is in {path.parent}.")
     return 0

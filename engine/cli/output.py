@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from engine.hardware.fit import Fit
 from engine.hardware.speed import figure
-from engine.hub.card import ModelCard
+from engine.library.model_card import ModelCard
 
 PILLS = {"fits": "Fits", "slow": "Slow", "too_big": "Too big"}
 

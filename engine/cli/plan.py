@@ -16,9 +16,9 @@ from engine.hardware import offload, probe
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import Machine
 from engine.hardware.plan import dial_of, make_plan
-from engine.hub import dials, library
-from engine.hub.home import BUILTIN
 from engine.kernels.choice import in_use
+from engine.library import dials, library
+from engine.library.home import BUILTIN
 from engine.session import builtin
 from engine.session.facts import model_facts, runs_natively, spec_of
 from engine.session.measured import machine_at

@@ -9,10 +9,10 @@ from dataclasses import asdict
 
 from engine.cli.hub import connected
 from engine.cli.output import ProgressBar, experts_by_bits, gb, millions, say
-from engine.hub import catalogue, library
-from engine.hub.remote.control import Control
-from engine.hub.remote.meter import Progress
-from engine.hub.remote.retry import Wait
+from engine.hub.control import Control
+from engine.hub.meter import Progress
+from engine.hub.retry import Wait
+from engine.library import catalogue, library
 from engine.session import lowered
 from engine.session.offers import outline_facts
 from engine.session.pills import Pills

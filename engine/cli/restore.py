@@ -6,8 +6,8 @@ import argparse
 import json
 from dataclasses import asdict
 
-from engine.hub import trash
-from engine.hub.listing import card
+from engine.library import trash
+from engine.library.listing import card
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from engine.hub import library, trash
-from engine.hub.home import BUILTIN
+from engine.library import library, trash
+from engine.library.home import BUILTIN
 
 
 def run(args: argparse.Namespace) -> int:

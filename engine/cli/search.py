@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from engine.cli.hub import connected
 from engine.cli.output import gb, millions, pill, say, speed, table
-from engine.hub.shown import HubModel
+from engine.library.entries import HubModel
 from engine.session.offers import judged, listed, of_catalogue
 from engine.session.pills import Pills
 

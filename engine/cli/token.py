@@ -8,8 +8,8 @@ import json
 import sys
 
 from engine.cli.hub import connected
-from engine.hub.remote import tokens
-from engine.hub.remote.accounts import accept
+from engine.hub import tokens
+from engine.hub.accounts import accept
 
 
 def run(args: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from engine.cli.output import ProgressBar, gb, say, table
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies import DEFAULT
 from engine.experts.precision import EXACT, Thresholds
-from engine.hub import library
+from engine.library import library
 from engine.session import calibration, memories, policy_weights
 from engine.store.manifest import fingerprint
 from engine.tracing.plot import chart

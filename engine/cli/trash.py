@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict
 
 from engine.cli.output import gb, table
-from engine.hub import trash
+from engine.library import trash
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ import json
 import sys
 
 from engine.cli.output import ProgressBar, say
-from engine.hub import damage, library
+from engine.library import damage, library
 from engine.store.verify import verify
 
 

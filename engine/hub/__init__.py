@@ -1,1 +1,1 @@
-"""Models in: checkpoints, import into a store, the local library."""
+"""Models that are not here yet: searching a hub, looking at what a model is, and fetching it."""

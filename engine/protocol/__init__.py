@@ -15,11 +15,9 @@ from engine.generation.formats.declaration import nearest as nearest_thinking
 from engine.generation.messages import ExpertFacts, Look, MemoryUse, Message, Snapshot, Stats, ToolCall
 from engine.hardware.computer import Computer
 from engine.hardware.fit import Fit
-from engine.hub.card import ModelCard
-from engine.hub.dials import DIALS as LOSSY_DIALS
-from engine.hub.dials import in_words as dial_in_words
-from engine.hub.home import checked_name
-from engine.hub.shown import (
+from engine.library.dials import DIALS as LOSSY_DIALS
+from engine.library.dials import in_words as dial_in_words
+from engine.library.entries import (
     CANCELLED,
     FAILED,
     FINISHED,
@@ -37,6 +35,8 @@ from engine.hub.shown import (
     TokenState,
     Transfer,
 )
+from engine.library.home import checked_name
+from engine.library.model_card import ModelCard
 from engine.protocol.commands import *
 from engine.protocol.engine import Engine
 from engine.protocol.events import *

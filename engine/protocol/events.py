@@ -7,8 +7,8 @@ from typing import Any
 
 from engine.errors import Kind
 from engine.generation.messages import Snapshot
-from engine.hub.card import ModelCard
-from engine.hub.shown import SearchPage, Transfer
+from engine.library.entries import SearchPage, Transfer
+from engine.library.model_card import ModelCard
 from engine.translatable import NO_TEXT, Translatable, msg
 
 

@@ -1,6 +1,6 @@
 """A matrix that came quantized, as it came: codes in groups that share a scale. What readers of packed sources return.
 
-The seam between the readers of engine/hub/sources and the record of an expert: a reader that can say what a source
+The seam between the readers of engine/formats and the record of an expert: a reader that can say what a source
 holds in the terms of engine/store/coding.py returns GroupedCodes, and the store keeps just these: no weight is
 quantized a second time.
 """

@@ -9,14 +9,14 @@ from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import Kind, UnderhillError, as_error
-from engine.hub.pace import Pace
-from engine.hub.shown import FAILED, FINISHED, PAUSED, Transfer
+from engine.library.entries import FAILED, FINISHED, PAUSED, Transfer
+from engine.library.pace import Pace
 from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
-    from engine.hub.remote.client import Hub
-    from engine.hub.remote.control import Control
-    from engine.hub.remote.meter import Progress
+    from engine.hub.client import Hub
+    from engine.hub.control import Control
+    from engine.hub.meter import Progress
 
 OFTEN = 0.2  # seconds between words on how far it is
 
@@ -29,7 +29,7 @@ class Journey:
     def __init__(
         self, transfer: Transfer, connect: Callable[[str], AbstractContextManager[Hub]], tell: Tell, ended: Tell
     ) -> None:
-        from engine.hub.remote.control import Control
+        from engine.hub.control import Control
 
         self._transfer, self._connect, self._tell, self._end = transfer, connect, tell, ended
         self._control: Control = Control()
@@ -88,9 +88,9 @@ class Journey:
 
     def remove(self) -> None:
         """Take what has arrived and what was begun of it off the disk; what cannot be removed is found again later."""
-        from engine.hub import library
-        from engine.hub.home import home
-        from engine.hub.remote.download import discard, folder_of
+        from engine.hub.download import discard, folder_of
+        from engine.library import library
+        from engine.library.home import home
 
         with suppress(UnderhillError):
             discard(folder_of(home(), self._transfer.repo))
@@ -137,7 +137,7 @@ class Journey:
             self._tell(self, changes)
 
     def _why(self, error: UnderhillError) -> dict[str, Any]:
-        from engine.hub.remote.errors import offline
+        from engine.hub.errors import offline
 
         if self._offline or error.kind is Kind.OFFLINE:
             error = offline()

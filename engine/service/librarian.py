@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine import protocol
 from engine.errors import Kind, UnderhillError
-from engine.hub.pace import Pace
+from engine.library.pace import Pace
 from engine.service.lane import CancelledWork
 from engine.translatable import NO_TEXT, Translatable, msg
 
@@ -54,7 +54,7 @@ class Librarian:
             self._resting.discard(command.id)
 
     def _do(self, command: protocol.Command, report: Callable[[Translatable, int, int], None]) -> Any:
-        from engine.hub import finders, library, moving, trash
+        from engine.library import external_models, library, relocation, trash
         from engine.session import pills, preflight
 
         match command:
@@ -64,18 +64,18 @@ class Librarian:
             case protocol.ContinueImport():
                 return library.card(library.go_on(command.name, report))
             case protocol.AdoptModels():
-                return moving.adopt(Path(command.folder), report)
+                return relocation.adopt(Path(command.folder), report)
             case protocol.VerifyModel():
                 return _verified(command.name, report)
             case protocol.MoveModel():
                 path = library.location(command.name)
                 return library.card(
-                    moving.move(command.name, command.folder, report, lambda: self._not_loaded(command.name, path))
+                    relocation.move(command.name, command.folder, report, lambda: self._not_loaded(command.name, path))
                 )
             case protocol.EmptyTrash():
                 return trash.empty()
             case protocol.FindModels():
-                return finders.find(report, rate=pills.Pills().config)
+                return external_models.find(report, rate=pills.Pills().config)
         raise TypeError(f"not a long command of the library: {command!r}")
 
     def answer(self, command: protocol.Command) -> Any:
@@ -88,11 +88,11 @@ class Librarian:
             rested = command.target in self._resting
             self._resting.discard(command.target)
             return rested
-        from engine.hub import folders, kept, library, listing, trash
+        from engine.library import folders, library, listing, settings_file, trash
 
         match command:
             case protocol.ReadSettings():
-                return kept.read()
+                return settings_file.read()
             case protocol.RestoreModel():
                 return library.card(trash.restore(command.name, command.new_name))
             case protocol.ListDeleted():
@@ -105,7 +105,7 @@ class Librarian:
 
     def cards(self, chosen: dict[str, Any]) -> tuple[protocol.ModelCard, ...]:
         """Everything in the library, with pills. chosen: settings that a model would be opened with."""
-        from engine.hub import library
+        from engine.library import library
         from engine.session.pills import Pills
 
         if self._tidied is None:  # from now on there is something to tidy
@@ -117,7 +117,7 @@ class Librarian:
         now = time.monotonic()
         if self._tidied is None or now - self._tidied < TIDY:
             return
-        from engine.hub import library
+        from engine.library import library
 
         self._tidied = now
         with suppress(UnderhillError, OSError):  # nobody asked for it; whoever uses the library hears what is wrong
@@ -159,7 +159,7 @@ class Librarian:
 
 
 def _verified(name: str, report: Callable[[Translatable, int, int], None]) -> protocol.VerifyReport:
-    from engine.hub import damage, library
+    from engine.library import damage, library
     from engine.store.verify import verify
 
     path = library.prepare(name, report)

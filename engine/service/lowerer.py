@@ -31,7 +31,7 @@ class Lowerer:
 
     def do(self, command: protocol.Command, report: Report, cancelled: Callable[[], bool]) -> Any:
         """One of LOWERING."""
-        from engine.hub import library, replacing
+        from engine.library import library, replacing
         from engine.session import lowered
         from engine.store.reader import Store
 
@@ -57,7 +57,7 @@ class Lowerer:
     def _search(
         self, command: protocol.MeasureLowering | protocol.LowerModel, report: Report, cancelled: Callable[[], bool]
     ) -> tuple[Path, Found]:
-        from engine.hub import library
+        from engine.library import library
         from engine.session import lowered
 
         path = library.prepare(command.model, report)

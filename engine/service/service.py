@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from engine.session import Session
 
 NEEDS = (  # of every lane
-    "engine.hub.finders", "engine.hub.listing", "engine.hub.moving", "engine.hub.remote.accounts",
-    "engine.hub.remote.client", "engine.hub.remote.control", "engine.hub.remote.download", "engine.hub.remote.errors",
-    "engine.hub.remote.tokens", "engine.models.decoder", "engine.pool.pool", "engine.session",
+    "engine.library.external_models", "engine.library.listing", "engine.library.relocation", "engine.hub.accounts",
+    "engine.hub.client", "engine.hub.control", "engine.hub.download", "engine.hub.errors",
+    "engine.hub.tokens", "engine.models.decoder", "engine.pool.pool", "engine.session",
     "engine.session.lowered", "engine.session.measured", "engine.session.offers", "engine.session.pills",
     "engine.session.preflight", "engine.session.pull", "engine.store.verify",
 )  # fmt: skip
@@ -167,14 +167,14 @@ class Service:
         self._control.close()  # this thread, where it lives: it ends once the Done of Shutdown is out
 
     def _keep(self, changes: dict[str, Any]) -> dict[str, settings.Value]:
-        from engine.hub import folders, kept
+        from engine.library import folders, settings_file
 
         settings.validated(changes, settings.SHARED)
         names = ", ".join(sorted(changes))  # without values: those may name folders and proxies
         _log.info("Settings of Underhill changed: %s", names)
         if "model_folders" in changes:
             folders.choose(str(changes["model_folders"]))
-        now = kept.change({name: value for name, value in changes.items() if name != "model_folders"})
+        now = settings_file.change({name: value for name, value in changes.items() if name != "model_folders"})
         if now["offline"]:
             self._shop.go_offline()
             self._transfers.go_offline()
@@ -263,7 +263,7 @@ class Service:
 
     def _load(self, command: protocol.LoadModel, cancelled: Callable[[], bool]) -> protocol.ModelCard:
         from engine.hardware import graphics, offload
-        from engine.hub import damage
+        from engine.library import damage
 
         chosen = settings.validated(command.settings, settings.ENGINE)
         offload.demand(str(chosen["mode"]), graphics.gpus)  # before anything is closed for it
@@ -390,7 +390,7 @@ class Service:
         self._model.overtake(protocol.UpdateSettings, protocol.DeleteModel)
 
     def _delete(self, command: protocol.DeleteModel) -> bool:
-        from engine.hub import library
+        from engine.library import library
 
         path = library.location(command.name)
         if self._open_store() == path:

@@ -11,7 +11,7 @@ from engine import protocol
 from engine.service.lane import CancelledWork
 
 if TYPE_CHECKING:
-    from engine.hub.remote.client import Hub
+    from engine.hub.client import Hub
 
 ASKING = (protocol.SearchModels, protocol.DescribeModel, protocol.AskToken, protocol.KeepToken, protocol.ForgetToken)
 PER_PAGE = 20  # models
@@ -28,7 +28,7 @@ class Shop:
 
     def do(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """One of ASKING, on the thread for those."""
-        from engine.hub.remote import accounts, tokens
+        from engine.hub import accounts, tokens
 
         with self.hub() as hub:
             match command:
@@ -56,10 +56,10 @@ class Shop:
     @contextmanager
     def hub(self, endpoint: str = "") -> Iterator[Hub]:
         """The hub of the settings, or another with their proxy. It goes offline as soon as the settings say so."""
-        from engine.hub import kept
-        from engine.hub.remote.client import connect
+        from engine.hub.client import connect
+        from engine.library import settings_file
 
-        chosen = kept.hub()
+        chosen = settings_file.hub()
         with connect(chosen | {"endpoint": endpoint} if endpoint else chosen) as hub:
             with self._lock:
                 self._open.add(hub)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from engine import protocol
 from engine.errors import Kind, UnderhillError
-from engine.hub import underway
-from engine.hub.shown import CANCELLED, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, Transfer
+from engine.hub import active_downloads
+from engine.library.entries import CANCELLED, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, Transfer
 from engine.service.journey import Journey
 from engine.translatable import NO_TEXT, msg
 
 if TYPE_CHECKING:
-    from engine.hub.remote.client import Hub
+    from engine.hub.client import Hub
 
 _log = logging.getLogger(__name__)
 
@@ -84,15 +84,15 @@ class Transfers:
     # ---- what is asked, under the lock
 
     def _begin(self, command: protocol.PullModel) -> Transfer:
-        from engine.hub import kept, library
-        from engine.hub.home import checked_name
-        from engine.hub.remote.client import checked, connect
+        from engine.hub.client import checked, connect
+        from engine.library import library, settings_file
+        from engine.library.home import checked_name
 
         repo = checked(command.repo)
         name = checked_name(command.name or repo.rpartition("/")[2])
-        hub = connect(kept.hub())
+        hub = connect(settings_file.hub())
         if hub.offline:
-            from engine.hub.remote.errors import offline
+            from engine.hub.errors import offline
 
             raise offline()
         if command.top not in (0, 4, 8, 16):
@@ -151,7 +151,7 @@ class Transfers:
 
     def _known(self) -> dict[str, Transfer]:
         if self._all is None:
-            self._all = {transfer.id: transfer for transfer in underway.read()}
+            self._all = {transfer.id: transfer for transfer in active_downloads.read()}
         return self._all
 
     def _change(self, now: Transfer, *, listed: bool = True) -> Transfer:
@@ -165,7 +165,7 @@ class Transfers:
 
     def _keep(self) -> None:
         self._kept = time.monotonic()
-        underway.keep(one for one in self._known().values() if one.state != FINISHED)
+        active_downloads.keep(one for one in self._known().values() if one.state != FINISHED)
 
     # ---- who may run
 

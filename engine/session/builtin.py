@@ -8,10 +8,10 @@ from typing import Any
 
 from engine import resources
 from engine.hardware.facts import ModelFacts
-from engine.hub import library
-from engine.hub.card import ModelCard
-from engine.hub.cards import note_of, title_of
-from engine.hub.home import BUILTIN
+from engine.library import library
+from engine.library.cards import note_of, title_of
+from engine.library.home import BUILTIN
+from engine.library.model_card import ModelCard
 from engine.models.families import read_spec
 from engine.session.config_facts import config_facts, parameters
 from engine.session.pills import Pills

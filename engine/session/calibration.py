@@ -19,9 +19,9 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.thresholds import ScoreRecorder, from_scores
 from engine.hardware.shares import dial_shares
-from engine.hub import dials
-from engine.hub.cards import TOY
-from engine.hub.dials import DIALS, Calibration, Cost, DialCost
+from engine.library import dials
+from engine.library.cards import TOY
+from engine.library.dials import DIALS, Calibration, Cost, DialCost
 from engine.session import calibration_state as kept_file
 from engine.session import foresight
 from engine.session.calibration_state import Kept

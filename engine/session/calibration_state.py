@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.hub.dials import DIALS
+from engine.library.dials import DIALS
 from engine.session.evaluate import Sums
 from engine.store.arrays import arrays
 from engine.store.atomic import replacing

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine.convert.importer import GROUPS
 from engine.errors import UnderhillError
 from engine.hardware.facts import ModelFacts
-from engine.hub.importer import GROUPS
 from engine.models.families import read_spec
 from engine.models.footprint import matrices, nbytes
 from engine.models.holding import KINDS, TORCH_KINDS, holding

@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from engine.convert.routed import routed_experts
+from engine.convert.skeleton import build_skeleton
 from engine.experts.precision import low_tier
+from engine.formats.families import text_config
 from engine.hardware.facts import ModelFacts
-from engine.hub.card import ModelCard
-from engine.hub.routed import routed_experts
-from engine.hub.skeleton import build_skeleton
-from engine.hub.sources.families import text_config
 from engine.kernels.activation import Activation
 from engine.kernels.choice import available
+from engine.library.model_card import ModelCard
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import Kept, Matrix, matrices, nbytes
 from engine.models.holding import KINDS, TORCH_KINDS, holding

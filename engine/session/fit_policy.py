@@ -9,7 +9,7 @@ from engine import resources
 from engine.errors import UnderhillError
 from engine.experts.policies import Weights, WeightsByShare
 from engine.experts.precision import full_tier
-from engine.hub import dials
+from engine.library import dials
 from engine.session import calibration, policy_weights
 from engine.session.evaluate import sequences
 from engine.session.policy_weights import Fitted

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.convert.importer import GROUPS
+from engine.formats.families import text_config
 from engine.hardware.facts import ModelFacts
-from engine.hub.cards import experts_per_token
-from engine.hub.catalogue import CatalogueEntry, CompressedAttention, LatentAttention, Shape
-from engine.hub.importer import GROUPS
-from engine.hub.judging import expert_count
-from engine.hub.sources.families import text_config
+from engine.library.cards import experts_per_token
+from engine.library.catalogue import CatalogueEntry, CompressedAttention, LatentAttention, Shape
+from engine.library.import_compatibility import expert_count
 from engine.limits import check_config
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import matrices, nbytes

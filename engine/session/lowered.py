@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey, keys_of
-from engine.hub import library, replacing
-from engine.hub.shown import LoweringOffer
+from engine.library import library, replacing
+from engine.library.entries import LoweringOffer
 from engine.models.holding import BITS
 from engine.session import calibration, robustness
 from engine.store.atomic import replace_file

@@ -24,8 +24,8 @@ from engine.hardware.measuring import Probe, Report, probe_fully
 from engine.hardware.probe import with_rates
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates
-from engine.hub import folders, library
 from engine.kernels.choice import available
+from engine.library import folders, library
 from engine.store.output import writing
 from engine.translatable import Translatable, msg
 

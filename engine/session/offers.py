@@ -6,19 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.formats.families import text_config
 from engine.hardware.facts import ModelFacts
-from engine.hub import catalogue, listing
-from engine.hub.cards import experts_per_token
-from engine.hub.catalogue import CatalogueEntry, FourBit
-from engine.hub.home import home
-from engine.hub.remote import configs
-from engine.hub.remote.client import Hub
-from engine.hub.remote.outline import Outline
-from engine.hub.remote.quantizations import quantizations
-from engine.hub.remote.revision import read_revision
-from engine.hub.remote.search import LOOKED_AT, search
-from engine.hub.shown import HubModel, ModelDetails
-from engine.hub.sources.families import text_config
+from engine.hub import configs
+from engine.hub.client import Hub
+from engine.hub.outline import Outline
+from engine.hub.quantizations import quantizations
+from engine.hub.revision import read_revision
+from engine.hub.search import LOOKED_AT, search
+from engine.library import catalogue, listing
+from engine.library.cards import experts_per_token
+from engine.library.catalogue import CatalogueEntry, FourBit
+from engine.library.entries import HubModel, ModelDetails
+from engine.library.home import home
 from engine.session.config_facts import parameters
 from engine.session.known_facts import looked_at_facts
 from engine.session.pills import Pills

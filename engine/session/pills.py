@@ -16,9 +16,9 @@ from engine.hardware.facts import ModelFacts
 from engine.hardware.fit import PROGRAM, Fit, fit
 from engine.hardware.machine import Machine
 from engine.hardware.plan import make_plan
-from engine.hub import folders
-from engine.hub.card import ModelCard
-from engine.hub.catalogue import CatalogueEntry
+from engine.library import folders
+from engine.library.catalogue import CatalogueEntry
+from engine.library.model_card import ModelCard
 from engine.session.facts import largest_file, model_facts, runs_natively, spec_of
 from engine.session.known_facts import catalogue_facts, remote_facts
 from engine.session.measured import machine_at

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engine.formats.opening import gguf_file, open_source
 from engine.generation.chat import ChatFormat
 from engine.generation.messages import Message
-from engine.hub.sources.opening import gguf_file, open_source
 from engine.limits import CONFIG_BYTES
 from engine.models.families import is_known, read_spec
 from engine.regular_file import read_json

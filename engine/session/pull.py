@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.convert.importer import Report
 from engine.errors import UnderhillError
-from engine.hub import folders, library
-from engine.hub.card import UNFINISHED
-from engine.hub.home import BUILTIN, home
-from engine.hub.importer import Report
-from engine.hub.remote.client import Hub
-from engine.hub.remote.control import Control
-from engine.hub.remote.download import discard, download, folder_of, was_passing
-from engine.hub.remote.errors import HubError
-from engine.hub.remote.meter import Progress
-from engine.hub.remote.outline import Outline, read_outline
-from engine.hub.remote.retry import Patience, Retry, Wait
-from engine.hub.remote.streaming import hindrance, opened
+from engine.hub.client import Hub
+from engine.hub.control import Control
+from engine.hub.download import discard, download, folder_of, was_passing
+from engine.hub.errors import HubError
+from engine.hub.meter import Progress
+from engine.hub.outline import Outline, read_outline
+from engine.hub.retry import Patience, Retry, Wait
+from engine.hub.streaming import hindrance, opened
+from engine.library import folders, library
+from engine.library.home import BUILTIN, home
+from engine.library.model_card import UNFINISHED
 from engine.models.families import is_known, read_spec
 from engine.session import preflight
 from engine.store.reader import load_manifest

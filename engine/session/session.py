@@ -19,6 +19,7 @@ from engine.experts.precision import EXACT, Thresholds
 from engine.experts.predictors import Shape
 from engine.experts.runtime import PassListener, RouteListener
 from engine.experts.telemetry import Snapshot as Counters
+from engine.formats.families import text_config
 from engine.generation import model_files
 from engine.generation.answer import Listener, answer
 from engine.generation.chat import ChatFormat, fit
@@ -30,13 +31,12 @@ from engine.hardware import plan as planning
 from engine.hardware.facts import ModelFacts
 from engine.hardware.fit import fit_of
 from engine.hardware.machine import Machine
-from engine.hub import damage, dials, library
-from engine.hub.cards import BUILTIN
-from engine.hub.dials import Calibration
-from engine.hub.sources.families import text_config
 from engine.importing import ALONE
 from engine.kernels.choice import in_use
 from engine.kernels.memory import forget_code, keep_heap_small
+from engine.library import damage, dials, library
+from engine.library.cards import BUILTIN
+from engine.library.dials import Calibration
 from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
 from engine.session import calibration, logged, policy_weights

@@ -4062,6 +4062,226 @@
     <context>
         <name>engine</name>
         <message>
+            <location filename="../../engine/convert/conversion_tables.py"></location>
+            <source>The experts of layer {layer} are not in this checkpoint ({target}).</source>
+            <translation>此检查点中没有第 {layer} 层的专家（{target}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/conversion_tables.py"></location>
+            <source>A file of the model is missing; download it again.</source>
+            <translation>模型缺少一个文件；请重新下载。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/conversion_tables.py"></location>
+            <source>Expert {number} of layer {layer} is not complete in this checkpoint.</source>
+            <translation>此检查点中第 {layer} 层的专家 {number} 不完整。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/conversion_tables.py"></location>
+            <source>The experts of this model are stored in a way that Underhill does not know ({key}).</source>
+            <translation>此模型的专家以 Underhill 不认识的方式保存（{key}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/conversion_tables.py"></location>
+            <source>Look for the same model in its original format.</source>
+            <translation>请寻找同一模型的原始格式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/expert_plan.py"></location>
+            <source>config.json names no num_hidden_layers.</source>
+            <translation>config.json 没有写明 num_hidden_layers。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/expert_plan.py"></location>
+            <source>Download the file again.</source>
+            <translation>请重新下载该文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/expert_plan.py"></location>
+            <source>{name} has the impossible shape {shape}.</source>
+            <translation>{name} 的形状 {shape} 不合理。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/expert_plan.py"></location>
+            <source>Expert {expert} of layer {layer} is not complete: its {part} matrix is missing.</source>
+            <translation>第 {layer} 层的专家 {expert} 不完整：缺少 {part} 矩阵。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/hashing.py"></location>
+            <source>Noting what the source files are</source>
+            <translation>正在记录源文件的信息</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
+            <source>The import was stopped.</source>
+            <translation>导入已停止。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
+            <source>Import again to continue it.</source>
+            <translation>再次导入即可继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
+            <source>Reading the model's outline</source>
+            <translation>正在读取模型概要</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
+            <source>{name} bias</source>
+            <translation>{name} 偏置</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
+            <source>The experts cannot be stored like this: {cause}.</source>
+            <translation>专家无法这样保存：{cause}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
+            <source>Copying the other weights</source>
+            <translation>正在复制其他权重</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
+            <source>Quantizing layer {index} of {last}</source>
+            <translation>正在量化第 {index} 层，共 {last} 层</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
+            <source>{name} holds numbers that are not finite.</source>
+            <translation>{name} 含有非有限的数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
+            <source>The checkpoint is damaged; download it again.</source>
+            <translation>检查点已损坏；请重新下载。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
+            <source>The {name} of expert {expert} in layer {layer} has another shape than its neighbours.</source>
+            <translation>第 {layer} 层专家 {expert} 的 {name} 与相邻专家的形状不同。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/kept_codes.py"></location>
+            <source>The weights of {name} are not finite numbers.</source>
+            <translation>{name} 的权重不是有限数值。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/lowering.py"></location>
+            <source>Writing the experts</source>
+            <translation>正在写入专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/lowering.py"></location>
+            <source>Only experts that are all stored with 4 or 8 bits can be lowered to fewer.</source>
+            <translation>只有全部以 4 位或 8 位存储的专家才能降到更少的位。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/lowering.py"></location>
+            <source>Import the model again with --top 4 or 8.</source>
+            <translation>请用 --top 4 或 8 重新导入模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/pieces.py"></location>
+            <source>{key} is stored as {dtype}, which Underhill does not read.</source>
+            <translation>{key} 以 {dtype} 保存，Underhill 不能读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/pieces.py"></location>
+            <source>Get the model in its original precision.</source>
+            <translation>请获取原始精度的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/routed.py"></location>
+            <source>The experts of this model use an activation that the kernels do not have ({activation_name}).</source>
+            <translation>此模型的专家使用了内核所没有的激活函数（{activation_name}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/routed.py"></location>
+            <source>Choose another model.</source>
+            <translation>请选择其他模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/routed.py"></location>
+            <source>the gate of {name}</source>
+            <translation>{name} 的门控</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>it reads images and does not chat</source>
+            <translation>它用来读图，不能对话</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>it writes whole blocks at once by diffusion, not word by word</source>
+            <translation>它用扩散方式一次写出整段，而不是逐词写出</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>it needs {name}, which Underhill does not bring</source>
+            <translation>它需要 {name}，而 Underhill 没有附带</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>The config.json of this {config} model does not fit together.</source>
+            <translation>这个 {config} 模型的 config.json 前后矛盾。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>Download it again; if that does not help, the model needs another version of Underhill.</source>
+            <translation>请重新下载；如果没有用，这个模型需要其他版本的 Underhill。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>its layers hold several sets of experts</source>
+            <translation>它的每层有多组专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>it is an encoder-decoder model, made for translation and the like, not for chat</source>
+            <translation>它是编码器-解码器模型，用于翻译等任务，不用于对话</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>its experts cannot be taken out of the model and loaded one by one</source>
+            <translation>它的专家无法从模型中取出并逐个加载</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>there is no model in it that writes text token by token</source>
+            <translation>其中没有逐个词元写出文本的模型</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>The config.json does not say what kind of model this is.</source>
+            <translation>config.json 没有写明这是哪种模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>the library that Underhill builds on does not know this family</source>
+            <translation>Underhill 所用的库不认识这个模型系列</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>The config.json of this {model_type} model cannot be read.</source>
+            <translation>无法读取这个 {model_type} 模型的 config.json。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>Download it again.</source>
+            <translation>请重新下载。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>The experts module {name} is in no layer.</source>
+            <translation>专家模块 {name} 不在任何一层中。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>Models of the family {model_type} cannot be opened: {reason}.</source>
+            <translation>无法打开 {model_type} 系列的模型：{reason}。</translation>
+        </message>
+        <message>
             <location filename="../../engine/errors.py"></location>
             <source>Something went wrong inside Underhill.</source>
             <translation>Underhill 内部出了问题。</translation>
@@ -4202,6 +4422,716 @@
             <translation>它有 {stored} 位的专家。</translation>
         </message>
         <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>{path} is not a model: it has no {config}.</source>
+            <translation>{path} 不是模型：里面没有 {config}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>There is no {path} on this computer.</source>
+            <translation>这台电脑上没有 {path}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>{path} is not a model: it is no GGUF file.</source>
+            <translation>{path} 不是模型：它不是 GGUF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>Choose the folder that holds config.json and the .safetensors files, or a GGUF file.</source>
+            <translation>请选择存放 config.json 和 .safetensors 文件的文件夹，或 GGUF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>{config} in {path} names no model_type.</source>
+            <translation>{path} 中的 {config} 没有写明 model_type。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>{path} holds its weights as {other}; Underhill reads safetensors only.</source>
+            <translation>{path} 的权重以 {other} 格式保存；Underhill 只能读取 safetensors。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>Get the model in safetensors format.</source>
+            <translation>请获取 safetensors 格式的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>{index} in {path} is damaged.</source>
+            <translation>{path} 中的 {index} 已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>{index} names the file {shard}.</source>
+            <translation>{index} 中写有文件 {shard}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>{shard} lacks the tensor {name} that {index} promises.</source>
+            <translation>{shard} 缺少 {index} 中写明的张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>{name} is impossibly long.</source>
+            <translation>{name} 长得不合理。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>{name} in {parent} is not readable.</source>
+            <translation>无法读取 {parent} 中的 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/checkpoint.py"></location>
+            <source>{name} in {parent} is not a JSON object.</source>
+            <translation>{parent} 中的 {name} 不是 JSON 对象。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/extents.py"></location>
+            <source>{name} is cut short.</source>
+            <translation>{name} 不完整。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/families.py"></location>
+            <source>This {kind} model is dense, not a Mixture-of-Experts model: it has no routed experts.</source>
+            <translation>这个 {kind} 模型是稠密模型，不是混合专家模型：它没有路由专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/families.py"></location>
+            <source>Underhill runs Mixture-of-Experts models; choose one of those.</source>
+            <translation>Underhill 运行的是混合专家（MoE）模型；请选择其中之一。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/families.py"></location>
+            <source>This model is already quantized ({method}), in a way that Underhill does not read.</source>
+            <translation>此模型已经量化过（{method}），Underhill 不能读取这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/families.py"></location>
+            <source>Get the model in its original precision, as GGUF, or quantized by GPTQ or AWQ.</source>
+            <translation>改用此模型的原始精度版本、GGUF 版本，或由 GPTQ、AWQ 量化的版本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_configs.py"></location>
+            <source>This GGUF file has no heads or no embeddings.</source>
+            <translation>这个 GGUF 文件没有注意力头或嵌入。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_configs.py"></location>
+            <source>Get the model in another file.</source>
+            <translation>请获取该模型的其他文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_configs.py"></location>
+            <source>This GGUF file stretches its context by {kind}, which Underhill does not read from GGUF.</source>
+            <translation>这个 GGUF 文件用 {kind} 扩展上下文，Underhill 不能从 GGUF 读取这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_configs.py"></location>
+            <source>The GGUF file lacks the tensor {name}.</source>
+            <translation>GGUF 文件缺少张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_deltanet.py"></location>
+            <source>The GGUF file lacks attn_gate beside {name}.</source>
+            <translation>GGUF 文件中 {name} 旁缺少 attn_gate。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_deltanet.py"></location>
+            <source>{name} is damaged: {name2} has the shape {shape}.</source>
+            <translation>{name} 已损坏：{name2} 的形状为 {shape}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_files.py"></location>
+            <source>{folder} holds {models} models as GGUF files.</source>
+            <translation>{folder} 中有 {models} 个 GGUF 模型文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_files.py"></location>
+            <source>Choose one of the files: {models}.</source>
+            <translation>请选择其中一个文件：{models}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>it does not begin like a GGUF file</source>
+            <translation>它的开头不像 GGUF 文件</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>{name} is a GGUF file for big-endian computers.</source>
+            <translation>{name} 是用于大端序电脑的 GGUF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>{name} is GGUF version {version}, which Underhill does not read.</source>
+            <translation>{name} 是第 {version} 版 GGUF，Underhill 不能读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>it claims an impossible number of tensors</source>
+            <translation>它写明的张量数量不合理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>{name} has {dimensions} dimensions</source>
+            <translation>{name} 有 {dimensions} 个维度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>the shape of {name} is impossible</source>
+            <translation>{name} 的形状不合理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>its alignment is impossible</source>
+            <translation>它的对齐方式不合理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>{name} overlaps {before}</source>
+            <translation>{name} 与 {before} 重叠</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>the header</source>
+            <translation>文件头</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>two {name}</source>
+            <translation>有两个 {name}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>{name} is cut short: it should have {start} bytes and has {size}.</source>
+            <translation>{name} 不完整：应有 {start} 字节，实有 {size} 字节。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>{name} in {name2} is stored as {type_name}, which Underhill does not read.</source>
+            <translation>{name2} 中的 {name} 以 {type_name} 存储，Underhill 不能读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>Get the model in another quantization, such as Q4_K_M or Q8_0.</source>
+            <translation>改用此模型的其他量化版本，例如 Q4_K_M 或 Q8_0。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>the rows of {name} are no whole number of blocks</source>
+            <translation>{name} 的行不是整数个块</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>its metadata has the unknown type {kind}</source>
+            <translation>它的元数据使用了未知类型 {kind}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>it ends within its metadata</source>
+            <translation>文件在元数据中途结束</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>its metadata lists more than {gguf_values} values</source>
+            <translation>其元数据列出了超过 {gguf_values} 个值</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>its metadata holds an array of arrays</source>
+            <translation>它的元数据中有嵌套数组</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>it ends within its header</source>
+            <translation>文件在文件头中途结束</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>its header is impossibly long</source>
+            <translation>它的文件头长得不合理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>{name} is damaged: {what}.</source>
+            <translation>{name} 已损坏：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>{foreign} (of ik_llama.cpp)</source>
+            <translation>{foreign}（来自 ik_llama.cpp）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_header.py"></location>
+            <source>a type without a name (number {kind})</source>
+            <translation>没有名称的类型（编号 {kind}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_metadata.py"></location>
+            <source>it lacks {key}</source>
+            <translation>它缺少 {key}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_metadata.py"></location>
+            <source>{key} is {shown}</source>
+            <translation>{key} 为 {shown}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_metadata.py"></location>
+            <source>it lacks {architecture}.{key}</source>
+            <translation>它缺少 {architecture}.{key}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_metadata.py"></location>
+            <source>{architecture}.{key} is {shown}</source>
+            <translation>{architecture}.{key} 为 {shown}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_metadata.py"></location>
+            <source>{architecture}.{key} is no list of {count} numbers</source>
+            <translation>{architecture}.{key} 不是 {count} 个数的列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_metadata.py"></location>
+            <source>{architecture}.{key} is no list of {count} flags</source>
+            <translation>{architecture}.{key} 不是 {count} 个标志的列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_metadata.py"></location>
+            <source>{key} is no list of texts</source>
+            <translation>{key} 不是文本列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_metadata.py"></location>
+            <source>{key} is no list of numbers</source>
+            <translation>{key} 不是数字列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_metadata.py"></location>
+            <source>The metadata of this GGUF file is not usable: {what}.</source>
+            <translation>这个 GGUF 文件的元数据无法使用：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_rows.py"></location>
+            <source>{name} is stored as {name2}, which Underhill does not read.</source>
+            <translation>{name} 以 {name2} 保存，Underhill 不能读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_rows.py"></location>
+            <source>Get the model in another quantization.</source>
+            <translation>请获取该模型的其他量化版本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_source.py"></location>
+            <source>it repeats tensors of another part</source>
+            <translation>它重复了另一部分的张量</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_source.py"></location>
+            <source>its parts hold {tensors} tensors instead of {promised}</source>
+            <translation>它的各部分共有 {tensors} 个张量，而应有 {promised} 个</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_source.py"></location>
+            <source>{name} has the shape {shape}</source>
+            <translation>{name} 的形状为 {shape}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_source.py"></location>
+            <source>{name} and {name2} do not fit the metadata</source>
+            <translation>{name} 和 {name2} 与元数据不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_source.py"></location>
+            <source>the rows of {name} are no whole number of heads</source>
+            <translation>{name} 的行不是整数个注意力头</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_source.py"></location>
+            <source>This GGUF file holds a {name} model, which Underhill does not open from GGUF.</source>
+            <translation>这个 GGUF 文件是 {name} 模型，Underhill 不能从 GGUF 打开它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_source.py"></location>
+            <source>Get the model in safetensors format, or one of these: {architectures}.</source>
+            <translation>请获取 safetensors 格式的模型，或以下之一：{architectures}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_source.py"></location>
+            <source>This {name} model claims to have {layers} layers of {experts} experts.</source>
+            <translation>这个 {name} 模型自称有 {layers} 层，每层 {experts} 个专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_source.py"></location>
+            <source>This GGUF file stretches its context by {name}, which Underhill does not read from GGUF.</source>
+            <translation>这个 GGUF 文件用 {name} 扩展上下文，Underhill 不能从 GGUF 读取这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_source.py"></location>
+            <source>{name} holds the tensor {name2}, whose part in the model Underhill does not know.</source>
+            <translation>{name} 中的张量 {name2} 在模型中的作用，Underhill 不认识。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>its vocabulary is not complete</source>
+            <translation>它的词表不完整</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>its vocabulary has {twice} more than once</source>
+            <translation>其词表中 {twice} 出现了不止一次</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>The vocabulary of this GGUF file is of the kind {kind}, which Underhill does not read from GGUF.</source>
+            <translation>这个 GGUF 文件的词表属于 {kind} 类，Underhill 不能从 GGUF 读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>The tokenizer of this GGUF file splits text by the rules {pre}, which Underhill does not know.</source>
+            <translation>这个 GGUF 文件的分词器按 {pre} 规则切分文本，Underhill 不认识这种规则。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>This GGUF file is from before files said how their tokenizer splits text.</source>
+            <translation>这个 GGUF 文件太旧，还没有写明分词器如何切分文本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>Get the model in safetensors format, or a newer GGUF file of it.</source>
+            <translation>请获取 safetensors 格式的模型，或它的较新 GGUF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>the merge {merge} is not of two tokens</source>
+            <translation>合并规则 {merge} 不是由两个词元组成</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>its vocabulary has no scores</source>
+            <translation>它的词表没有分数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>its vocabulary has a token of {token} characters</source>
+            <translation>词表中有一个长达 {token} 个字符的词元</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>its tokens are made of each other in too many ways</source>
+            <translation>其词元相互组合的方式过多</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>its merges and its vocabulary do not fit together</source>
+            <translation>它的合并规则与词表不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/gguf_tokenizer.py"></location>
+            <source>The tokenizer of this GGUF file is not usable: {what}.</source>
+            <translation>这个 GGUF 文件的分词器无法使用：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed.py"></location>
+            <source>config.json says that the weights are {name}, and none of them is.</source>
+            <translation>config.json 写明权重为 {name}，但没有一个是这样。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed.py"></location>
+            <source>Download the model again.</source>
+            <translation>请重新下载模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>they are {weights} numbers, which is no multiple of the {key} of config.json</source>
+            <translation>共有 {weights} 个数，不是 config.json 中 {key} 的整数倍</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>with 8 bits</source>
+            <translation>8 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>as {kind}</source>
+            <translation>格式 {kind}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>its blocks are not of {block} numbers</source>
+            <translation>它的分块不是 {block} 个数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>its code has not 16 values</source>
+            <translation>它的码表不是 16 个值</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>bitsandbytes {upper}</source>
+            <translation>bitsandbytes {upper}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>its description is not readable</source>
+            <translation>它的说明无法读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>its description does not say that it is {shape} by {shape2}</source>
+            <translation>它的说明与 {shape} × {shape2} 不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>its description names no {name}</source>
+            <translation>它的说明中没有 {name}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>with {bits} bits</source>
+            <translation>{bits} 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>its zeros or scales have another shape</source>
+            <translation>它的零点或缩放系数形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>its scales have another shape</source>
+            <translation>它的缩放系数形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>with codes that are seen as floats</source>
+            <translation>编码以浮点数形式存放</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>it says that it has another shape</source>
+            <translation>它写明的形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_flat.py"></location>
+            <source>config.json does not say how large its groups are</source>
+            <translation>config.json 没有写明分组大小</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_floats.py"></location>
+            <source>as {algorithm}</source>
+            <translation>格式 {algorithm}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_floats.py"></location>
+            <source>with scales for what a layer is given</source>
+            <translation>带有输入的缩放系数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_floats.py"></location>
+            <source>its scales have another shape or type</source>
+            <translation>它的缩放系数形状或类型不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_floats.py"></location>
+            <source>{ending} is not one number</source>
+            <translation>{ending} 不是一个数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>{ending} is no matrix</source>
+            <translation>{ending} 不是矩阵</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>The packed weights of {stem} are damaged: {what}.</source>
+            <translation>{stem} 的打包权重已损坏：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>{listed} names groups that there are not</source>
+            <translation>{listed} 指向不存在的组</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>its groups do not divide its inputs</source>
+            <translation>它的组不能整除输入</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>in the format {form}</source>
+            <translation>格式为 {form}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>config.json says that inputs are in order, and g_idx that they are not</source>
+            <translation>config.json 说输入按顺序排列，g_idx 却说没有</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>for {version} kernels</source>
+            <translation>用于 {version} 内核</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>as {schemes}</source>
+            <translation>类型为 {schemes}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>its zeros have another shape</source>
+            <translation>它的零点形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>in blocks of {block}</source>
+            <translation>每块 {block}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>its scales have the shape {held}</source>
+            <translation>它的缩放系数的形状为 {held}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>with {value} bits</source>
+            <translation>{value} 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_integers.py"></location>
+            <source>This model is already quantized ({name} {how}), in a way that Underhill does not read.</source>
+            <translation>此模型已经量化过（{name} {how}），Underhill 不能读取这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_mlx.py"></location>
+            <source>stores {family} models in a way of its own, which Underhill does not read</source>
+            <translation>以自己的方式存放 {family} 模型，Underhill 不能读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_mlx.py"></location>
+            <source>{name} holds {count} experts.</source>
+            <translation>{name} 含有 {count} 个专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_mlx.py"></location>
+            <source>{prefix}{keys} and {values} do not fit each other.</source>
+            <translation>{prefix}{keys} 与 {values} 不相符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_mlx.py"></location>
+            <source>keeps its weights as {mode}, which Underhill does not read</source>
+            <translation>以 {mode} 存放权重，Underhill 不能读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_mlx.py"></location>
+            <source>keeps its weights in groups of {group} with {bits} bits, which Underhill does not read</source>
+            <translation>以每组 {group} 个、{bits} 位存放权重，Underhill 不能读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_mlx.py"></location>
+            <source>its biases have another shape</source>
+            <translation>它的偏移形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/packed_mlx.py"></location>
+            <source>This model was quantized by MLX, which {what}.</source>
+            <translation>此模型由 MLX 量化，而 MLX {what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>its header is longer than the file</source>
+            <translation>它的文件头比文件还长</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>its header is huge</source>
+            <translation>它的文件头过大</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>its header is not readable</source>
+            <translation>它的文件头无法读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>its header is not a JSON object</source>
+            <translation>它的文件头不是 JSON 对象</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>it lists {header} tensors</source>
+            <translation>它列出了 {header} 个张量</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>{name} overlaps another tensor</source>
+            <translation>{name} 与另一个张量重叠</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>{name} is cut short: it should have {end} bytes and has {size}.</source>
+            <translation>{name} 不完整：应有 {end} 字节，实际为 {size}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>it has a tensor called {name}, which is not text</source>
+            <translation>其中有一个名为 {name} 的张量，它不是文本</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>the entry of {name} is not readable</source>
+            <translation>{name} 的条目无法读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>{name} has the unknown type {dtype}</source>
+            <translation>{name} 的类型 {dtype} 未知</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>the size of {name} does not fit its shape</source>
+            <translation>{name} 的大小与形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>{name} is missing from {parent}.</source>
+            <translation>{parent} 中缺少 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>Download the model again, or the rest of it.</source>
+            <translation>请重新下载模型，或补全其余文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>{path} cannot be read ({strerror}).</source>
+            <translation>无法读取 {path}（{strerror}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/safetensors_header.py"></location>
+            <source>Check the disk and its permissions.</source>
+            <translation>请检查磁盘及其权限。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/source.py"></location>
+            <source>The checkpoint lacks the tensor {name}.</source>
+            <translation>检查点缺少张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/source.py"></location>
+            <source>Its codes could not be kept, since act-order puts each of its inputs into a group of its own: they were quantized a second time, and the errors told are what that cost.</source>
+            <translation>其编码无法原样保留，因为 act-order 使各输入分属各自的组：它们被再次量化，所示误差即为由此产生的损失。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/source.py"></location>
+            <source>Its codes were not kept but quantized a second time; the errors told are what that cost.</source>
+            <translation>其编码未原样保留，而是被再次量化；所示误差即为由此产生的损失。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/source.py"></location>
+            <source>Its source was already quantized ({form}, about {bits} bits per weight), which limits the quality of every precision: errors are measured against that source, not against the original model.</source>
+            <translation>它的源模型已经量化过（{form}，每个权重约 {bits} 位），这限制了所有精度的质量：误差是相对于该源模型而不是原始模型测得的。</translation>
+        </message>
+        <message>
             <location filename="../../engine/generation/chat.py"></location>
             <source>{name} of the model cannot be read.</source>
             <translation>无法读取模型的 {name}。</translation>
@@ -4285,11 +5215,6 @@
             <location filename="../../engine/generation/model_files.py"></location>
             <source>The model's chat template is broken: {text}</source>
             <translation>模型的对话模板已损坏：{text}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/generation/model_files.py"></location>
-            <source>Download the model again.</source>
-            <translation>请重新下载模型。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
@@ -4822,2084 +5747,639 @@
             <translation>{prompt} 个词元的提示词，约 {span} 秒后开始回答。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/cards.py"></location>
-            <source>Underhill demo model</source>
-            <translation>Underhill 演示模型</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/cards.py"></location>
-            <source>A very small model ({parameters} million parameters) that comes with Underhill, to try the app and see experts at work. It makes small talk and is often wrong; import a bigger model for real use.</source>
-            <translation>一个很小的模型（{parameters} 百万参数），随 Underhill 提供，用来试用这个应用、观察专家如何工作。它能闲聊，但经常出错；真正使用时请导入更大的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/cards.py"></location>
-            <source>A very small model; expect simple and often wrong answers.</source>
-            <translation>一个很小的模型；回答会很简单，而且经常出错。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/cards.py"></location>
-            <source>This family runs through the compatibility backend, which is slower.</source>
-            <translation>此模型系列通过兼容后端运行，速度较慢。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/catalogue.py"></location>
-            <source>The catalogue {file} is damaged.</source>
-            <translation>模型目录 {file} 已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/catalogue.py"></location>
-            <source>Install Underhill again.</source>
-            <translation>请重新安装 Underhill。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{path} is not a model: it has no {config}.</source>
-            <translation>{path} 不是模型：里面没有 {config}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>There is no {path} on this computer.</source>
-            <translation>这台电脑上没有 {path}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{path} is not a model: it is no GGUF file.</source>
-            <translation>{path} 不是模型：它不是 GGUF 文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>Choose the folder that holds config.json and the .safetensors files, or a GGUF file.</source>
-            <translation>请选择存放 config.json 和 .safetensors 文件的文件夹，或 GGUF 文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{config} in {path} names no model_type.</source>
-            <translation>{path} 中的 {config} 没有写明 model_type。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>Download the file again.</source>
-            <translation>请重新下载该文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{path} holds its weights as {other}; Underhill reads safetensors only.</source>
-            <translation>{path} 的权重以 {other} 格式保存；Underhill 只能读取 safetensors。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>Get the model in safetensors format.</source>
-            <translation>请获取 safetensors 格式的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{index} in {path} is damaged.</source>
-            <translation>{path} 中的 {index} 已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{index} names the file {shard}.</source>
-            <translation>{index} 中写有文件 {shard}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{shard} lacks the tensor {name} that {index} promises.</source>
-            <translation>{shard} 缺少 {index} 中写明的张量 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{name} is impossibly long.</source>
-            <translation>{name} 长得不合理。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{name} in {parent} is not readable.</source>
-            <translation>无法读取 {parent} 中的 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/checkpoint.py"></location>
-            <source>{name} in {parent} is not a JSON object.</source>
-            <translation>{parent} 中的 {name} 不是 JSON 对象。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/damage.py"></location>
-            <source>Import it again. “Check every byte” in the library, or `underhill-cli verify {model}`, names everything that is damaged.</source>
-            <translation>请重新导入。模型库里的“完整校验”或 `underhill-cli verify {model}` 会列出所有损坏之处。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/damage.py"></location>
-            <source>Delete it (`underhill-cli rm builtin`): it is made anew when it is next used.</source>
-            <translation>请删除它（`underhill-cli rm builtin`）：下次使用时会重新生成。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/damage.py"></location>
-            <source>Open the built-in model again: it is made anew.</source>
-            <translation>请重新打开内置模型：它会重新生成。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/damage.py"></location>
-            <source>Open the built-in model again: it is made anew. `underhill-cli verify builtin` checks it.</source>
-            <translation>请重新打开内置模型：它会重新生成。可用 `underhill-cli verify builtin` 检查。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/dials.py"></location>
-            <source>HOBBIT 67/30/3</source>
-            <translation>HOBBIT 67/30/3</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/dials.py"></location>
-            <source>Exact: full precision always; the answer does not depend on what is in memory.</source>
-            <translation>精确：始终使用全精度；回答不受内存中有哪些专家影响。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/dials.py"></location>
-            <source>{called}: what it costs on this model has not been measured yet.</source>
-            <translation>{called}：尚未测量它在此模型上的代价。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/dials.py"></location>
-            <source>{figures} on this model if every expert has to be fetched</source>
-            <translation>如果每个专家都要从磁盘读取，在此模型上的代价为 {figures}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/dials.py"></location>
-            <source>{called}: {most}, nothing while all are in memory.</source>
-            <translation>{called}：{most}；全部在内存中时没有代价。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/dials.py"></location>
-            <source>{called}: {figures} with {share} % of the experts in memory, {most}.</source>
-            <translation>{called}：{share} % 的专家在内存中时为 {figures}；{most}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/dials.py"></location>
-            <source>KL {kl} from Exact</source>
-            <translation>与“精确”相差 KL {kl}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/finders.py"></location>
-            <source>Looking at {title}</source>
-            <translation>正在查看 {title}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>The model folder {relative} is no whole path.</source>
-            <translation>模型文件夹 {relative} 不是完整路径。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>Correct it in {file}.</source>
-            <translation>请在 {file} 中更正。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>{folder} cannot be written.</source>
-            <translation>无法写入 {folder}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>Choose another folder, or change its permissions.</source>
-            <translation>请选择其他文件夹，或修改它的权限。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>{wanted} is not a folder of the library.</source>
-            <translation>{wanted} 不是模型库的文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>There are: {paths}. Others are added in the settings, or by `underhill-cli folders --add`.</source>
-            <translation>现有：{paths}。可在设置中添加其他文件夹，或用 `underhill-cli folders --add`。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>A folder's name cannot have line breaks.</source>
-            <translation>文件夹名称不能包含换行。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>{path} is a model itself.</source>
-            <translation>{path} 本身就是一个模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>Choose the folder that holds it, or import the model.</source>
-            <translation>请选择包含它的文件夹，或导入该模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>{path} cannot be made: there is no folder {parent}.</source>
-            <translation>无法创建 {path}：不存在文件夹 {parent}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>Make that folder first, or connect the disk that it is on.</source>
-            <translation>先创建该文件夹，或连接它所在的磁盘。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>{path} cannot be written, and there is no model in it.</source>
-            <translation>{path} 不可写入，而且里面没有模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>The folder in Underhill's own data cannot be taken away.</source>
-            <translation>Underhill 自己数据目录中的文件夹不能移除。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>Begin with the disk's root.</source>
-            <translation>请从磁盘根目录写起。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>The folder {folder} is not there now.</source>
-            <translation>文件夹 {folder} 现在不存在。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/folders.py"></location>
-            <source>Connect its disk, or choose another folder.</source>
-            <translation>请连接它所在的磁盘，或选择其他文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/hashing.py"></location>
-            <source>Noting what the source files are</source>
-            <translation>正在记录源文件的信息</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>its header is longer than the file</source>
-            <translation>它的文件头比文件还长</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>its header is huge</source>
-            <translation>它的文件头过大</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>its header is not readable</source>
-            <translation>它的文件头无法读取</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>its header is not a JSON object</source>
-            <translation>它的文件头不是 JSON 对象</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>it lists {header} tensors</source>
-            <translation>它列出了 {header} 个张量</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>{name} overlaps another tensor</source>
-            <translation>{name} 与另一个张量重叠</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>{name} is cut short: it should have {end} bytes and has {size}.</source>
-            <translation>{name} 不完整：应有 {end} 字节，实际为 {size}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>it has a tensor called {name}, which is not text</source>
-            <translation>其中有一个名为 {name} 的张量，它不是文本</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>the entry of {name} is not readable</source>
-            <translation>{name} 的条目无法读取</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>{name} has the unknown type {dtype}</source>
-            <translation>{name} 的类型 {dtype} 未知</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>the shape of {name} is impossible</source>
-            <translation>{name} 的形状不合理</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>the size of {name} does not fit its shape</source>
-            <translation>{name} 的大小与形状不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>{name} is missing from {parent}.</source>
-            <translation>{parent} 中缺少 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>Download the model again, or the rest of it.</source>
-            <translation>请重新下载模型，或补全其余文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>{path} cannot be read ({strerror}).</source>
-            <translation>无法读取 {path}（{strerror}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>Check the disk and its permissions.</source>
-            <translation>请检查磁盘及其权限。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/headers.py"></location>
-            <source>{name} is damaged: {what}.</source>
-            <translation>{name} 已损坏：{what}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/home.py"></location>
-            <source>A model cannot be called {name}.</source>
-            <translation>模型不能命名为 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/home.py"></location>
-            <source>Use letters, digits, spaces, - and _.</source>
-            <translation>请使用字母、数字、空格、- 和 _。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/importer.py"></location>
-            <source>The import was stopped.</source>
-            <translation>导入已停止。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/importer.py"></location>
-            <source>Import again to continue it.</source>
-            <translation>再次导入即可继续。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/importer.py"></location>
-            <source>Reading the model's outline</source>
-            <translation>正在读取模型概要</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/importer.py"></location>
-            <source>{name} bias</source>
-            <translation>{name} 偏置</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/importer.py"></location>
-            <source>The experts cannot be stored like this: {cause}.</source>
-            <translation>专家无法这样保存：{cause}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/importer.py"></location>
-            <source>Copying the other weights</source>
-            <translation>正在复制其他权重</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/importer.py"></location>
-            <source>Quantizing layer {index} of {last}</source>
-            <translation>正在量化第 {index} 层，共 {last} 层</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/importer.py"></location>
-            <source>{name} holds numbers that are not finite.</source>
-            <translation>{name} 含有非有限的数。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/importer.py"></location>
-            <source>The checkpoint is damaged; download it again.</source>
-            <translation>检查点已损坏；请重新下载。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/importer.py"></location>
-            <source>The {name} of expert {expert} in layer {layer} has another shape than its neighbours.</source>
-            <translation>第 {layer} 层专家 {expert} 的 {name} 与相邻专家的形状不同。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/judging.py"></location>
-            <source>Underhill does not open {architecture} models from GGUF.</source>
-            <translation>Underhill 不能从 GGUF 打开 {architecture} 模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/judging.py"></location>
-            <source>unnamed</source>
-            <translation>未命名</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/judging.py"></location>
-            <source>Underhill does not open {model_type} models.</source>
-            <translation>Underhill 不能打开 {model_type} 模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/judging.py"></location>
-            <source>It is dense, not a Mixture-of-Experts model; Underhill runs those, which have routed experts.</source>
-            <translation>它是稠密模型，不是混合专家模型；Underhill 运行的是有路由专家的混合专家模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/kept.py"></location>
-            <source>{file} cannot be read.</source>
-            <translation>无法读取 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/kept.py"></location>
-            <source>Repair it, or delete it to go back to the usual settings.</source>
-            <translation>请修复它，或删除它以恢复默认设置。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/kept_codes.py"></location>
-            <source>The weights of {name} are not finite numbers.</source>
-            <translation>{name} 的权重不是有限数值。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/layouts.py"></location>
-            <source>config.json names no num_hidden_layers.</source>
-            <translation>config.json 没有写明 num_hidden_layers。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/layouts.py"></location>
-            <source>{name} has the impossible shape {shape}.</source>
-            <translation>{name} 的形状 {shape} 不合理。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/layouts.py"></location>
-            <source>Expert {expert} of layer {layer} is not complete: its {part} matrix is missing.</source>
-            <translation>第 {layer} 层的专家 {expert} 不完整：缺少 {part} 矩阵。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/layouts.py"></location>
-            <source>A file of the model is missing; download it again.</source>
-            <translation>模型缺少一个文件；请重新下载。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>{model} cannot be opened: {problem}</source>
-            <translation>无法打开 {model}：{problem}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>There is no model called {model} in the library.</source>
-            <translation>模型库中没有名为 {model} 的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>There are: {builtin}.</source>
-            <translation>现有：{builtin}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>{path} is not a model.</source>
-            <translation>{path} 不是模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>Choose a folder that holds config.json and .safetensors files, a GGUF file, or a model of the library.</source>
-            <translation>请选择存放 config.json 和 .safetensors 文件的文件夹、GGUF 文件，或模型库中的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>There is no unfinished import called {name}.</source>
-            <translation>没有名为 {name} 的未完成导入。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>Import what it is to be made from.</source>
-            <translation>请导入用来制作它的源模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>{name} was being imported while it arrived from a hub.</source>
-            <translation>{name} 是边下载边导入的。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>Pull {source} again: it goes on where it stopped.</source>
-            <translation>请重新拉取 {source}：会从停下的地方继续。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>There is already a model called {name}.</source>
-            <translation>已有名为 {name} 的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>Choose another name, or delete that one.</source>
-            <translation>请换一个名称，或删除已有的那个。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>Deleted models still take {waiting} MB there: emptying the trash frees them.</source>
-            <translation>已删除的模型仍占用 {waiting} MB：清空回收站即可释放。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>{parent} cannot be written, so {name} cannot be deleted.</source>
-            <translation>无法写入 {parent}，因此不能删除 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>Make its disk writable; or take the folder out of the library, and the model stays where it is.</source>
-            <translation>请让它所在的磁盘可写；或者把该文件夹移出模型库，模型会留在原处。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>There is no model called {name}.</source>
-            <translation>没有名为 {name} 的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>There are: {there}.</source>
-            <translation>现有：{there}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>Import one first.</source>
-            <translation>请先导入一个。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/library.py"></location>
-            <source>The import of the built-in model</source>
-            <translation>内置模型的导入</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>{file} is missing from {name}.</source>
-            <translation>{name} 中缺少 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>Import the model again.</source>
-            <translation>请重新导入模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>(It was made from {source}.)</source>
-            <translation>（它是由 {source} 制作的。）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>The copy of this model</source>
-            <translation>此模型的复制</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>The import of this model</source>
-            <translation>此模型的导入</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>Pull</source>
-            <translation>拉取</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>Import</source>
-            <translation>导入</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>{verb} {source} again: it goes on where it stopped. Or delete what there is of it.</source>
-            <translation>请重新{verb} {source}：会从停下的地方继续。或者删除已有的部分。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>it</source>
-            <translation>它</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>{how} was not finished.</source>
-            <translation>{how} 没有完成。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>It ended with: {why}</source>
-            <translation>结束时的原因：{why}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>{how} is going on.</source>
-            <translation>{how} 正在进行。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>It is being moved to {parent}.</source>
-            <translation>正在移动到 {parent}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>Moving it to {parent} was interrupted.</source>
-            <translation>移动到 {parent} 的过程中断了。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>Move it there again: it goes on where it stopped. Or move it to where it is, to leave it there.</source>
-            <translation>请再次移动到那里：会从停下的地方继续。或者移动到它现在的位置，让它留在那里。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>Connect its disk.</source>
-            <translation>请连接它所在的磁盘。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>There is another {name}, in {parent}.</source>
-            <translation>{parent} 中还有一个 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/listing.py"></location>
-            <source>Rename {path}, and it can be used.</source>
-            <translation>重命名 {path} 后即可使用它。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/lowering.py"></location>
-            <source>Writing the experts</source>
-            <translation>正在写入专家</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/lowering.py"></location>
-            <source>Only experts that are all stored with 4 or 8 bits can be lowered to fewer.</source>
-            <translation>只有全部以 4 位或 8 位存储的专家才能降到更少的位。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/lowering.py"></location>
-            <source>Import the model again with --top 4 or 8.</source>
-            <translation>请用 --top 4 或 8 重新导入模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/mapping.py"></location>
-            <source>The experts of layer {layer} are not in this checkpoint ({target}).</source>
-            <translation>此检查点中没有第 {layer} 层的专家（{target}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/mapping.py"></location>
-            <source>Expert {number} of layer {layer} is not complete in this checkpoint.</source>
-            <translation>此检查点中第 {layer} 层的专家 {number} 不完整。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/mapping.py"></location>
-            <source>The experts of this model are stored in a way that Underhill does not know ({key}).</source>
-            <translation>此模型的专家以 Underhill 不认识的方式保存（{key}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/mapping.py"></location>
-            <source>Look for the same model in its original format.</source>
-            <translation>请寻找同一模型的原始格式。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/moving.py"></location>
-            <source>The built-in model stays where it is.</source>
-            <translation>内置模型会留在原处。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/moving.py"></location>
-            <source>It is small.</source>
-            <translation>它很小。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/moving.py"></location>
-            <source>{destination} is there already, and is not a copy of this model that was begun.</source>
-            <translation>{destination} 已经存在，而且不是这个模型已开始的副本。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/moving.py"></location>
-            <source>Rename it or move it away, or choose another folder.</source>
-            <translation>请给它改名或把它移走，或者选择另一个文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/moving.py"></location>
-            <source>{name} is in {goal} now, but its old copy could not be removed.</source>
-            <translation>{name} 已在 {goal} 中，但无法移除旧的副本。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/moving.py"></location>
-            <source>{sentence} It is tried again later.</source>
-            <translation>{sentence}稍后会再试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/moving.py"></location>
-            <source>There is no model in {folder}.</source>
-            <translation>{folder} 中没有模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/moving.py"></location>
-            <source>Choose a folder that holds config.json and .safetensors files, or one with models of Underhill in it.</source>
-            <translation>请选择存放 config.json 和 .safetensors 文件的文件夹，或里面有 Underhill 模型的文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/pieces.py"></location>
-            <source>{key} is stored as {dtype}, which Underhill does not read.</source>
-            <translation>{key} 以 {dtype} 保存，Underhill 不能读取。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/pieces.py"></location>
-            <source>Get the model in its original precision.</source>
-            <translation>请获取原始精度的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/refusals.py"></location>
-            <source>This {kind} model is dense, not a Mixture-of-Experts model: it has no routed experts.</source>
-            <translation>这个 {kind} 模型是稠密模型，不是混合专家模型：它没有路由专家。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/refusals.py"></location>
-            <source>Underhill runs Mixture-of-Experts models; choose one of those.</source>
-            <translation>Underhill 运行的是混合专家（MoE）模型；请选择其中之一。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/refusals.py"></location>
-            <source>This model is already quantized ({method}), in a way that Underhill does not read.</source>
-            <translation>此模型已经量化过（{method}），Underhill 不能读取这种方式。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/refusals.py"></location>
-            <source>Get the model in its original precision, as GGUF, or quantized by GPTQ or AWQ.</source>
-            <translation>改用此模型的原始精度版本、GGUF 版本，或由 GPTQ、AWQ 量化的版本。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/accounts.py"></location>
+            <location filename="../../engine/hub/accounts.py"></location>
             <source>No token was given.</source>
             <translation>没有给出令牌。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/accounts.py"></location>
+            <location filename="../../engine/hub/accounts.py"></location>
             <source>Paste it, or give it on standard input.</source>
             <translation>请粘贴令牌，或从标准输入给出。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/accounts.py"></location>
+            <location filename="../../engine/hub/accounts.py"></location>
             <source>This is not a token.</source>
             <translation>这不是令牌。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/accounts.py"></location>
+            <location filename="../../engine/hub/accounts.py"></location>
             <source>Copy it again, whole and alone.</source>
             <translation>请重新复制，要完整且不带其他内容。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/answers.py"></location>
+            <location filename="../../engine/hub/answers.py"></location>
             <source>an answer without end</source>
             <translation>没完没了的应答</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/answers.py"></location>
+            <location filename="../../engine/hub/answers.py"></location>
             <source>bytes that cannot be unpacked</source>
             <translation>无法解压的数据</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/body.py"></location>
-            <source>other bytes than it was asked for</source>
-            <translation>不是所请求的那些字节</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/client.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>{shown} is not the address of a hub.</source>
             <translation>{shown} 不是模型库的地址。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/client.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>It begins with https://.</source>
             <translation>它应以 https:// 开头。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/client.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>{repo} is not the name of a model.</source>
             <translation>{repo} 不是模型的名称。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/client.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>Names look like owner/model.</source>
             <translation>名称的格式是 owner/model。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/client.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>something that is not a hub's answer</source>
             <translation>并非模型站应有的回答</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/client.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>an impossibly long {name}</source>
             <translation>长得不合理的 {name}</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/client.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>{proxy} is not the address of a proxy.</source>
             <translation>{proxy} 不是代理的地址。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/client.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>It begins with http://.</source>
             <translation>它应以 http:// 开头。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/client.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>an endless chain of redirections</source>
             <translation>没完没了的重定向</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/client.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>The model of that address is called {page}.</source>
             <translation>该地址的模型名为 {page}。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/control.py"></location>
+            <location filename="../../engine/hub/control.py"></location>
             <source>The download was stopped.</source>
             <translation>下载已停止。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/control.py"></location>
+            <location filename="../../engine/hub/control.py"></location>
             <source>Start it again to continue where it stopped.</source>
             <translation>再次开始即可从停下的地方继续。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/download.py"></location>
-            <source>A download of {repo}</source>
-            <translation>{repo} 的下载</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/download.py"></location>
-            <source>This download</source>
-            <translation>此下载</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>(in the settings, or with `underhill-cli token`)</source>
-            <translation>（在设置中，或用 `underhill-cli token`）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Try again later.</source>
-            <translation>请稍后再试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>In a hotel or on a train, sign in to the network in a browser first, and try again.</source>
-            <translation>在酒店或列车上，请先在浏览器中登录网络，然后重试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{action} What has arrived is kept.</source>
-            <translation>{action}已下载的部分会保留。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>The variable HF_HUB_OFFLINE says so: take it away and start Underhill again to search and download.</source>
-            <translation>变量 HF_HUB_OFFLINE 要求如此：要搜索和下载，先去掉它，再重新启动 Underhill。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Switch that off in the settings to search and download.</source>
-            <translation>要搜索和下载，请在设置中关闭它。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Underhill is set to stay offline.</source>
-            <translation>Underhill 已设为保持离线。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>The proxy {by_proxy} refused the connection to {host} ({cause}).</source>
-            <translation>代理 {by_proxy} 拒绝了到 {host} 的连接（{cause}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Check the proxy setting.</source>
-            <translation>请检查代理设置。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{host} has stopped answering.</source>
-            <translation>{host} 停止了响应。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Check the connection, and try again.</source>
-            <translation>请检查网络连接，然后重试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>The proxy {by_proxy}</source>
-            <translation>代理 {by_proxy}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{who} could not be reached in time.</source>
-            <translation>连接 {who} 超时。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>The certificate of {host} is not one that this computer trusts.</source>
-            <translation>这台电脑不信任 {host} 的证书。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{sign_in} Else check the computer's clock. Where a proxy reads along, name its certificate in SSL_CERT_FILE.</source>
-            <translation>{sign_in}否则请检查电脑的时钟。如果有代理会查看内容，请在 SSL_CERT_FILE 中指定它的证书。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>of the proxy {by_proxy}</source>
-            <translation>代理 {by_proxy} 的地址</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>The address {who} cannot be found.</source>
-            <translation>找不到地址 {who}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Check that this computer is online, and the address.</source>
-            <translation>请检查这台电脑是否在线，以及地址是否正确。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>This computer has no network.</source>
-            <translation>这台电脑没有网络。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Connect it, and try again.</source>
-            <translation>请连接网络，然后重试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>the proxy setting</source>
-            <translation>代理设置</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>the connection</source>
-            <translation>网络连接</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{who} does not accept a connection.</source>
-            <translation>{who} 不接受连接。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Check {what}, or try again later.</source>
-            <translation>请检查 {what}，或稍后再试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{host} answers too slowly.</source>
-            <translation>{host} 应答太慢。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Check the connection, or try again later.</source>
-            <translation>请检查网络连接，或稍后重试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>The connection to {host} was cut.</source>
-            <translation>与 {host} 的连接中断了。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{host}, where the hub keeps its files, refused ({status}).</source>
-            <translation>模型站存放文件的 {host} 拒绝了请求（{status}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{name} is shorter on {host} than its list of files says.</source>
-            <translation>{host} 上的 {name} 比其文件列表所写的短。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>The hub contradicts itself; try again later, or at another hub.</source>
-            <translation>模型站自相矛盾；请稍后再试，或换一个站点。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{repo} is only given to people with an account who have accepted its licence.</source>
-            <translation>{repo} 只提供给已登录账号并接受其许可协议的人。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Accept it at {page} and give Underhill a token of yours {how}.</source>
-            <translation>请在 {page} 接受协议，并把你的令牌交给 Underhill{how}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Your account may not have {repo} yet.</source>
-            <translation>你的账号还不能获取 {repo}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Accept its licence at {page}; where the makers decide by hand, wait for their answer.</source>
-            <translation>请在 {page} 接受其许可协议；如果由作者人工审批，请等待答复。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{repo} has no such revision.</source>
-            <translation>{repo} 没有这个修订版本。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>See {page} for those there are.</source>
-            <translation>现有的见 {page}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{repo} has no file {name}.</source>
-            <translation>{repo} 没有文件 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>There is no model {repo} on {host}, or it is private.</source>
-            <translation>{host} 上没有模型 {repo}，或者它是私有的。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Check the name; for a private model, give Underhill a token of yours {how}.</source>
-            <translation>请检查名称；如果是私有模型，请把你的令牌交给 Underhill{how}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{host} does not accept the token it was given.</source>
-            <translation>{host} 不接受所给的令牌。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Give Underhill a new one {how}.</source>
-            <translation>请给 Underhill 一个新令牌{how}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{host} asks for a token.</source>
-            <translation>{host} 要求提供令牌。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Give Underhill a token of yours {how}.</source>
-            <translation>请给 Underhill 一个你的令牌{how}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>This network wants you to sign in before it lets anything through.</source>
-            <translation>这个网络要求先登录，才允许任何数据通过。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Wait some minutes</source>
-            <translation>请等待几分钟</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Wait {after} seconds</source>
-            <translation>请等待 {after} 秒</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Wait {ceil} minutes</source>
-            <translation>请等待 {ceil} 分钟</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{host} has had too many requests from here.</source>
-            <translation>从这里发往 {host} 的请求太多了。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{wait} and try again; with a token of an account, more are allowed.</source>
-            <translation>{wait} 后重试；使用账号的令牌可以发送更多请求。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{host} has a problem of its own (error {status}).</source>
-            <translation>{host} 自身出了问题（错误 {status}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{host} refused ({status}).</source>
-            <translation>{host} 拒绝了请求（{status}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Check the address of the hub in the settings.</source>
-            <translation>请在设置中检查模型站的地址。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{host} answered with {what}.</source>
-            <translation>{host} 返回了 {what}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Check the address of the hub; in a hotel or on a train, sign in to the network in a browser first.</source>
-            <translation>请检查模型站的地址；如果在酒店或列车上，请先在浏览器中登录网络。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{host} answered with a page of its own where {name} should be.</source>
-            <translation>{host} 返回的是它自己的页面，而这里应该是 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{sign_in} If you have signed in, check the address of the hub.</source>
-            <translation>{sign_in}如果已经登录，请检查模型站的地址。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{host} gives whole files only, no parts of them.</source>
-            <translation>{host} 只提供整个文件，不提供其中的一部分。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Download the files first, and import them then: `underhill-cli pull --keep-source`.</source>
-            <translation>请先下载文件，再导入：`underhill-cli pull --keep-source`。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{name} should have {promised} bytes, and {sent} are offered.</source>
-            <translation>{name} 应有 {promised} 字节，而对方提供的是 {sent}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Try again, through another network if you can. If it stays so, choose another copy of the model.</source>
-            <translation>再试一次，可以的话换个网络；如果还是这样，换该模型的另一份。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{name} arrived damaged, twice: its checksum is not the one that the hub names.</source>
-            <translation>{name} 两次下载都已损坏：校验和与模型站写明的不同。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>That file was thrown away. Try again, through another network or hub if it keeps happening.</source>
-            <translation>该文件已丢弃。请重试；如果一再发生，请换一个网络或站点。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{name} has changed on the hub since the download began.</source>
-            <translation>下载开始后，{name} 在模型站上有了变化。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Start the download again: it keeps the files that are still the same.</source>
-            <translation>请重新开始下载：没有变化的文件会保留。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Free {value} MB there</source>
-            <translation>请在那里腾出 {value} MB</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Free some space there</source>
-            <translation>请在那里腾出一些空间</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>There is not enough space for this on the disk of {folder}.</source>
-            <translation>{folder} 所在的磁盘空间不足。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{room} and try again.</source>
-            <translation>{room}后重试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/model_outline.py"></location>
-            <source>The experts of this model are not matrices.</source>
-            <translation>此模型的专家不是矩阵。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/model_outline.py"></location>
-            <source>Choose another model.</source>
-            <translation>请选择其他模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/model_outline.py"></location>
-            <source>The experts cannot be stored: {cause}.</source>
-            <translation>专家无法保存：{cause}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>{repo} has no GGUF files, so none called {gguf}.</source>
-            <translation>{repo} 没有 GGUF 文件，因此也没有名为 {gguf} 的。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>Ask for it without naming one.</source>
-            <translation>请不要指定文件名，直接获取它。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>it has no {config}</source>
-            <translation>其中没有 {config}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>{config} of {repo} names no model_type.</source>
-            <translation>{repo} 的 {config} 没有写明 model_type。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>{index} of {repo} is damaged.</source>
-            <translation>{repo} 的 {index} 已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>Choose another copy of the model.</source>
-            <translation>请选择该模型的其他副本。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>it has no safetensors files</source>
-            <translation>其中没有 safetensors 文件</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>{repo} lacks its file {name}.</source>
-            <translation>{repo} 缺少文件 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>Choose another copy of it.</source>
-            <translation>请选择它的其他副本。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>{shard} of {repo} lacks the tensor {name} that {index} promises.</source>
-            <translation>{repo} 的 {shard} 缺少 {index} 中写明的张量 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>{name} of {repo} is impossibly long.</source>
-            <translation>{repo} 的 {name} 长得不合理。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>{name} of {repo} is not readable.</source>
-            <translation>{repo} 的 {name} 无法读取。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>{name} of {repo} is not an object.</source>
-            <translation>{repo} 的 {name} 不是对象。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>{name} of {repo} arrives damaged.</source>
-            <translation>{repo} 的 {name} 收到时已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>{repo} is not a model that can be imported: {why}.</source>
-            <translation>{repo} 不是可以导入的模型：{why}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/outline.py"></location>
-            <source>Look for another repository of the same model, with safetensors or GGUF files.</source>
-            <translation>请寻找同一模型的其他仓库，其中要有 safetensors 或 GGUF 文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/quantizations.py"></location>
-            <source>{repo} lacks parts of its GGUF files.</source>
-            <translation>{repo} 的 GGUF 文件不全。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/quantizations.py"></location>
-            <source>{repo} has {meant} GGUF models called {wanted}.</source>
-            <translation>{repo} 中有 {meant} 个名为 {wanted} 的 GGUF 模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/quantizations.py"></location>
-            <source>{repo} has no GGUF model called {wanted}.</source>
-            <translation>{repo} 中没有名为 {wanted} 的 GGUF 模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/quantizations.py"></location>
-            <source>There are: {listed}.</source>
-            <translation>现有：{listed}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/retry.py"></location>
-            <source>{reason} Trying again in {left} s.</source>
-            <translation>{reason}{left} 秒后重试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/retry.py"></location>
-            <source>{reason} Trying again.</source>
-            <translation>{reason}正在重试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/revision.py"></location>
-            <source>no commit, where a model's should be</source>
-            <translation>本应有模型的提交号，却没有</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/room.py"></location>
+            <location filename="../../engine/hub/disk_space.py"></location>
             <source>{filename} cannot be written ({strerror}).</source>
             <translation>无法写入 {filename}（{strerror}）。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/spool.py"></location>
+            <location filename="../../engine/hub/download.py"></location>
+            <source>A download of {repo}</source>
+            <translation>{repo} 的下载</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/download.py"></location>
+            <source>This download</source>
+            <translation>此下载</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>(in the settings, or with `underhill-cli token`)</source>
+            <translation>（在设置中，或用 `underhill-cli token`）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Try again later.</source>
+            <translation>请稍后再试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>In a hotel or on a train, sign in to the network in a browser first, and try again.</source>
+            <translation>在酒店或列车上，请先在浏览器中登录网络，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{action} What has arrived is kept.</source>
+            <translation>{action}已下载的部分会保留。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>The variable HF_HUB_OFFLINE says so: take it away and start Underhill again to search and download.</source>
+            <translation>变量 HF_HUB_OFFLINE 要求如此：要搜索和下载，先去掉它，再重新启动 Underhill。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Switch that off in the settings to search and download.</source>
+            <translation>要搜索和下载，请在设置中关闭它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Underhill is set to stay offline.</source>
+            <translation>Underhill 已设为保持离线。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>The proxy {by_proxy} refused the connection to {host} ({cause}).</source>
+            <translation>代理 {by_proxy} 拒绝了到 {host} 的连接（{cause}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Check the proxy setting.</source>
+            <translation>请检查代理设置。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{host} has stopped answering.</source>
+            <translation>{host} 停止了响应。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Check the connection, and try again.</source>
+            <translation>请检查网络连接，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>The proxy {by_proxy}</source>
+            <translation>代理 {by_proxy}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{who} could not be reached in time.</source>
+            <translation>连接 {who} 超时。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>The certificate of {host} is not one that this computer trusts.</source>
+            <translation>这台电脑不信任 {host} 的证书。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{sign_in} Else check the computer's clock. Where a proxy reads along, name its certificate in SSL_CERT_FILE.</source>
+            <translation>{sign_in}否则请检查电脑的时钟。如果有代理会查看内容，请在 SSL_CERT_FILE 中指定它的证书。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>of the proxy {by_proxy}</source>
+            <translation>代理 {by_proxy} 的地址</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>The address {who} cannot be found.</source>
+            <translation>找不到地址 {who}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Check that this computer is online, and the address.</source>
+            <translation>请检查这台电脑是否在线，以及地址是否正确。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>This computer has no network.</source>
+            <translation>这台电脑没有网络。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Connect it, and try again.</source>
+            <translation>请连接网络，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>the proxy setting</source>
+            <translation>代理设置</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>the connection</source>
+            <translation>网络连接</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{who} does not accept a connection.</source>
+            <translation>{who} 不接受连接。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Check {what}, or try again later.</source>
+            <translation>请检查 {what}，或稍后再试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{host} answers too slowly.</source>
+            <translation>{host} 应答太慢。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Check the connection, or try again later.</source>
+            <translation>请检查网络连接，或稍后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>The connection to {host} was cut.</source>
+            <translation>与 {host} 的连接中断了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{host}, where the hub keeps its files, refused ({status}).</source>
+            <translation>模型站存放文件的 {host} 拒绝了请求（{status}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{name} is shorter on {host} than its list of files says.</source>
+            <translation>{host} 上的 {name} 比其文件列表所写的短。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>The hub contradicts itself; try again later, or at another hub.</source>
+            <translation>模型站自相矛盾；请稍后再试，或换一个站点。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{repo} is only given to people with an account who have accepted its licence.</source>
+            <translation>{repo} 只提供给已登录账号并接受其许可协议的人。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Accept it at {page} and give Underhill a token of yours {how}.</source>
+            <translation>请在 {page} 接受协议，并把你的令牌交给 Underhill{how}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Your account may not have {repo} yet.</source>
+            <translation>你的账号还不能获取 {repo}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Accept its licence at {page}; where the makers decide by hand, wait for their answer.</source>
+            <translation>请在 {page} 接受其许可协议；如果由作者人工审批，请等待答复。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{repo} has no such revision.</source>
+            <translation>{repo} 没有这个修订版本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>See {page} for those there are.</source>
+            <translation>现有的见 {page}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{repo} has no file {name}.</source>
+            <translation>{repo} 没有文件 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>There is no model {repo} on {host}, or it is private.</source>
+            <translation>{host} 上没有模型 {repo}，或者它是私有的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Check the name; for a private model, give Underhill a token of yours {how}.</source>
+            <translation>请检查名称；如果是私有模型，请把你的令牌交给 Underhill{how}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{host} does not accept the token it was given.</source>
+            <translation>{host} 不接受所给的令牌。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Give Underhill a new one {how}.</source>
+            <translation>请给 Underhill 一个新令牌{how}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{host} asks for a token.</source>
+            <translation>{host} 要求提供令牌。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Give Underhill a token of yours {how}.</source>
+            <translation>请给 Underhill 一个你的令牌{how}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>This network wants you to sign in before it lets anything through.</source>
+            <translation>这个网络要求先登录，才允许任何数据通过。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Wait some minutes</source>
+            <translation>请等待几分钟</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Wait {after} seconds</source>
+            <translation>请等待 {after} 秒</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Wait {ceil} minutes</source>
+            <translation>请等待 {ceil} 分钟</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{host} has had too many requests from here.</source>
+            <translation>从这里发往 {host} 的请求太多了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{wait} and try again; with a token of an account, more are allowed.</source>
+            <translation>{wait} 后重试；使用账号的令牌可以发送更多请求。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{host} has a problem of its own (error {status}).</source>
+            <translation>{host} 自身出了问题（错误 {status}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{host} refused ({status}).</source>
+            <translation>{host} 拒绝了请求（{status}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Check the address of the hub in the settings.</source>
+            <translation>请在设置中检查模型站的地址。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{host} answered with {what}.</source>
+            <translation>{host} 返回了 {what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Check the address of the hub; in a hotel or on a train, sign in to the network in a browser first.</source>
+            <translation>请检查模型站的地址；如果在酒店或列车上，请先在浏览器中登录网络。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{host} answered with a page of its own where {name} should be.</source>
+            <translation>{host} 返回的是它自己的页面，而这里应该是 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{sign_in} If you have signed in, check the address of the hub.</source>
+            <translation>{sign_in}如果已经登录，请检查模型站的地址。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{host} gives whole files only, no parts of them.</source>
+            <translation>{host} 只提供整个文件，不提供其中的一部分。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Download the files first, and import them then: `underhill-cli pull --keep-source`.</source>
+            <translation>请先下载文件，再导入：`underhill-cli pull --keep-source`。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{name} should have {promised} bytes, and {sent} are offered.</source>
+            <translation>{name} 应有 {promised} 字节，而对方提供的是 {sent}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Try again, through another network if you can. If it stays so, choose another copy of the model.</source>
+            <translation>再试一次，可以的话换个网络；如果还是这样，换该模型的另一份。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{name} arrived damaged, twice: its checksum is not the one that the hub names.</source>
+            <translation>{name} 两次下载都已损坏：校验和与模型站写明的不同。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>That file was thrown away. Try again, through another network or hub if it keeps happening.</source>
+            <translation>该文件已丢弃。请重试；如果一再发生，请换一个网络或站点。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{name} has changed on the hub since the download began.</source>
+            <translation>下载开始后，{name} 在模型站上有了变化。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Start the download again: it keeps the files that are still the same.</source>
+            <translation>请重新开始下载：没有变化的文件会保留。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Free {value} MB there</source>
+            <translation>请在那里腾出 {value} MB</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>Free some space there</source>
+            <translation>请在那里腾出一些空间</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>There is not enough space for this on the disk of {folder}.</source>
+            <translation>{folder} 所在的磁盘空间不足。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>{room} and try again.</source>
+            <translation>{room}后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/model_outline.py"></location>
+            <source>The experts of this model are not matrices.</source>
+            <translation>此模型的专家不是矩阵。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/model_outline.py"></location>
+            <source>The experts cannot be stored: {cause}.</source>
+            <translation>专家无法保存：{cause}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>{repo} has no GGUF files, so none called {gguf}.</source>
+            <translation>{repo} 没有 GGUF 文件，因此也没有名为 {gguf} 的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>Ask for it without naming one.</source>
+            <translation>请不要指定文件名，直接获取它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>it has no {config}</source>
+            <translation>其中没有 {config}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>{config} of {repo} names no model_type.</source>
+            <translation>{repo} 的 {config} 没有写明 model_type。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>{index} of {repo} is damaged.</source>
+            <translation>{repo} 的 {index} 已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>Choose another copy of the model.</source>
+            <translation>请选择该模型的其他副本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>it has no safetensors files</source>
+            <translation>其中没有 safetensors 文件</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>{repo} lacks its file {name}.</source>
+            <translation>{repo} 缺少文件 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>Choose another copy of it.</source>
+            <translation>请选择它的其他副本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>{shard} of {repo} lacks the tensor {name} that {index} promises.</source>
+            <translation>{repo} 的 {shard} 缺少 {index} 中写明的张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>{name} of {repo} is impossibly long.</source>
+            <translation>{repo} 的 {name} 长得不合理。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>{name} of {repo} is not readable.</source>
+            <translation>{repo} 的 {name} 无法读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>{name} of {repo} is not an object.</source>
+            <translation>{repo} 的 {name} 不是对象。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>{name} of {repo} arrives damaged.</source>
+            <translation>{repo} 的 {name} 收到时已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>{repo} is not a model that can be imported: {why}.</source>
+            <translation>{repo} 不是可以导入的模型：{why}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/outline.py"></location>
+            <source>Look for another repository of the same model, with safetensors or GGUF files.</source>
+            <translation>请寻找同一模型的其他仓库，其中要有 safetensors 或 GGUF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/quantizations.py"></location>
+            <source>{repo} lacks parts of its GGUF files.</source>
+            <translation>{repo} 的 GGUF 文件不全。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/quantizations.py"></location>
+            <source>{repo} has {meant} GGUF models called {wanted}.</source>
+            <translation>{repo} 中有 {meant} 个名为 {wanted} 的 GGUF 模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/quantizations.py"></location>
+            <source>{repo} has no GGUF model called {wanted}.</source>
+            <translation>{repo} 中没有名为 {wanted} 的 GGUF 模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/quantizations.py"></location>
+            <source>There are: {listed}.</source>
+            <translation>现有：{listed}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/ranges.py"></location>
+            <source>other bytes than it was asked for</source>
+            <translation>不是所请求的那些字节</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/retry.py"></location>
+            <source>{reason} Trying again in {left} s.</source>
+            <translation>{reason}{left} 秒后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/retry.py"></location>
+            <source>{reason} Trying again.</source>
+            <translation>{reason}正在重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/revision.py"></location>
+            <source>no commit, where a model's should be</source>
+            <translation>本应有模型的提交号，却没有</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/spool.py"></location>
             <source>What has arrived of {name} is cut short.</source>
             <translation>{name} 已下载的部分不完整。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/streaming.py"></location>
+            <location filename="../../engine/hub/streaming.py"></location>
             <source>A part of its files is on the disk already.</source>
             <translation>它的一部分文件已在磁盘上。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/streaming.py"></location>
+            <location filename="../../engine/hub/streaming.py"></location>
             <source>The native code that this takes was not built.</source>
             <translation>所需的原生代码没有编译。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/streaming.py"></location>
+            <location filename="../../engine/hub/streaming.py"></location>
             <source>The hub names no checksums of its files.</source>
             <translation>模型站没有写明文件的校验和。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/streaming.py"></location>
+            <location filename="../../engine/hub/streaming.py"></location>
             <source>Which of its tensors are needed shows only in its weights.</source>
             <translation>需要其中哪些张量，要看权重才知道。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/streaming.py"></location>
+            <location filename="../../engine/hub/streaming.py"></location>
             <source>Its tensors lie in an order for which {held} GB would have to be held at once.</source>
             <translation>按张量的排列顺序，需要同时存放 {held} GB。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/tokens.py"></location>
+            <location filename="../../engine/hub/tokens.py"></location>
             <source>No keyring works on this computer, so a token cannot be kept; set {variable} instead.</source>
             <translation>这台电脑上没有可用的密钥环，无法保存令牌；请改为设置 {variable}。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/tokens.py"></location>
+            <location filename="../../engine/hub/tokens.py"></location>
             <source>The keyring of this computer is locked, so the token in it is not used. Unlock it, then try again.</source>
             <translation>这台电脑的密钥环已锁定，因此没有使用其中的令牌。请解锁后重试。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/tokens.py"></location>
+            <location filename="../../engine/hub/tokens.py"></location>
             <source>The keyring of this computer is locked, so the token was neither kept nor removed.</source>
             <translation>这台电脑的密钥环已锁定，因此令牌既没有保存，也没有移除。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/tokens.py"></location>
+            <location filename="../../engine/hub/tokens.py"></location>
             <source>Unlock it and try again, or set the variable {variable}.</source>
             <translation>请解锁后重试，或设置变量 {variable}。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/tokens.py"></location>
+            <location filename="../../engine/hub/tokens.py"></location>
             <source>No keyring works on this computer, so the token cannot be kept safely.</source>
             <translation>这台电脑上没有可用的密钥环，无法安全地保存令牌。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/remote/tokens.py"></location>
+            <location filename="../../engine/hub/tokens.py"></location>
             <source>Unlock or install one (on Linux: GNOME Keyring or KWallet), or set the variable {variable}.</source>
             <translation>请解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet），或设置变量 {variable}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/replacing.py"></location>
-            <source>The original of {name} is no longer there.</source>
-            <translation>{name} 的原模型已经不在了。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/replacing.py"></location>
-            <source>Download or import the model again.</source>
-            <translation>重新下载或导入该模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/routed.py"></location>
-            <source>The experts of this model use an activation that the kernels do not have ({activation_name}).</source>
-            <translation>此模型的专家使用了内核所没有的激活函数（{activation_name}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/routed.py"></location>
-            <source>the gate of {name}</source>
-            <translation>{name} 的门控</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>it reads images and does not chat</source>
-            <translation>它用来读图，不能对话</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>it writes whole blocks at once by diffusion, not word by word</source>
-            <translation>它用扩散方式一次写出整段，而不是逐词写出</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>it needs {name}, which Underhill does not bring</source>
-            <translation>它需要 {name}，而 Underhill 没有附带</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>The config.json of this {config} model does not fit together.</source>
-            <translation>这个 {config} 模型的 config.json 前后矛盾。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>Download it again; if that does not help, the model needs another version of Underhill.</source>
-            <translation>请重新下载；如果没有用，这个模型需要其他版本的 Underhill。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>its layers hold several sets of experts</source>
-            <translation>它的每层有多组专家</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>it is an encoder-decoder model, made for translation and the like, not for chat</source>
-            <translation>它是编码器-解码器模型，用于翻译等任务，不用于对话</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>its experts cannot be taken out of the model and loaded one by one</source>
-            <translation>它的专家无法从模型中取出并逐个加载</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>there is no model in it that writes text token by token</source>
-            <translation>其中没有逐个词元写出文本的模型</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>The config.json does not say what kind of model this is.</source>
-            <translation>config.json 没有写明这是哪种模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>the library that Underhill builds on does not know this family</source>
-            <translation>Underhill 所用的库不认识这个模型系列</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>The config.json of this {model_type} model cannot be read.</source>
-            <translation>无法读取这个 {model_type} 模型的 config.json。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>Download it again.</source>
-            <translation>请重新下载。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>The experts module {name} is in no layer.</source>
-            <translation>专家模块 {name} 不在任何一层中。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>Models of the family {model_type} cannot be opened: {reason}.</source>
-            <translation>无法打开 {model_type} 系列的模型：{reason}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/extents.py"></location>
-            <source>{name} is cut short.</source>
-            <translation>{name} 不完整。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_configs.py"></location>
-            <source>This GGUF file has no heads or no embeddings.</source>
-            <translation>这个 GGUF 文件没有注意力头或嵌入。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_configs.py"></location>
-            <source>Get the model in another file.</source>
-            <translation>请获取该模型的其他文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_configs.py"></location>
-            <source>This GGUF file stretches its context by {kind}, which Underhill does not read from GGUF.</source>
-            <translation>这个 GGUF 文件用 {kind} 扩展上下文，Underhill 不能从 GGUF 读取这种方式。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_configs.py"></location>
-            <source>The GGUF file lacks the tensor {name}.</source>
-            <translation>GGUF 文件缺少张量 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_deltanet.py"></location>
-            <source>The GGUF file lacks attn_gate beside {name}.</source>
-            <translation>GGUF 文件中 {name} 旁缺少 attn_gate。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_deltanet.py"></location>
-            <source>{name} is damaged: {name2} has the shape {shape}.</source>
-            <translation>{name} 已损坏：{name2} 的形状为 {shape}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_files.py"></location>
-            <source>{folder} holds {models} models as GGUF files.</source>
-            <translation>{folder} 中有 {models} 个 GGUF 模型文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_files.py"></location>
-            <source>Choose one of the files: {models}.</source>
-            <translation>请选择其中一个文件：{models}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>it does not begin like a GGUF file</source>
-            <translation>它的开头不像 GGUF 文件</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>{name} is a GGUF file for big-endian computers.</source>
-            <translation>{name} 是用于大端序电脑的 GGUF 文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>{name} is GGUF version {version}, which Underhill does not read.</source>
-            <translation>{name} 是第 {version} 版 GGUF，Underhill 不能读取。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>it claims an impossible number of tensors</source>
-            <translation>它写明的张量数量不合理</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>{name} has {dimensions} dimensions</source>
-            <translation>{name} 有 {dimensions} 个维度</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>its alignment is impossible</source>
-            <translation>它的对齐方式不合理</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>{name} overlaps {before}</source>
-            <translation>{name} 与 {before} 重叠</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>the header</source>
-            <translation>文件头</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>two {name}</source>
-            <translation>有两个 {name}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>{name} is cut short: it should have {start} bytes and has {size}.</source>
-            <translation>{name} 不完整：应有 {start} 字节，实有 {size} 字节。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>{name} in {name2} is stored as {type_name}, which Underhill does not read.</source>
-            <translation>{name2} 中的 {name} 以 {type_name} 存储，Underhill 不能读取。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>Get the model in another quantization, such as Q4_K_M or Q8_0.</source>
-            <translation>改用此模型的其他量化版本，例如 Q4_K_M 或 Q8_0。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>the rows of {name} are no whole number of blocks</source>
-            <translation>{name} 的行不是整数个块</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>its metadata has the unknown type {kind}</source>
-            <translation>它的元数据使用了未知类型 {kind}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>it ends within its metadata</source>
-            <translation>文件在元数据中途结束</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>its metadata lists more than {gguf_values} values</source>
-            <translation>其元数据列出了超过 {gguf_values} 个值</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>its metadata holds an array of arrays</source>
-            <translation>它的元数据中有嵌套数组</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>it ends within its header</source>
-            <translation>文件在文件头中途结束</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>its header is impossibly long</source>
-            <translation>它的文件头长得不合理</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>{foreign} (of ik_llama.cpp)</source>
-            <translation>{foreign}（来自 ik_llama.cpp）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>a type without a name (number {kind})</source>
-            <translation>没有名称的类型（编号 {kind}）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
-            <source>it lacks {key}</source>
-            <translation>它缺少 {key}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
-            <source>{key} is {shown}</source>
-            <translation>{key} 为 {shown}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
-            <source>it lacks {architecture}.{key}</source>
-            <translation>它缺少 {architecture}.{key}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
-            <source>{architecture}.{key} is {shown}</source>
-            <translation>{architecture}.{key} 为 {shown}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
-            <source>{architecture}.{key} is no list of {count} numbers</source>
-            <translation>{architecture}.{key} 不是 {count} 个数的列表</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
-            <source>{architecture}.{key} is no list of {count} flags</source>
-            <translation>{architecture}.{key} 不是 {count} 个标志的列表</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
-            <source>{key} is no list of texts</source>
-            <translation>{key} 不是文本列表</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
-            <source>{key} is no list of numbers</source>
-            <translation>{key} 不是数字列表</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
-            <source>The metadata of this GGUF file is not usable: {what}.</source>
-            <translation>这个 GGUF 文件的元数据无法使用：{what}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_rows.py"></location>
-            <source>{name} is stored as {name2}, which Underhill does not read.</source>
-            <translation>{name} 以 {name2} 保存，Underhill 不能读取。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_rows.py"></location>
-            <source>Get the model in another quantization.</source>
-            <translation>请获取该模型的其他量化版本。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_source.py"></location>
-            <source>it repeats tensors of another part</source>
-            <translation>它重复了另一部分的张量</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_source.py"></location>
-            <source>its parts hold {tensors} tensors instead of {promised}</source>
-            <translation>它的各部分共有 {tensors} 个张量，而应有 {promised} 个</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_source.py"></location>
-            <source>{name} has the shape {shape}</source>
-            <translation>{name} 的形状为 {shape}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_source.py"></location>
-            <source>{name} and {name2} do not fit the metadata</source>
-            <translation>{name} 和 {name2} 与元数据不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_source.py"></location>
-            <source>the rows of {name} are no whole number of heads</source>
-            <translation>{name} 的行不是整数个注意力头</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_source.py"></location>
-            <source>This GGUF file holds a {name} model, which Underhill does not open from GGUF.</source>
-            <translation>这个 GGUF 文件是 {name} 模型，Underhill 不能从 GGUF 打开它。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_source.py"></location>
-            <source>Get the model in safetensors format, or one of these: {architectures}.</source>
-            <translation>请获取 safetensors 格式的模型，或以下之一：{architectures}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_source.py"></location>
-            <source>This {name} model claims to have {layers} layers of {experts} experts.</source>
-            <translation>这个 {name} 模型自称有 {layers} 层，每层 {experts} 个专家。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_source.py"></location>
-            <source>This GGUF file stretches its context by {name}, which Underhill does not read from GGUF.</source>
-            <translation>这个 GGUF 文件用 {name} 扩展上下文，Underhill 不能从 GGUF 读取这种方式。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_source.py"></location>
-            <source>{name} holds the tensor {name2}, whose part in the model Underhill does not know.</source>
-            <translation>{name} 中的张量 {name2} 在模型中的作用，Underhill 不认识。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>its vocabulary is not complete</source>
-            <translation>它的词表不完整</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>its vocabulary has {twice} more than once</source>
-            <translation>其词表中 {twice} 出现了不止一次</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>The vocabulary of this GGUF file is of the kind {kind}, which Underhill does not read from GGUF.</source>
-            <translation>这个 GGUF 文件的词表属于 {kind} 类，Underhill 不能从 GGUF 读取。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>The tokenizer of this GGUF file splits text by the rules {pre}, which Underhill does not know.</source>
-            <translation>这个 GGUF 文件的分词器按 {pre} 规则切分文本，Underhill 不认识这种规则。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>This GGUF file is from before files said how their tokenizer splits text.</source>
-            <translation>这个 GGUF 文件太旧，还没有写明分词器如何切分文本。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>Get the model in safetensors format, or a newer GGUF file of it.</source>
-            <translation>请获取 safetensors 格式的模型，或它的较新 GGUF 文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>the merge {merge} is not of two tokens</source>
-            <translation>合并规则 {merge} 不是由两个词元组成</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>its vocabulary has no scores</source>
-            <translation>它的词表没有分数</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>its vocabulary has a token of {token} characters</source>
-            <translation>词表中有一个长达 {token} 个字符的词元</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>its tokens are made of each other in too many ways</source>
-            <translation>其词元相互组合的方式过多</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>its merges and its vocabulary do not fit together</source>
-            <translation>它的合并规则与词表不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
-            <source>The tokenizer of this GGUF file is not usable: {what}.</source>
-            <translation>这个 GGUF 文件的分词器无法使用：{what}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed.py"></location>
-            <source>config.json says that the weights are {name}, and none of them is.</source>
-            <translation>config.json 写明权重为 {name}，但没有一个是这样。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>they are {weights} numbers, which is no multiple of the {key} of config.json</source>
-            <translation>共有 {weights} 个数，不是 config.json 中 {key} 的整数倍</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>with 8 bits</source>
-            <translation>8 位</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>as {kind}</source>
-            <translation>格式 {kind}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>its blocks are not of {block} numbers</source>
-            <translation>它的分块不是 {block} 个数</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>its code has not 16 values</source>
-            <translation>它的码表不是 16 个值</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>bitsandbytes {upper}</source>
-            <translation>bitsandbytes {upper}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>its description is not readable</source>
-            <translation>它的说明无法读取</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>its description does not say that it is {shape} by {shape2}</source>
-            <translation>它的说明与 {shape} × {shape2} 不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>its description names no {name}</source>
-            <translation>它的说明中没有 {name}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>with {bits} bits</source>
-            <translation>{bits} 位</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>its zeros or scales have another shape</source>
-            <translation>它的零点或缩放系数形状不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>its scales have another shape</source>
-            <translation>它的缩放系数形状不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>with codes that are seen as floats</source>
-            <translation>编码以浮点数形式存放</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>it says that it has another shape</source>
-            <translation>它写明的形状不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_flat.py"></location>
-            <source>config.json does not say how large its groups are</source>
-            <translation>config.json 没有写明分组大小</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_floats.py"></location>
-            <source>as {algorithm}</source>
-            <translation>格式 {algorithm}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_floats.py"></location>
-            <source>with scales for what a layer is given</source>
-            <translation>带有输入的缩放系数</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_floats.py"></location>
-            <source>its scales have another shape or type</source>
-            <translation>它的缩放系数形状或类型不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_floats.py"></location>
-            <source>{ending} is not one number</source>
-            <translation>{ending} 不是一个数</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
-            <source>stores {family} models in a way of its own, which Underhill does not read</source>
-            <translation>以自己的方式存放 {family} 模型，Underhill 不能读取</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
-            <source>{name} holds {count} experts.</source>
-            <translation>{name} 含有 {count} 个专家。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
-            <source>{prefix}{keys} and {values} do not fit each other.</source>
-            <translation>{prefix}{keys} 与 {values} 不相符。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
-            <source>keeps its weights as {mode}, which Underhill does not read</source>
-            <translation>以 {mode} 存放权重，Underhill 不能读取</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
-            <source>keeps its weights in groups of {group} with {bits} bits, which Underhill does not read</source>
-            <translation>以每组 {group} 个、{bits} 位存放权重，Underhill 不能读取</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
-            <source>its biases have another shape</source>
-            <translation>它的偏移形状不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
-            <source>This model was quantized by MLX, which {what}.</source>
-            <translation>此模型由 MLX 量化，而 MLX {what}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packed_ways.py"></location>
-            <source>in the format {form}</source>
-            <translation>格式为 {form}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>{ending} is no matrix</source>
-            <translation>{ending} 不是矩阵</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>The packed weights of {stem} are damaged: {what}.</source>
-            <translation>{stem} 的打包权重已损坏：{what}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>{listed} names groups that there are not</source>
-            <translation>{listed} 指向不存在的组</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>its groups do not divide its inputs</source>
-            <translation>它的组不能整除输入</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>config.json says that inputs are in order, and g_idx that they are not</source>
-            <translation>config.json 说输入按顺序排列，g_idx 却说没有</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>for {version} kernels</source>
-            <translation>用于 {version} 内核</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>as {schemes}</source>
-            <translation>类型为 {schemes}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>its zeros have another shape</source>
-            <translation>它的零点形状不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>in blocks of {block}</source>
-            <translation>每块 {block}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>its scales have the shape {held}</source>
-            <translation>它的缩放系数的形状为 {held}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>with {value} bits</source>
-            <translation>{value} 位</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>This model is already quantized ({name} {how}), in a way that Underhill does not read.</source>
-            <translation>此模型已经量化过（{name} {how}），Underhill 不能读取这种方式。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/source.py"></location>
-            <source>The checkpoint lacks the tensor {name}.</source>
-            <translation>检查点缺少张量 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/source.py"></location>
-            <source>Its codes could not be kept, since act-order puts each of its inputs into a group of its own: they were quantized a second time, and the errors told are what that cost.</source>
-            <translation>其编码无法原样保留，因为 act-order 使各输入分属各自的组：它们被再次量化，所示误差即为由此产生的损失。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/source.py"></location>
-            <source>Its codes were not kept but quantized a second time; the errors told are what that cost.</source>
-            <translation>其编码未原样保留，而是被再次量化；所示误差即为由此产生的损失。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/source.py"></location>
-            <source>Its source was already quantized ({form}, about {bits} bits per weight), which limits the quality of every precision: errors are measured against that source, not against the original model.</source>
-            <translation>它的源模型已经量化过（{form}，每个权重约 {bits} 位），这限制了所有精度的质量：误差是相对于该源模型而不是原始模型测得的。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/transfer.py"></location>
-            <source>{parent} cannot be written, so {name} cannot be taken away from there.</source>
-            <translation>无法写入 {parent}，因此不能从那里移走 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/transfer.py"></location>
-            <source>Import it under another name instead: that makes a copy.</source>
-            <translation>请改用其他名称导入：这会生成一个副本。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/transfer.py"></location>
-            <source>There is already a {name} in {parent}.</source>
-            <translation>{parent} 中已有 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/transfer.py"></location>
-            <source>Rename or delete that one first.</source>
-            <translation>请先重命名或删除它。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/transfer.py"></location>
-            <source>There is not enough space for {name} in {parent}.</source>
-            <translation>{parent} 的空间不足，放不下 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/transfer.py"></location>
-            <source>Free {free} MB there, or choose another folder.</source>
-            <translation>请在那里腾出 {free} MB，或选择其他文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/transfer.py"></location>
-            <source>Copying</source>
-            <translation>正在复制</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/transfer.py"></location>
-            <source>{name} came out otherwise than it was written</source>
-            <translation>{name} 写入后的内容与原来不同</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/transfer.py"></location>
-            <source>Checking the copy</source>
-            <translation>正在检查副本</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/transfer.py"></location>
-            <source>The copy in {parent} is not good: {what}.</source>
-            <translation>{parent} 中的副本有问题：{what}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/transfer.py"></location>
-            <source>The model is still where it was. Verify it: either it is damaged itself, or the other disk is failing.</source>
-            <translation>模型仍在原处。请校验它：要么它自身已损坏，要么另一块磁盘有故障。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/trash.py"></location>
-            <source>There is no deleted model called {name}.</source>
-            <translation>没有名为 {name} 的已删除模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/trash.py"></location>
-            <source>There are: {others}.</source>
-            <translation>现有：{others}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/trash.py"></location>
-            <source>The trash is empty.</source>
-            <translation>回收站是空的。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/trash.py"></location>
-            <source>There is another model called {wanted} now.</source>
-            <translation>现在已有另一个名为 {wanted} 的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/trash.py"></location>
-            <source>Bring it back under another name.</source>
-            <translation>请用其他名称恢复它。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/ahead.py"></location>
@@ -7050,6 +6530,526 @@
             <location filename="../../engine/kernels/shelf.py"></location>
             <source>no memory for how an expert is read</source>
             <translation>没有内存可用于读取专家的信息</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/cards.py"></location>
+            <source>Underhill demo model</source>
+            <translation>Underhill 演示模型</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/cards.py"></location>
+            <source>A very small model ({parameters} million parameters) that comes with Underhill, to try the app and see experts at work. It makes small talk and is often wrong; import a bigger model for real use.</source>
+            <translation>一个很小的模型（{parameters} 百万参数），随 Underhill 提供，用来试用这个应用、观察专家如何工作。它能闲聊，但经常出错；真正使用时请导入更大的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/cards.py"></location>
+            <source>A very small model; expect simple and often wrong answers.</source>
+            <translation>一个很小的模型；回答会很简单，而且经常出错。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/cards.py"></location>
+            <source>This family runs through the compatibility backend, which is slower.</source>
+            <translation>此模型系列通过兼容后端运行，速度较慢。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/catalogue.py"></location>
+            <source>The catalogue {file} is damaged.</source>
+            <translation>模型目录 {file} 已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/catalogue.py"></location>
+            <source>Install Underhill again.</source>
+            <translation>请重新安装 Underhill。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/damage.py"></location>
+            <source>Import it again. “Check every byte” in the library, or `underhill-cli verify {model}`, names everything that is damaged.</source>
+            <translation>请重新导入。模型库里的“完整校验”或 `underhill-cli verify {model}` 会列出所有损坏之处。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/damage.py"></location>
+            <source>Delete it (`underhill-cli rm builtin`): it is made anew when it is next used.</source>
+            <translation>请删除它（`underhill-cli rm builtin`）：下次使用时会重新生成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/damage.py"></location>
+            <source>Open the built-in model again: it is made anew.</source>
+            <translation>请重新打开内置模型：它会重新生成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/damage.py"></location>
+            <source>Open the built-in model again: it is made anew. `underhill-cli verify builtin` checks it.</source>
+            <translation>请重新打开内置模型：它会重新生成。可用 `underhill-cli verify builtin` 检查。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/dials.py"></location>
+            <source>HOBBIT 67/30/3</source>
+            <translation>HOBBIT 67/30/3</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/dials.py"></location>
+            <source>Exact: full precision always; the answer does not depend on what is in memory.</source>
+            <translation>精确：始终使用全精度；回答不受内存中有哪些专家影响。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/dials.py"></location>
+            <source>{called}: what it costs on this model has not been measured yet.</source>
+            <translation>{called}：尚未测量它在此模型上的代价。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/dials.py"></location>
+            <source>{figures} on this model if every expert has to be fetched</source>
+            <translation>如果每个专家都要从磁盘读取，在此模型上的代价为 {figures}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/dials.py"></location>
+            <source>{called}: {most}, nothing while all are in memory.</source>
+            <translation>{called}：{most}；全部在内存中时没有代价。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/dials.py"></location>
+            <source>{called}: {figures} with {share} % of the experts in memory, {most}.</source>
+            <translation>{called}：{share} % 的专家在内存中时为 {figures}；{most}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/dials.py"></location>
+            <source>KL {kl} from Exact</source>
+            <translation>与“精确”相差 KL {kl}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/external_models.py"></location>
+            <source>Looking at {title}</source>
+            <translation>正在查看 {title}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>The model folder {relative} is no whole path.</source>
+            <translation>模型文件夹 {relative} 不是完整路径。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>Correct it in {file}.</source>
+            <translation>请在 {file} 中更正。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>{folder} cannot be written.</source>
+            <translation>无法写入 {folder}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>Choose another folder, or change its permissions.</source>
+            <translation>请选择其他文件夹，或修改它的权限。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>{wanted} is not a folder of the library.</source>
+            <translation>{wanted} 不是模型库的文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>There are: {paths}. Others are added in the settings, or by `underhill-cli folders --add`.</source>
+            <translation>现有：{paths}。可在设置中添加其他文件夹，或用 `underhill-cli folders --add`。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>A folder's name cannot have line breaks.</source>
+            <translation>文件夹名称不能包含换行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>{path} is a model itself.</source>
+            <translation>{path} 本身就是一个模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>Choose the folder that holds it, or import the model.</source>
+            <translation>请选择包含它的文件夹，或导入该模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>{path} cannot be made: there is no folder {parent}.</source>
+            <translation>无法创建 {path}：不存在文件夹 {parent}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>Make that folder first, or connect the disk that it is on.</source>
+            <translation>先创建该文件夹，或连接它所在的磁盘。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>{path} cannot be written, and there is no model in it.</source>
+            <translation>{path} 不可写入，而且里面没有模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>The folder in Underhill's own data cannot be taken away.</source>
+            <translation>Underhill 自己数据目录中的文件夹不能移除。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>Begin with the disk's root.</source>
+            <translation>请从磁盘根目录写起。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>The folder {folder} is not there now.</source>
+            <translation>文件夹 {folder} 现在不存在。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/folders.py"></location>
+            <source>Connect its disk, or choose another folder.</source>
+            <translation>请连接它所在的磁盘，或选择其他文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/home.py"></location>
+            <source>A model cannot be called {name}.</source>
+            <translation>模型不能命名为 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/home.py"></location>
+            <source>Use letters, digits, spaces, - and _.</source>
+            <translation>请使用字母、数字、空格、- 和 _。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/import_compatibility.py"></location>
+            <source>Underhill does not open {architecture} models from GGUF.</source>
+            <translation>Underhill 不能从 GGUF 打开 {architecture} 模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/import_compatibility.py"></location>
+            <source>unnamed</source>
+            <translation>未命名</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/import_compatibility.py"></location>
+            <source>Underhill does not open {model_type} models.</source>
+            <translation>Underhill 不能打开 {model_type} 模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/import_compatibility.py"></location>
+            <source>It is dense, not a Mixture-of-Experts model; Underhill runs those, which have routed experts.</source>
+            <translation>它是稠密模型，不是混合专家模型；Underhill 运行的是有路由专家的混合专家模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>{model} cannot be opened: {problem}</source>
+            <translation>无法打开 {model}：{problem}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>There is no model called {model} in the library.</source>
+            <translation>模型库中没有名为 {model} 的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>There are: {builtin}.</source>
+            <translation>现有：{builtin}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>{path} is not a model.</source>
+            <translation>{path} 不是模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>Choose a folder that holds config.json and .safetensors files, a GGUF file, or a model of the library.</source>
+            <translation>请选择存放 config.json 和 .safetensors 文件的文件夹、GGUF 文件，或模型库中的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>There is no unfinished import called {name}.</source>
+            <translation>没有名为 {name} 的未完成导入。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>Import what it is to be made from.</source>
+            <translation>请导入用来制作它的源模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>{name} was being imported while it arrived from a hub.</source>
+            <translation>{name} 是边下载边导入的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>Pull {source} again: it goes on where it stopped.</source>
+            <translation>请重新拉取 {source}：会从停下的地方继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>There is already a model called {name}.</source>
+            <translation>已有名为 {name} 的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>Choose another name, or delete that one.</source>
+            <translation>请换一个名称，或删除已有的那个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>Deleted models still take {waiting} MB there: emptying the trash frees them.</source>
+            <translation>已删除的模型仍占用 {waiting} MB：清空回收站即可释放。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>{parent} cannot be written, so {name} cannot be deleted.</source>
+            <translation>无法写入 {parent}，因此不能删除 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>Make its disk writable; or take the folder out of the library, and the model stays where it is.</source>
+            <translation>请让它所在的磁盘可写；或者把该文件夹移出模型库，模型会留在原处。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>There is no model called {name}.</source>
+            <translation>没有名为 {name} 的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>There are: {there}.</source>
+            <translation>现有：{there}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>Import one first.</source>
+            <translation>请先导入一个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>The import of the built-in model</source>
+            <translation>内置模型的导入</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>{file} is missing from {name}.</source>
+            <translation>{name} 中缺少 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>Import the model again.</source>
+            <translation>请重新导入模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>(It was made from {source}.)</source>
+            <translation>（它是由 {source} 制作的。）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>The copy of this model</source>
+            <translation>此模型的复制</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>The import of this model</source>
+            <translation>此模型的导入</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>Pull</source>
+            <translation>拉取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>Import</source>
+            <translation>导入</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>{verb} {source} again: it goes on where it stopped. Or delete what there is of it.</source>
+            <translation>请重新{verb} {source}：会从停下的地方继续。或者删除已有的部分。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>it</source>
+            <translation>它</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>{how} was not finished.</source>
+            <translation>{how} 没有完成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>It ended with: {why}</source>
+            <translation>结束时的原因：{why}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>{how} is going on.</source>
+            <translation>{how} 正在进行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>It is being moved to {parent}.</source>
+            <translation>正在移动到 {parent}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>Moving it to {parent} was interrupted.</source>
+            <translation>移动到 {parent} 的过程中断了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>Move it there again: it goes on where it stopped. Or move it to where it is, to leave it there.</source>
+            <translation>请再次移动到那里：会从停下的地方继续。或者移动到它现在的位置，让它留在那里。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>Connect its disk.</source>
+            <translation>请连接它所在的磁盘。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>There is another {name}, in {parent}.</source>
+            <translation>{parent} 中还有一个 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>Rename {path}, and it can be used.</source>
+            <translation>重命名 {path} 后即可使用它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/relocation.py"></location>
+            <source>The built-in model stays where it is.</source>
+            <translation>内置模型会留在原处。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/relocation.py"></location>
+            <source>It is small.</source>
+            <translation>它很小。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/relocation.py"></location>
+            <source>{destination} is there already, and is not a copy of this model that was begun.</source>
+            <translation>{destination} 已经存在，而且不是这个模型已开始的副本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/relocation.py"></location>
+            <source>Rename it or move it away, or choose another folder.</source>
+            <translation>请给它改名或把它移走，或者选择另一个文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/relocation.py"></location>
+            <source>{name} is in {goal} now, but its old copy could not be removed.</source>
+            <translation>{name} 已在 {goal} 中，但无法移除旧的副本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/relocation.py"></location>
+            <source>{sentence} It is tried again later.</source>
+            <translation>{sentence}稍后会再试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/relocation.py"></location>
+            <source>There is no model in {folder}.</source>
+            <translation>{folder} 中没有模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/relocation.py"></location>
+            <source>Choose a folder that holds config.json and .safetensors files, or one with models of Underhill in it.</source>
+            <translation>请选择存放 config.json 和 .safetensors 文件的文件夹，或里面有 Underhill 模型的文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/replacing.py"></location>
+            <source>The original of {name} is no longer there.</source>
+            <translation>{name} 的原模型已经不在了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/replacing.py"></location>
+            <source>Download or import the model again.</source>
+            <translation>重新下载或导入该模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/settings_file.py"></location>
+            <source>{file} cannot be read.</source>
+            <translation>无法读取 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/settings_file.py"></location>
+            <source>Repair it, or delete it to go back to the usual settings.</source>
+            <translation>请修复它，或删除它以恢复默认设置。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/store_copy.py"></location>
+            <source>{parent} cannot be written, so {name} cannot be taken away from there.</source>
+            <translation>无法写入 {parent}，因此不能从那里移走 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/store_copy.py"></location>
+            <source>Import it under another name instead: that makes a copy.</source>
+            <translation>请改用其他名称导入：这会生成一个副本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/store_copy.py"></location>
+            <source>There is already a {name} in {parent}.</source>
+            <translation>{parent} 中已有 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/store_copy.py"></location>
+            <source>Rename or delete that one first.</source>
+            <translation>请先重命名或删除它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/store_copy.py"></location>
+            <source>There is not enough space for {name} in {parent}.</source>
+            <translation>{parent} 的空间不足，放不下 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/store_copy.py"></location>
+            <source>Free {free} MB there, or choose another folder.</source>
+            <translation>请在那里腾出 {free} MB，或选择其他文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/store_copy.py"></location>
+            <source>Copying</source>
+            <translation>正在复制</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/store_copy.py"></location>
+            <source>{name} came out otherwise than it was written</source>
+            <translation>{name} 写入后的内容与原来不同</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/store_copy.py"></location>
+            <source>Checking the copy</source>
+            <translation>正在检查副本</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/store_copy.py"></location>
+            <source>The copy in {parent} is not good: {what}.</source>
+            <translation>{parent} 中的副本有问题：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/store_copy.py"></location>
+            <source>The model is still where it was. Verify it: either it is damaged itself, or the other disk is failing.</source>
+            <translation>模型仍在原处。请校验它：要么它自身已损坏，要么另一块磁盘有故障。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/trash.py"></location>
+            <source>There is no deleted model called {name}.</source>
+            <translation>没有名为 {name} 的已删除模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/trash.py"></location>
+            <source>There are: {others}.</source>
+            <translation>现有：{others}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/trash.py"></location>
+            <source>The trash is empty.</source>
+            <translation>回收站是空的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/trash.py"></location>
+            <source>There is another model called {wanted} now.</source>
+            <translation>现在已有另一个名为 {wanted} 的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/trash.py"></location>
+            <source>Bring it back under another name.</source>
+            <translation>请用其他名称恢复它。</translation>
         </message>
         <message>
             <location filename="../../engine/limits.py"></location>

@@ -8,7 +8,7 @@ from app.platform.paths import AppPaths
 from app.storage import folders
 from app.storage.records import Chat, StoredMessage, new_id
 from app.storage.store import ChatStore
-from engine.hub.dials import Calibration, Cost, DialCost
+from engine.library.dials import Calibration, Cost, DialCost
 
 DAY = 86_400.0
 _CHATS = (  # title, days ago, folder, pinned

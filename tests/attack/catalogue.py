@@ -9,7 +9,7 @@ from typing import Any
 
 from engine import resources
 from engine.errors import Kind, UnderhillError
-from engine.hub import catalogue
+from engine.library import catalogue
 from engine.regular_file import parse_json
 from engine.session.known_facts import catalogue_facts
 from tests.attack.case import Case

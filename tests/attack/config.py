@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import resources
-from engine.hub.skeleton import build_skeleton
+from engine.convert.skeleton import build_skeleton
 from engine.models.families import read_spec
 from engine.session.known_facts import remote_facts
 from engine.session.pills import Pills

@@ -9,13 +9,13 @@ from pathlib import Path
 from app.attachments import reading
 from app.import_export import import_chats
 from engine import regular_file
-from engine.hub import finders, judging
-from engine.hub.app_places import FILES, HUGGING_FACE, OLLAMA, Place
-from engine.hub.checkpoint import Checkpoint
-from engine.hub.origin import origin, small_files
-from engine.hub.shown import FoundModel
-from engine.hub.sources.extents import read_file
-from engine.hub.sources.opening import open_source
+from engine.formats.checkpoint import Checkpoint
+from engine.formats.extents import read_file
+from engine.formats.opening import open_source
+from engine.formats.origin import origin, small_files
+from engine.library import external_models, import_compatibility
+from engine.library.app_places import FILES, HUGGING_FACE, OLLAMA, Place
+from engine.library.entries import FoundModel
 from engine.session import preflight
 from engine.session.evaluate import sequences
 from engine.store.disk import open_file
@@ -62,15 +62,18 @@ LOOKERS: dict[str, tuple[str, Callable[[Path], object]]] = {
                                   lambda path: origin(path.parents[3])),
     "files beside weights": ("m/tokenizer.json", lambda path: small_files(path.parent)),
     "before an import": ("m/config.json", lambda path: preflight.check_files(path.parent, False)),
-    "models of an app": ("models/m.gguf", lambda path: finders.find(_quiet, [Place("app", FILES, path.parent)])),
+    "models of an app": ("models/m.gguf",
+                         lambda path: external_models.find(_quiet, [Place("app", FILES, path.parent)])),
     "checkpoints of an app": ("models/m/config.json",
-                              lambda path: finders.find(_quiet, [Place("app", FILES, path.parents[1])])),
+                              lambda path: external_models.find(_quiet, [Place("app", FILES, path.parents[1])])),
     "models of the hub's cache": ("hub/models--a--b/snapshots/c/config.json",
-                                  lambda path: finders.find(_quiet, [Place("app", HUGGING_FACE, path.parents[3])])),
+                                  lambda path: external_models.find(
+                                      _quiet, [Place("app", HUGGING_FACE, path.parents[3])])),
     "models of Ollama": ("o/manifests/r/library/n/t",
-                         lambda path: finders.find(_quiet, [Place("app", OLLAMA, path.parents[4])])),
-    "a found GGUF": ("m.gguf", lambda path: judging.gguf(_found(path, "gguf"))),
-    "a found checkpoint": ("m/config.json", lambda path: judging.checkpoint(_found(path.parent, "safetensors"))),
+                         lambda path: external_models.find(_quiet, [Place("app", OLLAMA, path.parents[4])])),
+    "a found GGUF": ("m.gguf", lambda path: import_compatibility.gguf(_found(path, "gguf"))),
+    "a found checkpoint": ("m/config.json",
+                           lambda path: import_compatibility.checkpoint(_found(path.parent, "safetensors"))),
 }  # fmt: skip
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from engine import limits
-from engine.hub.remote.client import Hub, connect
-from engine.hub.remote.outline import read_outline
-from engine.hub.remote.search import search
+from engine.hub.client import Hub, connect
+from engine.hub.outline import read_outline
+from engine.hub.search import search
 from tests.attack.case import Case
 from tests.attack.given import JSON, VALUES
 from tests.hubserver.hostile import HostileHub, Script, endless, head

@@ -10,14 +10,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from engine.hub.cards import describe
-from engine.hub.importer import import_checkpoint
-from engine.hub.listing import card
+from engine.convert.importer import import_checkpoint
+from engine.library.cards import describe
+from engine.library.listing import card
 from engine.store import manifest as manifests
 from engine.store.reader import load_manifest
 from tests.attack.case import Case
 from tests.attack.given import JSON, changed, spoiled
-from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.engine.formats.tiny_checkpoint import write_checkpoint
 
 
 def cases() -> list[Case]:

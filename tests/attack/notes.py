@@ -9,11 +9,12 @@ from pathlib import Path
 
 from app.settings import preferences
 from engine.experts.eam import EamCollection
-from engine.hardware import kept as hardware
-from engine.hub import dials, folders, kept, listing, origin, seen, transfer, trash, underway, unfinished
-from engine.hub.home import HOME
-from engine.hub.remote import configs, download, tokens
-from engine.hub.shown import HubModel
+from engine.formats import origin
+from engine.hardware import settings_file as hardware
+from engine.hub import active_downloads, configs, download, tokens
+from engine.library import dials, folders, listing, offline_index, partial_imports, settings_file, store_copy, trash
+from engine.library.entries import HubModel
+from engine.library.home import HOME
 from engine.session import policy_weights
 from engine.session.calibration_state import Kept
 from engine.store.journal import Journal
@@ -34,17 +35,17 @@ def _config_place() -> str:
 
 
 READERS: dict[str, tuple[str, Reader]] = {
-    "settings": ("settings.json", lambda home: kept.read()),
+    "settings": ("settings.json", lambda home: settings_file.read()),
     "folders": ("settings.json", lambda home: folders.paths()),
     "library": ("settings.json", lambda home: listing.listing()),
-    "seen": ("seen.json", lambda home: seen.cards(home / "models")),
-    "transfers": ("transfers.json", lambda home: underway.read()),
+    "seen": ("seen.json", lambda home: offline_index.cards(home / "models")),
+    "transfers": ("transfers.json", lambda home: active_downloads.read()),
     "hardware": ("hardware.json", lambda home: hardware._rows(home)),
     "tokens": ("tokens.json", lambda home: tokens._hubs()),
     "preferences": ("preferences.json", lambda home: preferences.load(home / "preferences.json")),
     "calibration": ("calibration.json", lambda home: dials.read(home)),
-    "unfinished": ("m.partial/import.json", lambda home: unfinished.read(home / "m")),
-    "copy": ("copy.json", lambda home: transfer.read(home)),
+    "unfinished": ("m.partial/import.json", lambda home: partial_imports.read(home / "m")),
+    "copy": ("copy.json", lambda home: store_copy.read(home)),
     "origin": ("download.json", lambda home: origin.origin(home)),
     "download": ("download.json", lambda home: download._noted(home)),
     "config of a hub": (_config_place(), _config_kept),

@@ -9,12 +9,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from engine.hub.checkpoint import INDEX, Checkpoint
-from engine.hub.layouts import find_experts
-from engine.hub.sources.opening import open_source
+from engine.convert.expert_plan import find_experts
+from engine.formats.checkpoint import INDEX, Checkpoint
+from engine.formats.opening import open_source
 from tests.attack.case import Case
 from tests.attack.given import JSON, spoiled
-from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.engine.formats.tiny_checkpoint import write_checkpoint
 
 SHARD = "model-00000.safetensors"
 NAME = "model.layers.0.self_attn.q_proj.weight"

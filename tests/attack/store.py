@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import resources
-from engine.hub.importer import import_checkpoint
+from engine.convert.importer import import_checkpoint
 from engine.session.facts import spec_of
 from engine.store import manifest as manifests
 from engine.store.reader import Store

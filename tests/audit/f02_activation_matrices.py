@@ -13,7 +13,7 @@ from engine.experts.policies import ActivationAware
 from engine.experts.predictors import Eam
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
-from engine.hub import library
+from engine.library import library
 from engine.session import Session
 from engine.session.memories import MATRICES, RESIDENTS
 from engine.tracing.recorder import Recorder

@@ -14,7 +14,7 @@ from engine import client, protocol
 from engine.cli.main import main
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
-from engine.hub import library
+from engine.library import library
 from engine.session import Session, robustness
 from engine.settings import ALL
 from tests.audit.finding import Finding

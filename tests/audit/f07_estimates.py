@@ -20,8 +20,8 @@ from engine.hardware.machine import Machine
 from engine.hardware.measuring import probe_fully
 from engine.hardware.plan import make_plan
 from engine.hardware.rates import Rates
-from engine.hub import catalogue, library
 from engine.kernels.choice import available
+from engine.library import catalogue, library
 from engine.session import Session, measured
 from engine.session.known_facts import catalogue_facts
 from engine.session.pills import Pills

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 from transformers.utils import logging
 
+from engine.convert.importer import import_checkpoint
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
-from engine.hub.importer import import_checkpoint
 from engine.models.decoder import Decoder
 from engine.session import Session
 from tests.audit.finding import Finding

@@ -11,14 +11,14 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 
+from engine.convert.expert_plan import find_experts
+from engine.convert.pieces import read_piece
 from engine.errors import UnderhillError
-from engine.hub.layouts import find_experts
-from engine.hub.pieces import read_piece
-from engine.hub.sources.decoded import DecodedEntry
-from engine.hub.sources.opening import open_source
+from engine.formats.decoded import DecodedEntry
+from engine.formats.opening import open_source
 from tests.audit.finding import Finding
-from tests.engine.hub.sources.test_packed import KEPT, pack
-from tests.engine.hub.sources.test_packed_mlx import PARTS, as_mlx
+from tests.engine.formats.test_packed import KEPT, pack
+from tests.engine.formats.test_packed_mlx import PARTS, as_mlx
 
 READ = ("nvfp4", "mxfp4", "modelopt", "auto-round as GPTQ", "nf4", "nf4 twice", "bitsandbytes fp4", "hqq 4 bits")
 SMALL = {"num_hidden_layers": 1, "num_experts": 2, "vocab_size": 96}

@@ -12,9 +12,9 @@ from transformers import AutoConfig
 from transformers.utils import logging
 
 from engine.errors import Kind, UnderhillError
+from engine.formats.gguf_splits import SPLITS
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
-from engine.hub.sources.gguf_splits import SPLITS
 from engine.models.families import read_spec
 from engine.session import Session, foresight
 from engine.session.observe import observe

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.hub import catalogue
-from engine.hub.sources.families import opens
-from engine.hub.sources.gguf_names import ARCHITECTURES
+from engine.formats.families import opens
+from engine.formats.gguf_names import ARCHITECTURES
+from engine.library import catalogue
 from tests.audit.finding import Finding
 
 WANTED = (

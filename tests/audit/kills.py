@@ -17,13 +17,13 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.engine.hub.remote.killing import MOST, Killer, Outcome
+from tests.engine.hub.killing import MOST, Killer, Outcome
 from tests.hubserver import HubServer
 
 
 def kill(form: str, rounds: int, seed: int) -> Outcome:
     """One form."""
-    from tests.engine.hub.forms import FORMS  # with transformers, which the processes that are killed do without
+    from tests.engine.formats.forms import FORMS  # with transformers, which the processes that are killed do without
 
     with tempfile.TemporaryDirectory() as temporary, HubServer() as server:
         FORMS[form](Path(temporary) / "served")
@@ -32,7 +32,7 @@ def kill(form: str, rounds: int, seed: int) -> Outcome:
 
 def main() -> None:
     """Print one line a form. Exit code 1: a model was another one, or too much came twice."""
-    from tests.engine.hub.forms import FORMS
+    from tests.engine.formats.forms import FORMS
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="kills at random moments, besides five at given ones")

@@ -18,8 +18,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engine.hub.checkpoint import Checkpoint
-from engine.hub.layouts import find_experts
+from engine.convert.expert_plan import find_experts
+from engine.formats.checkpoint import Checkpoint
 from engine.models.compat.decoder import CompatDecoder
 from engine.models.open import open_decoder
 from tests.engine.models.compat.checkpoint import Dense, random_model

@@ -28,7 +28,7 @@ from engine import resources
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.thresholds import ScoreRecorder, from_scores
 from engine.hardware.shares import dial_shares
-from engine.hub.dials import DIALS
+from engine.library.dials import DIALS
 from engine.session import Session
 from engine.session.calibration import TOKENS
 from engine.session.evaluate import Sums, compared, sequences

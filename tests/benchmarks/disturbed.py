@@ -20,7 +20,7 @@ import time
 
 from app.platform.thread_priority import lower_latency
 from engine import client, protocol
-from engine.hub.home import HOME
+from engine.library.home import HOME
 
 ANSWERS = 8  # of a turn
 QUESTION = "Tell me a story about a brave dog."

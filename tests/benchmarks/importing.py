@@ -54,7 +54,7 @@ def _tensors(shape: Shape, layer: int) -> list[tuple[str, tuple[int, int]]]:
 
 def run(source: Path, destination: Path) -> dict[str, Any]:
     """Import in this process, what is written of experts thrown away."""
-    from engine.hub.importer import import_checkpoint
+    from engine.convert.importer import import_checkpoint
     from engine.store.output import OutputFiles
     from engine.store.writer import StoreWriter
 

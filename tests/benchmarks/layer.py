@@ -21,9 +21,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from engine.convert.expert_plan import find_experts
 from engine.experts.backend import Step
-from engine.hub.checkpoint import Checkpoint
-from engine.hub.layouts import find_experts
+from engine.formats.checkpoint import Checkpoint
 from engine.kernels.memory import PAGE
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec

@@ -17,7 +17,7 @@ import tempfile
 from typing import Any
 from unittest.mock import patch
 
-from engine.hub import library
+from engine.library import library
 from engine.session import Session
 from engine.store import reader
 from tests.audit.f01_sequences import chain

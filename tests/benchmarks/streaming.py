@@ -59,12 +59,12 @@ def serve(folder: Path, rate: float) -> None:
 
 def measure(way: str, endpoint: str, place: Path) -> dict[str, Any]:
     """One way, in this process."""
-    from engine.hub.importer import import_checkpoint
-    from engine.hub.remote import streaming
-    from engine.hub.remote.client import connect
-    from engine.hub.remote.download import download
-    from engine.hub.remote.meter import Progress
-    from engine.hub.remote.outline import read_outline
+    from engine.convert.importer import import_checkpoint
+    from engine.hub import streaming
+    from engine.hub.client import connect
+    from engine.hub.download import download
+    from engine.hub.meter import Progress
+    from engine.hub.outline import read_outline
 
     huggingface_hub.constants.HF_HUB_OFFLINE = False
     folder, most = place / "downloads" / "moe", 0

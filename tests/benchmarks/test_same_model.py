@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.hub.checkpoint import Checkpoint
+from engine.formats.checkpoint import Checkpoint
 from engine.quantization.planes import decode_expert
 from engine.session import Session
 from engine.store.reader import Store

@@ -23,7 +23,7 @@ from typing import Any
 from unittest.mock import patch
 
 from engine import resources
-from engine.hub import library
+from engine.library import library
 from engine.session import Session
 from engine.session.evaluate import sequences
 from engine.session.memories import MATRICES, RESIDENTS

@@ -48,7 +48,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.application import Application
 from engine import protocol
-from engine.hub.home import HOME
+from engine.library.home import HOME
 from engine.process import engine_process
 from tests.app.homes import lived_in
 from tests.benchmarks import threads

@@ -46,7 +46,7 @@ from app.telemetry.heatmap import ExpertHeatmap
 from app.telemetry.history import TelemetryHistory
 from app.transcript.view import TranscriptView
 from engine import protocol
-from engine.hub.home import HOME
+from engine.library.home import HOME
 from engine.process import engine_process
 from tests.app.fake_engine import scripted
 from tests.app.homes import lived_in

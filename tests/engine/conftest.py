@@ -15,7 +15,7 @@ from engine.session import Session
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """UNDERHILL_HOME with the built-in model imported."""
-    from engine.hub import library
+    from engine.library import library
 
     folder = tmp_path_factory.mktemp("home")
     before = os.environ.get("UNDERHILL_HOME")
@@ -38,7 +38,7 @@ def session(home: Path) -> Iterator[Session]:
 @pytest.fixture
 def mine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder for models in a home of this test's own, with the built-in model and `m` in it."""
-    from engine.hub import folders
+    from engine.library import folders
 
     monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "home"))
     for name in ("builtin", "m"):

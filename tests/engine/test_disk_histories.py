@@ -16,14 +16,14 @@ import pytest
 
 from app.storage.records import Chat, StoredMessage
 from app.storage.store import ChatStore
+from engine.convert.importer import import_checkpoint
 from engine.errors import UnderhillError
-from engine.hub import kept, library, transfer, trash
-from engine.hub.home import HOME
-from engine.hub.importer import import_checkpoint
+from engine.library import library, settings_file, store_copy, trash
+from engine.library.home import HOME
 from engine.store import journal
 from engine.store import manifest as manifests
 from engine.store.verify import verify
-from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.engine.formats.tiny_checkpoint import write_checkpoint
 from tests.faulty_disk import FaultyDisk
 
 NOTES, IMPORTS, MOVES, CHATS = 500, 200, 200, 100
@@ -69,13 +69,13 @@ def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 value = f"http://proxy{number}"
                 possible.append(value)
                 with suppress(UnderhillError):
-                    kept.change({"proxy": value})
+                    settings_file.change({"proxy": value})
                     possible = [value]
         if disk.off:
             disk.lose()
-        assert kept.read()["proxy"] in possible, f"seed {seed}"
-        kept.change({"proxy": "http://after"})
-        assert kept.read()["proxy"] == "http://after", f"seed {seed}"
+        assert settings_file.read()["proxy"] in possible, f"seed {seed}"
+        settings_file.change({"proxy": "http://after"})
+        assert settings_file.read()["proxy"] == "http://after", f"seed {seed}"
 
 
 def test_imports(tmp_path: Path, checkpoint: Path, reference: Path) -> None:
@@ -110,7 +110,7 @@ def test_deleting_restoring_and_copying(tmp_path: Path, reference: Path, monkeyp
                 do = rng.choice((
                     lambda: library.delete("m"),
                     lambda: trash.restore("m"),
-                    lambda: transfer.copy(models / "m", models / "c", lambda *_: None),
+                    lambda: store_copy.copy(models / "m", models / "c", lambda *_: None),
                     lambda: library.delete("c"),
                     library.tidy,
                 ))  # fmt: skip

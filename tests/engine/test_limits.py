@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from engine import limits
+from engine.convert.skeleton import build_skeleton
 from engine.errors import Kind, UnderhillError
-from engine.hub.checkpoint import Checkpoint
-from engine.hub.skeleton import build_skeleton
+from engine.formats.checkpoint import Checkpoint
 from engine.models.families import read_spec
 from engine.session.known_facts import remote_facts
-from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.engine.formats.tiny_checkpoint import write_checkpoint
 
 OURS = {"model_type": "qwen3_moe", "num_experts": 4, "hidden_size": 64, "num_experts_per_tok": 2}
 OTHERS = {"model_type": "jamba", "num_experts": 4, "hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 64}

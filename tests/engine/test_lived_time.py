@@ -9,9 +9,9 @@ import pytest
 from app.storage import trash as chats_trash
 from app.storage.records import Chat
 from app.storage.store import ChatStore
-from engine.hub import library, trash
+from engine.library import library, trash
 from engine.lived_time import DAY, NAME, look
-from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.engine.formats.tiny_checkpoint import write_checkpoint
 
 NOW = 1.7e9
 YEAR = 365 * DAY

@@ -13,17 +13,17 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine import resources
+from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampler, Sampling
-from engine.hub.importer import import_checkpoint
 from engine.session.facts import spec_of
 from engine.session.session import Session
 from engine.store import manifest as manifests
 from engine.store.manifest import DenseTensor
 from engine.store.reader import Store, load_manifest
 from engine.store.table import Table
-from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.engine.formats.tiny_checkpoint import write_checkpoint
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from engine import protocol
-from engine.hub import kept, library, trash
-from engine.hub.home import HOME
-from engine.hub.importer import import_checkpoint
+from engine.convert.importer import import_checkpoint
+from engine.library import library, settings_file, trash
+from engine.library.home import HOME
 from engine.process.engine_process import EngineProcess
 from engine.store.verify import verify
-from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.engine.formats.tiny_checkpoint import write_checkpoint
 from tests.waiting import PROCESS
 
 KILLS = int(os.environ.get("UNDERHILL_KILLS", "6"))  # fifty take half an hour
@@ -39,7 +39,7 @@ while True:
 """
 IMPORT = """
 import sys
-from engine.hub.importer import import_checkpoint
+from engine.convert.importer import import_checkpoint
 print("ready", flush=True)
 import_checkpoint(sys.argv[1], sys.argv[2], top=8)
 """
@@ -80,7 +80,7 @@ def test_kills_while_settings_are_written(home: Path) -> None:
         running.stdout.readline()
         time.sleep(rng.uniform(0, 0.05))
         last = int((killed(running) or [last + 1])[-1])
-        now = int(str(kept.read()["proxy"]).removeprefix("http://p"))
+        now = int(str(settings_file.read()["proxy"]).removeprefix("http://p"))
         assert last <= now <= last + 1
         last = now
     assert len(list(home.iterdir())) < KILLS + 10  # what the killed left is removed in time

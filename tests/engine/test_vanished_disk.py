@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine import protocol
-from engine.hub.home import HOME
+from engine.library.home import HOME
 from engine.process.engine_process import EngineProcess
 from engine.store.verify import verify
 from tests.vanishing_disk import VanishingDisk, vanishing_disk

@@ -13,13 +13,13 @@ from typing import Any
 from app.import_export import chat_file
 from engine import limits, regular_file
 from engine.errors import Kind, UnderhillError
+from engine.formats import gguf_header, gguf_tokenizer, safetensors_header
+from engine.formats.gguf_glance import glanced_config
+from engine.formats.gguf_metadata import Metadata
+from engine.formats.gguf_source import GgufSource
 from engine.generation import turns
 from engine.generation.formats import calls
-from engine.hub import catalogue, headers
-from engine.hub.sources import gguf_header, gguf_tokenizer
-from engine.hub.sources.gguf_glance import glanced_config
-from engine.hub.sources.gguf_metadata import Metadata
-from engine.hub.sources.gguf_source import GgufSource
+from engine.library import catalogue
 from engine.models.families import read_spec
 from engine.process import codec
 from engine.sandbox import frames
@@ -51,8 +51,8 @@ class Target:
 
 
 def _safetensors(data: bytes) -> None:
-    length = headers.header_length(SOMEWHERE, len(data), data[:8])
-    headers.parse_header(SOMEWHERE, len(data), data[8 : 8 + length])
+    length = safetensors_header.header_length(SOMEWHERE, len(data), data[:8])
+    safetensors_header.parse_header(SOMEWHERE, len(data), data[8 : 8 + length])
 
 
 class _WithTensors(io.BytesIO):

@@ -11,7 +11,7 @@ from typing import Any
 
 from safetensors import safe_open
 
-from engine.hub.sources.gguf_header import read_gguf_header
+from engine.formats.gguf_header import read_gguf_header
 
 STORED_APART = (".safetensors", ".gguf", ".bin")  # in large file storage
 

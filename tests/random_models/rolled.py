@@ -11,7 +11,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from engine.hub import encoding, importer
+from engine.convert import encoding, importer
 from engine.quantization.planes import EncodedExpert, encode
 from engine.store.layout import ROWS_PER_TILE, ExpertSpec
 from tests.random_models.shapes import ROLL, Shape

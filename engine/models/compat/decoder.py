@@ -9,9 +9,9 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from engine.convert.routed import RoutedExperts, routed_experts
+from engine.convert.skeleton import build_skeleton
 from engine.experts.backend import ExpertBackend
-from engine.hub.routed import RoutedExperts, routed_experts
-from engine.hub.skeleton import build_skeleton
 from engine.models.compat.experts import attach
 from engine.models.compat.load import NamedWeights, load_weights
 from engine.models.compat.mamba import same_steps

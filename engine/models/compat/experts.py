@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from engine.convert.skeleton import Skeleton
 from engine.experts.backend import ExpertBackend
-from engine.hub.skeleton import Skeleton
 
 IMPLEMENTATION = "underhill"
 

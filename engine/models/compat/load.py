@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from engine.convert.conversion_tables import KeyMap, projections, sort_keys
+from engine.convert.skeleton import Skeleton
 from engine.errors import Kind, UnderhillError
-from engine.hub.mapping import KeyMap, projections, sort_keys
-from engine.hub.skeleton import Skeleton
 from engine.models.weights import Weights, fetch
 from engine.translatable import msg
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.hub.skeleton import Skeleton
+from engine.convert.skeleton import Skeleton
 
 
 def same_steps(skeleton: Skeleton) -> None:

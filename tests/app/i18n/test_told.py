@@ -25,18 +25,18 @@ from engine.experts.policies import Shape, make_policy
 from engine.experts.policies.weights import Weights
 from engine.experts.precision import Thresholds
 from engine.experts.telemetry import PrefetchStats
+from engine.formats.checkpoint import Checkpoint
+from engine.formats.gguf_header import read_gguf_header
+from engine.formats.safetensors_header import read_header
 from engine.hardware import offload
 from engine.hardware.computer import describe
 from engine.hardware.fit import PROGRAM, fit
 from engine.hardware.plan import make_plan
 from engine.hardware.processor import Processor
-from engine.hub import catalogue, folders, home, library, moving, trash
-from engine.hub.checkpoint import Checkpoint
-from engine.hub.headers import read_header
-from engine.hub.remote import errors as hub_errors
-from engine.hub.remote.client import Hub, checked
-from engine.hub.sources.gguf_header import read_gguf_header
+from engine.hub import errors as hub_errors
+from engine.hub.client import Hub, checked
 from engine.kernels import choice as kernels
+from engine.library import catalogue, folders, home, library, relocation, trash
 from engine.models.families import read_spec
 from engine.quantization.planes import encode_expert
 from engine.session import reading_ahead
@@ -113,8 +113,8 @@ ERRORS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "folder": (lambda p: folders.known(p / "zzz"), ("zzz",)),
     "relative": (lambda _: folders.choose("some/where"), ("some/where",)),
     "trash": (lambda _: trash.restore("zzz"), ("zzz",)),
-    "nothing to adopt": (lambda p: moving.adopt(p, lambda *_: None), ()),
-    "built-in": (lambda p: moving.move("builtin", folders.own(), lambda *_: None), ()),
+    "nothing to adopt": (lambda p: relocation.adopt(p, lambda *_: None), ()),
+    "built-in": (lambda p: relocation.move("builtin", folders.own(), lambda *_: None), ()),
     "disk full": (raising(OSError(errno.ENOSPC, "No space left on device")), ()),
     "refused": (
         raising(PermissionError(errno.EACCES, "Permission denied", "/a/what is it.bin")), ("/a/what is it.bin",),

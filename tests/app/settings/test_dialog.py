@@ -19,7 +19,7 @@ from app.settings.dialog import SettingsDialog
 from app.settings.editor import SharesEditor
 from app.theme.theme import Theme
 from engine import protocol
-from engine.hub.dials import Calibration, Cost, DialCost
+from engine.library.dials import Calibration, Cost, DialCost
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN
 from tests.app.telemetry.samples import BASE

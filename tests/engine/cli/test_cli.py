@@ -279,8 +279,8 @@ def test_what_the_system_refuses_is_a_sentence_and_a_defect_shows_its_details(
         def cards() -> None:
             raise error
 
-        monkeypatch.setattr("engine.hub.library.prepare", lambda *_: None)
-        monkeypatch.setattr("engine.hub.library.listing", cards)
+        monkeypatch.setattr("engine.library.library.prepare", lambda *_: None)
+        monkeypatch.setattr("engine.library.library.listing", cards)
         return run(capsys, "list", "--json")
 
     code, out, err = fail(PermissionError(13, "Permission denied", "/locked"))

@@ -12,17 +12,17 @@ import huggingface_hub.constants
 import keyring
 import pytest
 
-from engine.hub import kept, library
-from engine.hub.folders import location
-from engine.hub.home import home
-from engine.hub.remote import body, retry, tokens
-from engine.hub.remote.client import connect
-from engine.hub.remote.meter import Progress
+from engine.hub import ranges, retry, tokens
+from engine.hub.client import connect
+from engine.hub.meter import Progress
+from engine.library import library, settings_file
+from engine.library.folders import location
+from engine.library.home import home
 from engine.session import Session
 from engine.session.pull import look, pull
 from engine.store.reader import load_manifest
 from tests.engine.cli.test_cli import MODEL, found, run
-from tests.engine.hub.remote.test_tokens import Memory
+from tests.engine.hub.test_tokens import Memory
 from tests.hubserver import Fault, HubServer
 
 pytestmark = pytest.mark.long
@@ -103,7 +103,7 @@ def test_a_search_that_finds_nothing_and_one_that_may_not(
         code, out, err = run(capsys, *command, "--offline", "on", "--json")
         assert (code, json.loads(out)["error"]["kind"]) == (1, "offline")
     assert not server.requests
-    kept.change({"offline": True})
+    settings_file.change({"offline": True})
     assert json.loads(run(capsys, "search", "small", "--json")[1])["error"]["kind"] == "offline"
     assert not server.requests
     assert found(capsys, "search", "small", "--offline", "off")["models"]
@@ -128,18 +128,18 @@ def test_a_download_is_kept_where_somebody_asks_for_it(server: HubServer, capsys
     assert not library.models()
     server.faults = []
     found(capsys, "pull", "owner/small-moe", "--name", "mine", "--top", "4", "--keep-source")
-    kept = home() / "downloads" / "owner--small-moe"
-    assert (kept / "model.safetensors").read_bytes() == (MODEL / "model.safetensors").read_bytes()
+    settings_file = home() / "downloads" / "owner--small-moe"
+    assert (settings_file / "model.safetensors").read_bytes() == (MODEL / "model.safetensors").read_bytes()
     assert [p.name for p in library.models()] == ["mine"]
     assert run(capsys, "pull", "owner/small-moe", "--name", "mine", "--top", "4")[0] == 2
-    assert (kept / "model.safetensors").is_file()  # nobody asked to have it removed
+    assert (settings_file / "model.safetensors").is_file()  # nobody asked to have it removed
 
 
 def test_what_has_arrived_for_another_name_stays(
     server: HubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retry.Patience.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
-    monkeypatch.setattr(body, "CHUNK", 1 << 20)
+    monkeypatch.setattr(ranges, "CHUNK", 1 << 20)
     found(capsys, "pull", "owner/small-moe", "--top", "4")
     server.faults = [Fault("model.safetensors", cut=300_000, times=6), Fault("model.safetensors", cut=0)]
     assert run(capsys, "pull", "owner/small-moe", "--top", "4", "--name", "second")[0] == 1

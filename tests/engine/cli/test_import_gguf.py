@@ -9,11 +9,11 @@ import pytest
 from gguf import GGMLQuantizationType as Type
 
 from engine.cli.main import main
-from engine.hub import library
-from tests.engine.hub.sources.gguf_model import Array, write
-from tests.engine.hub.sources.test_gguf_families import saved
-from tests.engine.hub.sources.test_gguf_source import with_tokenizer
-from tests.engine.hub.sources.test_gguf_tokenizer import builtin
+from engine.library import library
+from tests.engine.formats.gguf_model import Array, write
+from tests.engine.formats.test_gguf_families import saved
+from tests.engine.formats.test_gguf_source import with_tokenizer
+from tests.engine.formats.test_gguf_tokenizer import builtin
 
 
 def kind_of(name: str, array: Array) -> Type:

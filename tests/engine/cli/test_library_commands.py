@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.hub import library
-from engine.hub.app_places import FILES, Place
+from engine.library import library
+from engine.library.app_places import FILES, Place
 from engine.session import robustness
 from tests.engine.cli.test_cli import MODEL, found, run
 
@@ -107,11 +107,11 @@ def test_a_damaged_built_in_model_is_made_anew(mine: Path, capsys: pytest.Captur
 def test_what_other_apps_have_is_found_with_the_way_to_import_it(
     mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.hub.finders.places", lambda *_: [])
+    monkeypatch.setattr("engine.library.external_models.places", lambda *_: [])
     assert "No other app" in run(capsys, "found")[1]
     shutil.copytree(MODEL, tmp_path / "studio" / "org" / "tiny")
     place = Place("LM Studio", FILES, tmp_path / "studio")
-    monkeypatch.setattr("engine.hub.finders.places", lambda *_: [place])
+    monkeypatch.setattr("engine.library.external_models.places", lambda *_: [place])
     (model,) = found(capsys, "found")
     assert (model["title"], model["app"], model["can_open"]) == ("tiny", "LM Studio", True)
     assert f'import "{model["path"]}" --name "tiny"' in run(capsys, "found")[1]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
+from engine.formats.gguf_splits import SPLITS
 from engine.generation.vetting import why_not
-from engine.hub.sources.gguf_splits import SPLITS
 
 BPE = {"a": 0, "b": 1, "ab": 2}
 SPACE = "\u2581"

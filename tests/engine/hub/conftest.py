@@ -1,45 +1,38 @@
-"""A home folder and stores that are quickly made."""
+"""A hub on loopback with one tiny model, a connection to it, and no patience."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
+import huggingface_hub.constants
 import pytest
 
-from engine.hub import folders, home
-from engine.hub.importer import import_checkpoint
-from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from engine.hub.client import Hub, connect
+from engine.hub.retry import Patience
+from tests.engine.formats.tiny_checkpoint import write_checkpoint
+from tests.hubserver import HubServer
+
+QUICK = Patience(first=0.01, most=0.05, tries=3)
 
 
-@pytest.fixture(scope="session")
-def made_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store to copy from; nobody changes it."""
-    place = tmp_path_factory.mktemp("made")
-    return import_checkpoint(write_checkpoint(place / "source", layers=2, experts=4), place / "store")
-
-
-@pytest.fixture
-def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder for models in an empty home."""
-    monkeypatch.setenv(home.HOME, str(tmp_path / "home"))
-    folders.own().mkdir(parents=True)
-    return folders.own()
+@pytest.fixture(autouse=True)
+def _network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loopback is no network: these tests may use it. No token of the person who runs them is read."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    for name in ("HF_TOKEN", "HF_ENDPOINT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
 
 
 @pytest.fixture
-def other(models: Path, tmp_path: Path) -> Path:
-    """A second folder of the library."""
-    folders.add(tmp_path / "other disk")
-    return tmp_path / "other disk"
+def server(tmp_path: Path) -> Iterator[HubServer]:
+    with HubServer() as running:
+        running.add("tiny/moe", write_checkpoint(tmp_path / "served"), downloads=10)
+        yield running
 
 
 @pytest.fixture
-def put(made_store: Path, models: Path) -> Callable[..., Path]:
-    """Puts a store of a name into a folder."""
-
-    def place(name: str, folder: Path = models) -> Path:
-        return Path(shutil.copytree(made_store, folder / name))
-
-    return place
+def hub(server: HubServer) -> Iterator[Hub]:
+    with connect({"endpoint": server.url}) as opened:
+        yield opened

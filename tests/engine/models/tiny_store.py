@@ -8,7 +8,7 @@ from typing import Any
 
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from engine.hub.importer import import_checkpoint
+from engine.convert.importer import import_checkpoint
 from tests.random_models.checkpoint import TEMPLATE
 
 

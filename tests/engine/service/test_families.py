@@ -13,12 +13,12 @@ from transformers import AutoConfig
 
 from engine import protocol
 from engine.generation.chat import ChatFormat
-from engine.hub import kept
-from engine.hub.folders import location
-from engine.hub.home import home
+from engine.library import settings_file
+from engine.library.folders import location
+from engine.library.home import home
 from engine.models.families import FAMILIES
 from engine.store.reader import load_manifest
-from tests.engine.hub.chattable import VOCABULARY, write_chattable
+from tests.engine.formats.chattable import VOCABULARY, write_chattable
 from tests.engine.models.families import tiny
 from tests.engine.models.families.test_plain_attention import CASES, COMMON
 from tests.engine.models.parity import oracle_logits
@@ -54,7 +54,7 @@ def server(mine: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     monkeypatch.delenv("HF_TOKEN", raising=False)
     with HubServer() as running:
-        kept.change({"endpoint": running.url})
+        settings_file.change({"endpoint": running.url})
         yield running
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from engine.hub.remote import tokens
+from engine.hub import tokens
 from tests.hubserver import HubServer
 from tests.waiting import PROCESS
 

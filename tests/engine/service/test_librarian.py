@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from engine import protocol
-from engine.hub import folders, transfer
-from engine.hub.app_places import FILES, Place
+from engine.library import folders, store_copy
+from engine.library.app_places import FILES, Place
 from engine.service import librarian
 from engine.service.librarian import Librarian
 from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, TERMINAL, Desk, desk
@@ -29,8 +29,8 @@ __all__ = ["desk"]
 def disk(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Another folder, to which a move has to copy, in small steps."""
     folders.add(tmp_path / "disk")
-    monkeypatch.setattr(transfer, "_renamed", lambda source, destination: False)
-    monkeypatch.setattr(transfer, "CHUNK", 1 << 16)
+    monkeypatch.setattr(store_copy, "_renamed", lambda source, destination: False)
+    monkeypatch.setattr(store_copy, "CHUNK", 1 << 16)
     return tmp_path / "disk"
 
 
@@ -205,7 +205,7 @@ def test_what_other_apps_have_is_found(
 ) -> None:
     shutil.copytree(root / "resources" / "builtin" / "model", tmp_path / "studio" / "org" / "tiny")
     place = Place("LM Studio", FILES, tmp_path / "studio")
-    monkeypatch.setattr("engine.hub.finders.places", lambda *_: [place])
+    monkeypatch.setattr("engine.library.external_models.places", lambda *_: [place])
     command = desk.send(protocol.FindModels)
     (model,) = desk.wait(command).result  # type: ignore[attr-defined]
     assert isinstance(model, protocol.FoundModel)

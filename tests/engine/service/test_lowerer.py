@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine import protocol
-from engine.hub import library, replacing, trash
+from engine.library import library, replacing, trash
 from engine.session import robustness
 from engine.store.reader import Store, load_manifest
 from tests.engine.service.test_service import HELLO, SETTINGS, Desk

@@ -14,11 +14,11 @@ import keyring
 import pytest
 
 from engine import log, protocol
-from engine.hub import kept
-from engine.hub.home import home
+from engine.library import settings_file
+from engine.library.home import home
 from engine.service import shop
-from tests.engine.hub.remote.test_tokens import Memory
-from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.engine.formats.tiny_checkpoint import write_checkpoint
+from tests.engine.hub.test_tokens import Memory
 from tests.engine.service.test_service import TERMINAL, Desk, desk
 from tests.hubserver import Fault, HubServer
 from tests.waiting import until
@@ -34,7 +34,7 @@ def server(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Pa
     with HubServer() as running:
         running.add("owner/small-moe", root / "resources" / "builtin" / "model", downloads=10)
         running.add("owner/tiny-moe", write_checkpoint(tmp_path / "served"), downloads=5)
-        kept.change({"endpoint": running.url})
+        settings_file.change({"endpoint": running.url})
         yield running
 
 
@@ -78,7 +78,7 @@ def test_the_catalogue_needs_no_hub_and_waits_for_none(server: HubServer, desk: 
     assert all(m.fit is not None and m.about for m in models)
     assert not any(e.id == slow and isinstance(e, TERMINAL) for e in desk.events)
     server.speaking.set()
-    kept.change({"offline": True})
+    settings_file.change({"offline": True})
     assert len(desk.result(protocol.ListCatalogue)) == len(models)
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import shutil
 from pathlib import Path
 
-from engine.hub.importer import import_checkpoint
+from engine.convert.importer import import_checkpoint
 from tests.random_models.checkpoint import write_checkpoint
 from tests.random_models.shapes import SHAPES
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.telemetry import Snapshot
-from engine.hub import dials
+from engine.library import dials
 from engine.session import Session, fit_policy
 from engine.session import calibration as module
 from engine.session.calibration import Calibrator, calibrate

@@ -8,10 +8,10 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
+from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
 from engine.hardware.fit import fit
-from engine.hub.importer import import_checkpoint
-from engine.hub.library import card
+from engine.library.library import card
 from engine.models.families import FAMILIES
 from engine.session.config_facts import config_facts
 from engine.session.facts import model_facts, spec_of

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from engine.hardware import kept as rates
-from engine.hub import dials, seen, transfer, unfinished
-from engine.hub.home import HOME
+from engine.library import dials, offline_index, partial_imports, store_copy
+from engine.library.home import HOME
 from engine.session import calibration_state, lowered, memories, policy_weights
 from engine.store.journal import PARTIAL
 from tests.engine.experts.sources import MemorySource
@@ -24,10 +24,10 @@ READERS: dict[str, tuple[str, Callable[[Path], object], object]] = {
     "weights": (policy_weights.FILE, lambda store: policy_weights.weights_of(store, "exact"), policy_weights.DEFAULT),
     "bits": (lowered.FILE, lowered._read, {}),
     "residents": (memories.RESIDENTS, lambda store: memories.Memories(store, MemorySource(SPEC)).residents(), []),
-    "copy": (transfer.NOTE, transfer.read, None),
-    "import": (f"../m{PARTIAL}/{unfinished.NOTE}", unfinished.read, None),
+    "copy": (store_copy.NOTE, store_copy.read, None),
+    "import": (f"../m{PARTIAL}/{partial_imports.NOTE}", partial_imports.read, None),
     "rates": (rates.FILE, rates._rows, []),
-    "seen": ("seen.json", seen.cards, ()),
+    "seen": ("seen.json", offline_index.cards, ()),
     "calibration": (calibration_state.FILE, calibration_state.Kept.load, None),
 }
 MANGLED: list[Any] = [None, 1, "x", [], [1], {}, {"version": ENDLESS}, {"hobbit": {"exact": [[ENDLESS, [1] * 4]]}},
@@ -63,4 +63,4 @@ def test_so_is_a_number_without_end_in_what_a_dial_costs(store: Path) -> None:
 def test_so_are_cards_of_a_folder_that_are_none(store: Path) -> None:
     for cards in (1, [1], [[]], {"a": 1}, [{"tiers": 1}], [{"tiers": [], "tier_bytes": [1]}]):
         (store / "seen.json").write_text(json.dumps({str(store): {"cards": cards}}))
-        assert seen.cards(store) == ()
+        assert offline_index.cards(store) == ()

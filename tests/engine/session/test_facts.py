@@ -10,10 +10,10 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
-from engine.hub.importer import import_checkpoint
-from engine.hub.library import card
 from engine.kernels.native import NativeKernel, NativeMissing
+from engine.library.library import card
 from engine.models.decoder import Decoder
 from engine.models.holding import F32, KINDS, TORCH_KINDS, holding
 from engine.models.op_graph.executor import GraphExecutor

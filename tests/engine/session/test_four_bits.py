@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 import torch
 
-from engine.hub import catalogue
-from engine.hub.catalogue import FourBit
-from engine.hub.layouts import find_experts
-from engine.hub.pieces import read_piece
-from engine.hub.remote.client import Hub, connect
-from engine.hub.sources.opening import open_source
+from engine.convert.expert_plan import find_experts
+from engine.convert.pieces import read_piece
+from engine.formats.opening import open_source
+from engine.hub.client import Hub, connect
+from engine.library import catalogue
+from engine.library.catalogue import FourBit
 from engine.quantization.planes import decode_expert
 from engine.session import offers
 from engine.session.pills import Pills
 from engine.session.pull import look, pull
 from engine.store.reader import Store
-from tests.engine.hub.forms import FORMS
+from tests.engine.formats.forms import FORMS
 from tests.engine.store.tiny_store import read
 from tests.hubserver import HubServer
 

@@ -10,8 +10,8 @@ import pytest
 from engine.experts.precision import low_tier
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
-from engine.hub import dials
-from engine.hub.dials import Calibration, Cost, DialCost
+from engine.library import dials
+from engine.library.dials import Calibration, Cost, DialCost
 from engine.session import Session
 from engine.settings import ALL
 from tests.engine.session.test_session import Listener

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.hardware.fit import fit
-from engine.hub import catalogue
+from engine.library import catalogue
 from engine.models.families import FAMILIES
 from engine.session.config_facts import config_facts
 from engine.session.known_facts import catalogue_facts, looked_at_facts, remote_facts

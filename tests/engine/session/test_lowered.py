@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from engine.errors import UnderhillError
-from engine.hub import library
+from engine.library import library
 from engine.session import Session, lowered, robustness
 from engine.store.reader import Store
 from engine.store.verify import verify
-from tests.engine.hub.forms import FORMS
-from tests.engine.hub.test_kept_codes import _q4_k_m
+from tests.engine.convert.test_kept_codes import _q4_k_m
+from tests.engine.formats.forms import FORMS
 
 pytestmark = pytest.mark.long
 

@@ -12,16 +12,16 @@ import pytest
 
 from engine.errors import UnderhillError
 from engine.hardware.machine import Memory
-from engine.hub import library
-from engine.hub.home import home
-from engine.hub.remote import configs
-from engine.hub.remote.client import Hub, connect
-from engine.hub.remote.outline import read_outline
+from engine.hub import configs
+from engine.hub.client import Hub, connect
+from engine.hub.outline import read_outline
+from engine.library import library
+from engine.library.home import home
 from engine.session import measured, offers
 from engine.session.pills import Pills
-from tests.engine.hub.remote.test_gguf import quantized
-from tests.engine.hub.sources.test_packed import pack
-from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.engine.formats.test_packed import pack
+from tests.engine.formats.tiny_checkpoint import write_checkpoint
+from tests.engine.hub.test_gguf import quantized
 from tests.hubserver import Fault, HubServer
 
 pytestmark = pytest.mark.long

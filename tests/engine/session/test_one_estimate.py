@@ -12,7 +12,7 @@ from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.hardware.load import Load, Watch
 from engine.hardware.speed import figure
-from engine.hub import library
+from engine.library import library
 from engine.session import Session, verified
 from engine.session.pills import Pills
 from tests.engine.session.sizes import Quiet

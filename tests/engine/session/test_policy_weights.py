@@ -12,7 +12,7 @@ import pytest
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies import DEFAULT, Hobbit, Weights, WeightsByShare
 from engine.experts.precision import EXACT, Thresholds
-from engine.hub.dials import DIALS
+from engine.library.dials import DIALS
 from engine.session import Session, fit_policy, session
 from engine.session.calibration import thresholds_of
 from engine.session.policy_weights import FILE, Fitted, in_force, keep, read, weights_of

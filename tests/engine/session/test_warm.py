@@ -11,7 +11,7 @@ import pytest
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import ActivationAware
 from engine.generation.sampling import Sampling
-from engine.hub import library
+from engine.library import library
 from engine.session import Session
 from engine.session.memories import MATRICES, RESIDENTS, Memories
 from tests.engine.session.test_session import HELLO, Listener, ask

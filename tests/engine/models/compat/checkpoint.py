@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, PretrainedConfig
 
-from engine.hub.checkpoint import Checkpoint
-from engine.hub.mapping import ExpertPlan, Piece
+from engine.convert.conversion_tables import ExpertPlan, Piece
+from engine.formats.checkpoint import Checkpoint
 from engine.kernels.activation import Activation
 
 

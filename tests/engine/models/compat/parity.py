@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 from transformers import PretrainedConfig
 
+from engine.convert.conversion_tables import plan_experts
+from engine.convert.expert_plan import find_experts
+from engine.convert.skeleton import build_skeleton
 from engine.errors import Kind, UnderhillError
-from engine.hub.checkpoint import Checkpoint
-from engine.hub.layouts import find_experts
-from engine.hub.mapping import plan_experts
-from engine.hub.skeleton import build_skeleton
+from engine.formats.checkpoint import Checkpoint
 from engine.kernels.activation import Activation
 from engine.models.compat.decoder import ONE_BY_ONE, CompatDecoder
 from engine.models.families import read_spec

@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from engine.convert.conversion_tables import plan_experts
 from engine.errors import Kind, UnderhillError
-from engine.hub.checkpoint import Checkpoint
-from engine.hub.mapping import plan_experts
+from engine.formats.checkpoint import Checkpoint
 from engine.models.compat.decoder import CompatDecoder
 from tests.engine.models.compat.checkpoint import Dense, MemoryExperts, random_model, shapes
 from tests.engine.models.compat.parity import open_compat

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import torch
 
+from engine.convert.importer import import_checkpoint
+from engine.convert.routed import routed_experts
+from engine.convert.skeleton import build_skeleton
 from engine.experts.opening import open_runtime
-from engine.hub.importer import import_checkpoint
-from engine.hub.routed import routed_experts
-from engine.hub.skeleton import build_skeleton
 from engine.models.compat.decoder import CompatDecoder
 from engine.store.reader import Store
 

@@ -12,9 +12,9 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from engine.convert.expert_plan import find_experts
 from engine.errors import UnderhillError
-from engine.hub.checkpoint import Checkpoint
-from engine.hub.layouts import find_experts
+from engine.formats.checkpoint import Checkpoint
 from engine.kernels.activation import Activation
 from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder

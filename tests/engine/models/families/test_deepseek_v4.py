@@ -11,11 +11,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from engine.convert.expert_plan import find_experts
+from engine.convert.kept_codes import codings
 from engine.errors import UnderhillError
-from engine.hub.kept_codes import codings
-from engine.hub.layouts import find_experts
-from engine.hub.sources.opening import open_source
-from engine.hub.sources.packed_floats import MXFP4_VALUES
+from engine.formats.opening import open_source
+from engine.formats.packed_floats import MXFP4_VALUES
 from engine.models.compressed import Compressed
 from engine.models.families import read_spec
 from engine.models.open import open_decoder

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.convert.expert_plan import find_experts
 from engine.errors import Kind, UnderhillError
-from engine.hub.checkpoint import Checkpoint
-from engine.hub.layouts import find_experts
+from engine.formats.checkpoint import Checkpoint
 from engine.models.families import read_spec
 from engine.models.open import open_decoder
 from tests.engine.models.compat.parity import open_lean

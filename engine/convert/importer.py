@@ -1,0 +1,287 @@
+"""Importing a checkpoint: quantized expert by expert into a store, with flat memory, resumable at every expert."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from engine.convert.conversion_tables import ExpertPlan
+from engine.convert.encoding import encoded
+from engine.convert.expert_plan import find_experts
+from engine.convert.hashing import Report, hash_files
+from engine.convert.journal import Incoming, Spoiled
+from engine.convert.kept_codes import GROUPS, codings, dense_chunks, dense_shapes, keeps
+from engine.convert.parts import Part, parts
+from engine.convert.pieces import piece_shape
+from engine.errors import Kind, UnderhillError
+from engine.formats.opening import open_source
+from engine.formats.origin import origin
+from engine.formats.source import Source as WeightSource
+from engine.formats.source import suited
+from engine.limits import COMPANION_BYTES
+from engine.quantization import encoder
+from engine.quantization.planes import EncodedExpert
+from engine.regular_file import read_regular
+from engine.store import dtypes
+from engine.store.coding import Coding
+from engine.store.datafile import TensorShape
+from engine.store.layout import ExpertSpec
+from engine.store.manifest import VERSION, Source, TierQuality
+from engine.store.writer import Description, LayerShape, StoreWriter, record_key
+from engine.translatable import Translatable, msg
+
+__all__ = ["GROUPS", "Report", "import_checkpoint"]
+
+ENCODER = 2  # raised whenever the same checkpoint would become other bytes: no import is resumed across it
+REST = 1.0  # seconds between two looks whether a resting import may go on
+
+
+def import_checkpoint(
+    source: Path | str | Incoming,
+    destination: Path | str,
+    top: int = 8,
+    group: int | None = None,
+    progress: Report | None = None,
+    cancel: Callable[[], bool] | None = None,
+    wait: Callable[[], Translatable] | None = None,
+) -> Path:
+    """Import `source`, a folder, a GGUF file or what is still arriving, as the store `destination`.
+
+    That is replaced when all is whole.
+    top: 4 or 8 bits, or 16 (bf16) or 32 (float32) unquantized; 0 takes what suits the source. group: None takes the
+    widest of GROUPS that fits; with top 0 or 4, of a source of about 4 bits, its own codes and groups (kept_codes.py).
+    wait: asked between experts; as long as it answers with a sentence, that is reported and nothing else is done.
+    Interrupted in whatever way, the next call with the same arguments continues, and ends in the same bytes.
+    Raises UnderhillError: what open_source, find_experts, StoreWriter and Incoming raise, BROKEN_FILE when weights are
+    not finite, CANCELLED once cancel() is true.
+    """
+
+    def report(phrase: Translatable, done: int, total: int) -> None:
+        if cancel is not None and cancel():
+            raise UnderhillError(Kind.CANCELLED, msg("The import was stopped."), msg("Import again to continue it."))
+        if progress is not None:
+            progress(phrase, done, total)
+
+    incoming = None if isinstance(source, Path | str) else source
+    checkpoint = open_source(source) if isinstance(source, Path | str) else source.source
+    exact = keeps(checkpoint, top, group)
+    top = top or suited(checkpoint.form.bits)
+    report(msg("Reading the model's outline"), 0, 0)
+    plan = find_experts(checkpoint)
+    layers = _layer_shapes(checkpoint, plan, top, group, codings(checkpoint, plan) if exact else {})
+    dense = dense_shapes(checkpoint, plan, exact)
+    with (
+        checkpoint.companions() as copies,
+        StoreWriter(Path(destination), _identity(checkpoint, incoming, copies, layers, dense), layers, dense) as writer,
+    ):
+        work = _Work(writer, checkpoint, plan, parts(checkpoint, plan, layers, dense), dense, report, wait)
+        if incoming is None:
+            work.write()
+            hashes = hash_files(writer, checkpoint.originals, report)
+        else:
+            work.write_arriving(incoming)
+            known = {f.name for f in incoming.files}
+            rest = tuple(path for path in checkpoint.originals if path.name not in known)
+            hashes = (*incoming.files, *hash_files(writer, rest, report))
+        (repo, revision), form = origin(checkpoint.path), checkpoint.form
+        return writer.finish(
+            Description(
+                Source(str(checkpoint.path.resolve()), repo, revision, hashes, form.name, form.bits),
+                str(checkpoint.config["model_type"]),
+                checkpoint.config,
+                copies,
+                _quality(writer, layers),
+            )
+        )
+
+
+def _layer_shapes(
+    checkpoint: WeightSource, plan: ExpertPlan, top: int, group: int | None, kept: Mapping[int, tuple[Coding, ...]]
+) -> list[LayerShape]:
+    """The spec of every MoE layer, after checking that all its experts have the same shape.
+
+    kept: by layer, how its matrices are coded, where some keep their codes.
+    """
+    shapes: dict[int, tuple[int, int]] = {}
+    for layer, experts in plan.layers.items():
+        shape = piece_shape(checkpoint, experts[0].matrices["up"])
+        if len(shape) != 2:
+            raise _contradiction(layer, 0, "up")
+        rows, cols = shape
+        for e, expert in enumerate(experts):
+            for name, piece in expert.matrices.items():
+                if piece_shape(checkpoint, piece) != ((cols, rows) if name == "down" else (rows, cols)):
+                    raise _contradiction(layer, e, name)
+            for name, piece in expert.biases.items():
+                if piece_shape(checkpoint, piece) != ((cols,) if name == "down" else (rows,)):
+                    raise _contradiction(layer, e, msg("{name} bias", name=name))
+        shapes[layer] = (cols, rows)
+    if group is None:
+        fitting = (g for g in GROUPS if all(n % g == 0 for shape in shapes.values() for n in shape))
+        group = next(fitting, GROUPS[-1])
+    try:
+        return [
+            LayerShape(i, len(plan.layers[i]), spec_of(plan, shape, top, group, kept.get(i, ())))
+            for i, shape in shapes.items()
+        ]
+    except ValueError as cause:
+        raise UnderhillError(
+            Kind.BAD_REQUEST, msg("The experts cannot be stored like this: {cause}.", cause=cause)
+        ) from cause
+
+
+def spec_of(plan: ExpertPlan, shape: tuple[int, int], top: int, group: int, codings: tuple[Coding, ...]) -> ExpertSpec:
+    """The spec of experts of [hidden, intermediate]. codings: () where all are quantized, in groups of `group`."""
+    return ExpertSpec(*shape, top, codings[0].group if codings else group, plan.has_gate, plan.has_bias, codings)
+
+
+def _identity(
+    checkpoint: WeightSource, incoming: Incoming | None, copies: tuple[Path, ...], layers: list[LayerShape],
+    dense: Sequence[TensorShape],
+) -> str:  # fmt: skip
+    """A digest of everything that decides which bytes the store will have."""
+    if incoming is None:
+        files: list[Any] = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in checkpoint.files]
+    else:
+        files = [*(asdict(f) for f in incoming.files), *incoming.marks]
+    # small files may be made anew every time
+    small = [(f.name, hashlib.sha256(read_regular(f, COMPANION_BYTES)).hexdigest()) for f in copies]
+    how = [encoder.name(x.spec) for x in layers]  # native code and torch differ in the last bits
+    what = [
+        VERSION,
+        ENCODER,
+        how,
+        str(checkpoint.path.resolve()),
+        files,
+        small,
+        [asdict(x) for x in layers],
+        [asdict(x) for x in dense],
+    ]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()
+
+
+class _Work:
+    """The parts of a store, those that are not done yet, quantized or copied and written."""
+
+    def __init__(
+        self, writer: StoreWriter, source: WeightSource, plan: ExpertPlan, found: tuple[Part, ...],
+        dense: Sequence[TensorShape], report: Report, wait: Callable[[], Translatable] | None,
+    ) -> None:  # fmt: skip
+        self._dense = {shape.name: shape for shape in dense}
+        self._writer, self._source, self._plan = writer, source, plan
+        self._parts = found
+        self._report, self._wait = report, wait
+        self._layers = sorted({part.layer.index for part in found if part.layer is not None})
+        self._done = self._total = 0
+
+    def write(self) -> None:
+        """Experts, then the rest, in the order in which they lie in the store."""
+        for kind in ([p for p in self._parts if p.layer is not None], [p for p in self._parts if p.layer is None]):
+            self._begin(kind)
+            for part, expert in encoded(self._source, self._plan, self._todo(kind), None, self._rest):
+                self._take(part, expert)
+                del expert  # before the next one is waited for
+
+    def write_arriving(self, incoming: Incoming) -> None:
+        """All of them, in the order in which their weights come."""
+        try:
+            while True:
+                try:
+                    self._begin(self._parts)
+                    todo = self._todo(incoming.start(self._writer, self._parts))
+                    for part, expert in encoded(self._source, self._plan, todo, incoming, self._rest):
+                        self._take(part, expert)
+                        del expert
+                        incoming.wrote(part)
+                    incoming.finish()
+                    return
+                except Spoiled:
+                    continue  # what was made of it is to be made again; a second time it is an error
+        finally:
+            incoming.close()
+
+    def _begin(self, kind: Sequence[Part]) -> None:
+        self._total = sum(part.nbytes for part in kind)
+        todo = self._todo(kind)
+        self._done = self._total - sum(part.nbytes for part in todo)
+        if todo:  # said before the first part is made, which of weights that arrive may take long
+            self._report(self._phrase(todo[0]), self._done, self._total)
+
+    def _todo(self, kind: Sequence[Part]) -> list[Part]:
+        return [part for part in kind if self._writer.done(part.key) is None]
+
+    def _rest(self) -> None:
+        """Between two experts: wait for as long as there is a reason to."""
+        while self._wait is not None and (reason := self._wait()):
+            self._report(reason, self._done, self._total)
+            time.sleep(REST)
+
+    def _take(self, part: Part, expert: EncodedExpert | None) -> None:
+        if part.layer is None or expert is None:
+            self._writer.write_dense(part.name, self._chunks(part.name))
+            return
+        errors = {str(tier): error for tier, error in expert.squared_error.items()}
+        self._writer.write_record(
+            part.layer.index, part.expert, expert.record, {"error": errors, "norm": expert.squared_norm}
+        )
+        self._done += part.nbytes
+        self._report(self._phrase(part), self._done, self._total)
+
+    def _phrase(self, part: Part) -> Translatable:
+        if part.layer is None:
+            return msg("Copying the other weights")
+        first, last = self._layers[0], self._layers[-1]
+        return msg("Quantizing layer {index} of {last}", index=part.layer.index - first + 1, last=last - first + 1)
+
+    def _chunks(self, name: str) -> Iterator[memoryview]:
+        shape = self._dense[name]
+        dtype = dtypes.TORCH[shape.listed[0]]
+        for chunk in dense_chunks(self._source, shape):
+            if dtype.is_floating_point and not _finite(torch.frombuffer(chunk, dtype=dtype)):
+                raise UnderhillError(
+                    Kind.BROKEN_FILE,
+                    msg("{name} holds numbers that are not finite.", name=name),
+                    msg("The checkpoint is damaged; download it again."),
+                )
+            yield chunk
+            self._done += chunk.nbytes
+            self._report(msg("Copying the other weights"), self._done, self._total)
+
+
+def _quality(writer: StoreWriter, layers: list[LayerShape]) -> tuple[TierQuality, ...]:
+    """Bits per weight and relative error of every tier, over all experts."""
+    notes = [writer.done(record_key(x.index, e))[1] for x in layers for e in range(x.experts)]
+    norm = math.fsum(n["norm"] for n in notes)
+    weights = sum(x.experts * x.spec.parameters for x in layers)
+    result = []
+    for tier in layers[0].spec.tiers:
+        error = math.fsum(n["error"][str(tier)] for n in notes)
+        size = sum(x.experts * x.spec.layout.bytes_for(tier) for x in layers)
+        result.append(TierQuality(tier, 8 * size / weights, math.sqrt(error / norm) if norm else 0.0))
+    return tuple(result)
+
+
+def _contradiction(layer: int, expert: int, name: str) -> UnderhillError:
+    return UnderhillError(
+        Kind.BROKEN_FILE,
+        msg(
+            "The {name} of expert {expert} in layer {layer} has another shape than its neighbours.",
+            name=name,
+            expert=expert,
+            layer=layer,
+        ),
+        msg("The checkpoint is damaged; download it again."),
+    )
+
+
+def _finite(numbers: torch.Tensor) -> bool:
+    """A piece at a time: the test of a whole chunk would take several times its memory."""
+    return all(bool(piece.float().isfinite().all()) for piece in numbers.split(1 << 19))

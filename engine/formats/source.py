@@ -1,0 +1,150 @@
+"""What the importer asks of a source: a config, tensors under the names they have on the hub, small files beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.formats.extents import Extent
+from engine.quantization.grouped import GroupedCodes
+from engine.store.coding import Coding
+from engine.translatable import NO_TEXT, Translatable, msg
+
+ACT_ORDER = ", act-order"  # ends the name of a form whose inputs are in groups of their own
+_COARSE = 5.25  # bits per expert weight; MXFP4, GPTQ, AWQ and GGUF up to Q4_K_M have fewer
+
+
+class TensorInfo(Protocol):
+    """One tensor as it is handed out. dtype as in safetensors."""
+
+    @property
+    def name(self) -> str:
+        """As on the hub."""
+
+    @property
+    def dtype(self) -> str:
+        """'BF16', 'F32' and so on."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """In torch's order."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its data as it is handed out."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a source holds its weights. bits: about how many an expert weight takes in it, scales included."""
+
+    name: str
+    bits: float
+
+
+class CodedRows(Protocol):
+    """A matrix [rows, columns] whose codes can be kept as they are."""
+
+    @property
+    def coding(self) -> Coding:
+        """How all of its rows are coded, from headers alone."""
+
+    def grouped(self, start: int, stop: int) -> GroupedCodes:
+        """Rows start .. stop. Raises UnderhillError(BROKEN_FILE or DISK_ERROR)."""
+
+
+class Source(Protocol):
+    """A model to import, whatever it is stored as. Opening reads headers and no weights."""
+
+    @property
+    def path(self) -> Path:
+        """What was chosen: a folder or a file."""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """As its config.json says it, or would."""
+
+    @property
+    def entries(self) -> Mapping[str, TensorInfo]:
+        """All tensors by name."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that hold the weights."""
+
+    @property
+    def originals(self) -> tuple[Path, ...]:
+        """The files that decide what the store will hold, weights first."""
+
+    @property
+    def form(self) -> Form:
+        """The format, and how fine it is."""
+
+    def companions(self) -> AbstractContextManager[tuple[Path, ...]]:
+        """The small files to take along (config, tokenizer, template), sorted by name, there while inside."""
+
+    def entry(self, name: str) -> TensorInfo:
+        """One tensor. Raises UnderhillError(MISSING_FILE)."""
+
+    def tensor(self, name: str) -> Tensor:
+        """A whole tensor. Raises as `part`."""
+
+    def part(self, name: str, index: tuple[int, ...], rows: tuple[int, int] | None = None) -> Tensor:
+        """tensor[index] (leading dimensions), or tensor[index][rows[0]:rows[1]]; reads little more than that.
+
+        Raises UnderhillError: MISSING_FILE when there is no such tensor, BROKEN_FILE, DISK_ERROR.
+        """
+
+    def coded(self, name: str) -> CodedRows | None:
+        """The rows of a tensor as the codes that they are, where a record can keep them as they are; None elsewhere."""
+
+    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
+        """Where in the files all bytes lie that reading tensor[index] needs. Raises UnderhillError(MISSING_FILE)."""
+
+    def chunks(self, name: str) -> Iterator[memoryview]:
+        """The bytes of a tensor in small pieces; each may be overwritten by the next."""
+
+
+def lacking(name: str) -> UnderhillError:
+    """MISSING_FILE for a tensor that is not there."""
+    return UnderhillError(
+        Kind.MISSING_FILE, msg("The checkpoint lacks the tensor {name}.", name=name), msg("Download the model again.")
+    )
+
+
+def suited(bits: float) -> int:
+    """Bits of the finest tier that is worth storing of a source with so many per expert weight: 4 or 8."""
+    return 4 if 0 < bits < _COARSE else 8
+
+
+def again(form: str, bits: float, top: int, kept: bool) -> Translatable:
+    """A sentence where a source of about 4 bits was stored with 4 that are not its own, so that it lost twice; else ''.
+
+    top: bits stored. kept: whether any expert has the codes of its source.
+    """
+    if kept or top != suited(bits) or suited(bits) != 4:
+        return NO_TEXT
+    if form.endswith(ACT_ORDER):
+        return msg(
+            "Its codes could not be kept, since act-order puts each of its inputs into a group of its own: they were "
+            "quantized a second time, and the errors told are what that cost."
+        )
+    return msg("Its codes were not kept but quantized a second time; the errors told are what that cost.")
+
+
+def bound(form: str, bits: float) -> Translatable:
+    """A sentence on what a coarse source means for every tier of the store; '' where it means nothing."""
+    if not 0 < bits < 16:
+        return NO_TEXT
+    return msg(
+        "Its source was already quantized ({form}, about {bits} bits per weight), which limits the quality of "
+        "every precision: errors are measured against that source, not against the original model.",
+        form=form,
+        bits=f"{bits:.3g}",
+    )

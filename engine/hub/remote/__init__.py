@@ -1,1 +1,0 @@
-"""Models that are not here yet: searching a hub, looking at what a model is, and fetching it."""

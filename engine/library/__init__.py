@@ -1,0 +1,1 @@
+"""The models on this computer: folders, lists, trash, copies, settings shared by window and terminal."""

@@ -1,0 +1,55 @@
+"""Damage that shows only when a store is read: what helps, said where it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+from engine.library import folders
+from engine.library.home import BUILTIN
+from engine.translatable import Translatable, msg
+
+FLAG = "damaged"  # a file in the store of the built-in model: it is made anew before it is opened again
+_KINDS = (Kind.BROKEN_FILE, Kind.MISSING_FILE)
+
+
+@contextmanager
+def explained(store: Path) -> Iterator[None]:
+    """Errors of damage in this store say what to do about this very one."""
+    try:
+        yield
+    except UnderhillError as error:
+        if error.kind not in _KINDS:
+            raise
+        raise UnderhillError(error.kind, error.sentence, remedy(store)) from error
+
+
+def remedy(store: Path, named: bool = False) -> Translatable:
+    """What to do about a damaged store; the built-in one is noted as damaged, so that opening it again helps.
+
+    named: everything that is damaged has been named.
+    """
+    if store != folders.own() / BUILTIN:
+        if named:
+            return msg("Import it again.")
+        known = any(store.parent == folder for folder in folders.paths())
+        model = store.name if known else str(store)
+        return msg(
+            "Import it again. “Check every byte” in the library, or "
+            "`underhill-cli verify {model}`, names everything that is damaged.",
+            model=model,
+        )
+    try:
+        (store / FLAG).touch()
+    except OSError:
+        return msg("Delete it (`underhill-cli rm builtin`): it is made anew when it is next used.")
+    if named:
+        return msg("Open the built-in model again: it is made anew.")
+    return msg("Open the built-in model again: it is made anew. `underhill-cli verify builtin` checks it.")
+
+
+def is_known(store: Path) -> bool:
+    """Whether the store has turned out to be damaged, or is no longer there: nobody should go on with it."""
+    return (store / FLAG).exists() or not store.is_dir()

@@ -1,0 +1,145 @@
+"""Models that other apps keep on this computer: found, looked at from outside, and left alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine.convert.importer import Report
+from engine.formats.gguf_files import SUFFIX, model_name
+from engine.library import import_compatibility
+from engine.library.app_places import HUGGING_FACE, OLLAMA, Place, places
+from engine.library.entries import FoundModel
+from engine.regular_file import read_json
+from engine.translatable import msg
+
+MOST = 20_000  # files looked at in one place
+DEEPEST = 6  # folders
+_MODEL = "application/vnd.ollama.image.model"
+_TEMPLATE = "application/vnd.ollama.image.template"
+
+
+def find(
+    report: Report, where: Sequence[Place] | None = None, rate: import_compatibility.Rate = import_compatibility.unrated
+) -> tuple[FoundModel, ...]:
+    """What other apps have, those that can be opened first, the largest first. report may raise to stop.
+
+    where: None looks in the usual places of this system. Folders that may not be read are passed over. rate: says how
+    one would run here.
+    """
+    if where is None:
+        where = places(sys.platform, os.environ, Path.home())
+    seen: set[Path] = set()
+    candidates: list[FoundModel] = []
+    for place in where:
+        with suppress(OSError):  # unplugged, or not ours to read
+            for item in _candidates(place):
+                real = Path(item.path).resolve()
+                if real not in seen:
+                    seen.add(real)
+                    candidates.append(item)
+    found: list[FoundModel] = []
+    for n, item in enumerate(candidates):
+        report(msg("Looking at {title}", title=item.title), n, len(candidates))
+        judged = item
+        if not item.why_not:
+            with suppress(OSError):  # gone meanwhile
+                judge = import_compatibility.gguf if item.format == "gguf" else import_compatibility.checkpoint
+                known = judge(item, rate)
+                if known is None:
+                    continue
+                judged = known
+        found.append(replace(judged, template=judged.template or item.template))
+    return tuple(sorted(found, key=lambda f: (not f.can_open, -f.nbytes, f.title)))
+
+
+def _candidates(place: Place) -> Iterator[FoundModel]:
+    if place.layout == HUGGING_FACE:
+        yield from _hugging_face(place)
+    elif place.layout == OLLAMA:
+        yield from _ollama(place)
+    else:
+        yield from _tree(place)
+
+
+def _hugging_face(place: Place) -> Iterator[FoundModel]:
+    """Every snapshot of every repository: models--OWNER--NAME/snapshots/REVISION."""
+    for repository in sorted(place.path.glob("models--*")):
+        repo = repository.name.removeprefix("models--").replace("--", "/", 1)
+        for snapshot in sorted(p for p in (repository / "snapshots").glob("*") if p.is_dir()):
+            files = sorted(p for p in snapshot.rglob("*" + SUFFIX) if p.is_file())
+            for file in files:
+                item = _gguf(place.app, f"{repo} {model_name(file)}", file)
+                if item is not None:
+                    yield replace(item, repo=repo, revision=snapshot.name)
+            if import_compatibility.is_checkpoint(snapshot) and not files:
+                yield replace(_folder(place.app, repo, snapshot), repo=repo, revision=snapshot.name)
+
+
+def _ollama(place: Place) -> Iterator[FoundModel]:
+    """Manifests name blobs: manifests/REGISTRY/OWNER/NAME/TAG -> blobs/sha256-…"""
+    top = place.path / "manifests"
+    for file in sorted(p for p in top.glob("*/*/*/*") if p.is_file()):
+        registry, owner, name, tag = file.relative_to(top).parts
+        title = f"{name}:{tag}" if owner == "library" else f"{owner}/{name}:{tag}"
+        layers = _layers(file)
+        for layer in layers:
+            if layer.get("mediaType") != _MODEL:
+                continue
+            blob = place.path / "blobs" / str(layer.get("digest", "")).replace(":", "-", 1).replace("/", "")
+            if blob.is_file():
+                item = _gguf(place.app, title, blob)
+                if item is not None:
+                    template = any(other.get("mediaType") == _TEMPLATE for other in layers)
+                    yield replace(item, repo=f"{registry}/{owner}/{name}", revision=tag, template=template)
+
+
+def _tree(place: Place) -> Iterator[FoundModel]:
+    """GGUF files and checkpoints anywhere below a folder."""
+    count = 0
+    for folder, inner, names in os.walk(place.path):
+        here = Path(folder)
+        depth = len(here.relative_to(place.path).parts)
+        inner[:] = [] if depth >= DEEPEST else sorted(d for d in inner if not d.startswith("."))
+        count += len(names)
+        if count > MOST:
+            return
+        for name in sorted(names):
+            if name.lower().endswith(SUFFIX):
+                title = here.name if name.lower() == "model" + SUFFIX else model_name(Path(name))
+                item = _gguf(place.app, title, here / name)
+                if item is not None:
+                    yield item
+        if import_compatibility.is_checkpoint(here) and any(name.endswith(".safetensors") for name in names):
+            yield _folder(place.app, here.name, here)
+
+
+def _gguf(app: str, title: str, file: Path) -> FoundModel | None:
+    try:
+        shown, nbytes, wrong = import_compatibility.first_part(file)
+    except OSError:  # a link to what is not there
+        return None
+    if not shown:
+        return None
+    return FoundModel(app, title, import_compatibility.library_name(title), str(file), "gguf", nbytes, why_not=wrong)
+
+
+def _folder(app: str, title: str, folder: Path) -> FoundModel:
+    nbytes = 0
+    for file in folder.iterdir():
+        with suppress(OSError):  # a link to what is not there
+            nbytes += file.stat().st_size
+    return FoundModel(app, title, import_compatibility.library_name(title), str(folder), "safetensors", nbytes)
+
+
+def _layers(manifest: Path) -> list[dict[str, Any]]:
+    try:
+        layers = read_json(manifest)["layers"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [layer for layer in layers if isinstance(layer, dict)] if isinstance(layers, list) else []

@@ -1,0 +1,208 @@
+"""Everything that the folders of the library hold: what can be opened, and what cannot, with the reason why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+from engine.library import folders, offline_index, partial_imports, store_copy, trash
+from engine.library.cards import describe
+from engine.library.entries import ModelFolder
+from engine.library.home import BUILTIN, COPY, RESERVED, home
+from engine.library.model_card import CLASH, MISSING, MOVING, OLD_FORMAT, UNFINISHED, UNUSABLE, ModelCard
+from engine.limits import MANIFEST_BYTES
+from engine.regular_file import read_json
+from engine.store import manifest as manifests
+from engine.store import problems
+from engine.store.journal import PARTIAL
+from engine.store.reader import load_manifest
+from engine.store.writer import is_busy
+from engine.translatable import NO_TEXT, Translatable, joined, msg, translated
+
+
+def listing() -> tuple[ModelCard, ...]:
+    """All models, usable or not, by name; the built-in one first. What lies in unplugged folders is remembered."""
+    found: dict[str, ModelCard] = {}
+    rest: list[ModelCard] = []
+    copies = _copies()
+    for folder in folders.paths():
+        if not folders.is_there(folder):
+            rest += (_missing(card, folder) for card in offline_index.cards(folder))
+            continue
+        here = [_moving(card, copies) for card in _in(folder)]
+        if folder != folders.own():
+            offline_index.note_cards(folder, [card for card in here if card.state != UNFINISHED])
+        for card in here:
+            if card.name not in found:
+                found[card.name] = card
+            elif not _leftover(card, found):
+                rest.append(_clash(card, found[card.name]))
+    rest = [card for card in rest if card.state != MISSING or card.name not in found]
+    return tuple(sorted((*found.values(), *rest), key=lambda c: (c.name != BUILTIN, c.name.lower(), c.path)))
+
+
+def card(path: Path) -> ModelCard:
+    """The card of one store.
+
+    Raises UnderhillError when its manifest is damaged, or a data file is missing or cannot be reached.
+    """
+    manifest = load_manifest(path)
+    try:
+        for file in (*(x.file for x in manifest.layers), manifest.dense_file):
+            if not (path / file).is_file():
+                raise UnderhillError(
+                    Kind.MISSING_FILE,
+                    msg("{file} is missing from {name}.", file=file, name=path.name),
+                    msg("Import the model again."),
+                )
+        return describe(path, manifest)
+    except OSError as cause:
+        raise problems.unreadable(path, cause) from cause
+
+
+def model_folders() -> tuple[ModelFolder, ...]:
+    """The folders of the library with their room, the first one first."""
+    first, *_ = folders.paths()
+    return tuple(_folder(path, path == first) for path in folders.paths())
+
+
+def _folder(path: Path, first: bool) -> ModelFolder:
+    own = path == folders.own()
+    if not folders.is_there(path):
+        return ModelFolder(str(path), False, first, own, False, problem=folders.not_there(path).sentence)
+    room = folders.room(path)
+    models = sum(trash.size(p) for p in _directories(path) if _is_ours(p))
+    fetched = trash.size(home() / "downloads") if own else 0
+    deleted = trash.nbytes(path)
+    return ModelFolder(str(path), True, first, own, room.writable, room.free, room.total, models, deleted, fetched)
+
+
+def _directories(folder: Path) -> list[Path]:
+    try:
+        return sorted(p for p in folder.iterdir() if not p.name.startswith(".") and p.is_dir())
+    except OSError:  # not made yet, or unplugged just now
+        return []
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a directory is a store, whole or not; anything else may stand beside stores, and be of any size."""
+    return path.name.endswith((PARTIAL, COPY)) or (path / manifests.NAME).is_file()
+
+
+def _in(folder: Path) -> Iterator[ModelCard]:
+    there = _directories(folder)
+    whole = {p.name for p in there}
+    for path in there:
+        if path.name.endswith((PARTIAL, COPY)):
+            name = path.name.removesuffix(PARTIAL).removesuffix(COPY)
+            if name not in whole and name != BUILTIN:
+                yield from _unfinished(path, folder / name)
+        elif not path.name.endswith(RESERVED):
+            try:
+                yield card(path)
+            except UnderhillError as error:
+                if error.kind is not Kind.NOT_A_MODEL:
+                    yield _unusable(path, error)
+
+
+def _unusable(path: Path, error: UnderhillError) -> ModelCard:
+    source, action = _source(path), error.action
+    if error.kind is Kind.UNSUPPORTED_MODEL and source:
+        action = joined(" ", (action, msg("(It was made from {source}.)", source=source)))
+    state = OLD_FORMAT if error.kind is Kind.UNSUPPORTED_MODEL else UNUSABLE
+    return _blank(path, state, error.sentence, action, source)
+
+
+def _unfinished(partial: Path, destination: Path) -> Iterator[ModelCard]:
+    begun = None
+    if partial.name.endswith(COPY):
+        note = store_copy.read(partial)
+        if note is not None and note.move and Path(note.source).is_dir():
+            return  # shown where it still is
+        source, how, why = ("" if note is None else note.source), msg("The copy of this model"), ""
+    else:
+        begun = partial_imports.read(destination)
+        source = "" if begun is None else begun.source
+        how, why = msg("The import of this model"), "" if begun is None else begun.problem
+    verb = msg("Pull") if begun is not None and begun.arriving else msg("Import")
+    action = msg(
+        "{verb} {source} again: it goes on where it stopped. Or delete what there is of it.",
+        verb=verb,
+        source=source or msg("it"),
+    )
+    problem = joined(
+        " ", (msg("{how} was not finished.", how=how), msg("It ended with: {why}", why=why) if why else "")
+    )
+    if is_busy(destination):
+        problem, action = msg("{how} is going on.", how=how), NO_TEXT
+    yield replace(
+        _blank(partial, UNFINISHED, problem, action, source), name=destination.name, title=translated(destination.name)
+    )
+
+
+def _copies() -> dict[str, tuple[Path, bool]]:
+    """By the store that is being moved: where to, and whether just now."""
+    found = {}
+    for folder in folders.present():
+        for path in _directories(folder):
+            if path.name.endswith(COPY) and (note := store_copy.read(path)) is not None and note.move:
+                destination = path.with_name(path.name.removesuffix(COPY))
+                found[note.source] = (destination, is_busy(destination))
+    return found
+
+
+def _moving(found: ModelCard, copies: dict[str, tuple[Path, bool]]) -> ModelCard:
+    if not copies or not found.usable or (goal := copies.get(str(Path(found.path).resolve()))) is None:
+        return found
+    destination, now = goal
+    if now:
+        return replace(found, state=MOVING, problem=msg("It is being moved to {parent}.", parent=destination.parent))
+    return replace(
+        found,
+        problem=msg("Moving it to {parent} was interrupted.", parent=destination.parent),
+        action=msg("Move it there again: it goes on where it stopped. Or move it to where it is, to leave it there."),
+    )
+
+
+def _leftover(second: ModelCard, found: dict[str, ModelCard]) -> bool:
+    """Whether this is what a move that was cut off at its very end has left, or the other one is: shown once."""
+    first = found[second.name]
+    for one, other in ((first, second), (second, first)):
+        note = store_copy.read(Path(one.path))
+        if note is not None and note.move and Path(note.source) == Path(other.path).resolve():
+            found[second.name] = one
+            return True
+    return False
+
+
+def _missing(was: ModelCard, folder: Path) -> ModelCard:
+    error = folders.not_there(folder)
+    return replace(was, state=MISSING, problem=error.sentence, action=msg("Connect its disk."))
+
+
+def _clash(second: ModelCard, first: ModelCard) -> ModelCard:
+    return replace(
+        second,
+        state=CLASH,
+        problem=msg("There is another {name}, in {parent}.", name=first.name, parent=Path(first.path).parent),
+        action=msg("Rename {path}, and it can be used.", path=second.path),
+    )
+
+
+def _blank(path: Path, state: str, problem: Translatable, action: Translatable, source: str) -> ModelCard:
+    return ModelCard(
+        path.name, translated(path.name), "", str(path), 0, 0, trash.size(path), 0, 0, 0, 0, 0, 0, (), "",
+        state=state, problem=problem, action=action, source=source,
+    )  # fmt: skip
+
+
+def _source(path: Path) -> str:
+    """What a store says it was made from, whatever its version; for show only."""
+    file = path / manifests.NAME
+    try:
+        source = read_json(file, MANIFEST_BYTES)["source"]
+        return str(source["repo"] or source["path"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""

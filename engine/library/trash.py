@@ -1,0 +1,130 @@
+"""Deleted models stay for a week in `.trash`, in the folder that they were in: deleting and undoing are one rename."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+from engine.library import folders
+from engine.library.entries import DeletedModel
+from engine.library.home import checked_name, home
+from engine.lived_time import LivedTime, look
+from engine.store.atomic import OLD, sync_directory
+from engine.store.output import writing
+from engine.store.writer import store_lock
+from engine.translatable import msg
+
+TRASH = ".trash"
+DAYS = 7
+_ENTRY = re.compile(r"(.+)@(\d{10,})")  # name @ microseconds since 1970: the note of when is the name itself
+
+
+def put(path: Path) -> None:
+    """Move the directory `path` into the trash beside it. The caller holds its lock. Raises OSError."""
+    trash = path.parent / TRASH
+    trash.mkdir(exist_ok=True)
+    path.rename(trash / f"{path.name}@{int(time.time() * 1e6)}")
+    sync_directory(trash)
+    sync_directory(path.parent)
+
+
+def deleted() -> tuple[DeletedModel, ...]:
+    """What is in the trash of all folders that are there, the latest first."""
+    found = [
+        DeletedModel(name, str(folder), size(path), at, at + DAYS * 86400)
+        for folder in folders.present()
+        for path, name, at in _entries(folder)
+    ]
+    return tuple(sorted(found, key=lambda d: -d.deleted_at))
+
+
+def restore(name: str, new_name: str = "") -> Path:
+    """Bring back the model of this name that was deleted last, under its own name or another.
+
+    Raises UnderhillError: NOT_A_MODEL when there is none, BAD_REQUEST when the name is taken meanwhile, BUSY,
+    DISK_ERROR.
+    """
+    checked_name(name)
+    wanted = checked_name(new_name or name)
+    found = [(at, path, folder) for folder in folders.present() for path, n, at in _entries(folder) if n == name]
+    if not found:
+        others = sorted({d.name for d in deleted()})
+        raise UnderhillError(
+            Kind.NOT_A_MODEL,
+            msg("There is no deleted model called {name}.", name=name),
+            msg("There are: {others}.", others=", ".join(others)) if others else msg("The trash is empty."),
+        )
+    _, path, folder = max(found)
+    destination = folder / wanted
+    with store_lock(destination), writing(destination):
+        if folders.location(wanted).exists():
+            raise UnderhillError(
+                Kind.BAD_REQUEST,
+                msg("There is another model called {wanted} now.", wanted=wanted),
+                msg("Bring it back under another name."),
+            )
+        path.rename(destination)
+        sync_directory(folder)
+    return destination
+
+
+def empty(lived: LivedTime | None = None) -> int:
+    """Remove for good all that was deleted, and what an earlier call left of it. lived: only what is older than DAYS.
+
+    Returns the bytes freed. Raises UnderhillError(DISK_ERROR).
+    """
+    freed = 0
+    for folder in folders.present():
+        trash = folder / TRASH
+        for path, _, at in list(_entries(folder)):
+            if lived is not None and lived.since(at) < DAYS * 86400:
+                continue
+            with writing(path), suppress(FileNotFoundError):  # restored or removed by somebody else meanwhile
+                freed += size(path)
+                path.rename(path.with_name(path.name + OLD))  # from here on nobody can bring back half of it
+        for old in trash.glob("?*" + OLD):
+            with writing(old), suppress(FileNotFoundError):
+                shutil.rmtree(old)
+        with suppress(OSError):  # not empty, or not there
+            trash.rmdir()
+    return freed
+
+
+def empty_expired() -> int:
+    """Remove for good what was deleted more than a week ago; what cannot be removed stays."""
+    with suppress(UnderhillError):
+        return empty(look(home()))
+    return 0
+
+
+def nbytes(folder: Path) -> int:
+    """Bytes in the trash of one folder."""
+    return sum(size(path) for path, _, _ in _entries(folder))
+
+
+def size(path: Path) -> int:
+    """Bytes of the files below a directory, as far as they can be seen."""
+    total = 0
+    for folder, _, files in os.walk(path):  # leaves out what it cannot look into
+        for name in files:
+            with suppress(OSError):
+                total += os.stat(os.path.join(folder, name)).st_size
+    return total
+
+
+def _entries(folder: Path) -> Iterator[tuple[Path, str, float]]:
+    """(directory, name, deleted at) of everything in the trash of a folder."""
+    try:
+        there = sorted((folder / TRASH).iterdir())
+    except OSError:
+        return
+    for path in there:
+        match = _ENTRY.fullmatch(path.name)
+        if match is not None and path.is_dir():
+            yield path, match.group(1), int(match.group(2)) / 1e6
