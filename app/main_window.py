@@ -34,7 +34,6 @@ from app.chat.header import Header
 from app.chat.prompt_messages import first_read_message
 from app.chat.welcome import Welcome
 from app.composer.composer import Composer, DropHint, local_files
-from app.composer.key_forwarding import KeyForwarder
 from app.controllers.chat_navigator import ChatNavigator
 from app.controllers.chats_controller import ChatsController
 from app.controllers.closing_controller import ClosingController
@@ -48,8 +47,7 @@ from app.controllers.network_controller import NetworkController
 from app.controllers.side_panes import SidePanes
 from app.controllers.storage_controller import StorageController
 from app.controllers.window_state import WindowState
-from app.dialogs.about import AboutDialog
-from app.dialogs.help import ShortcutSheet
+from app.dialogs.about import AboutDialog, ShortcutSheet
 from app.i18n.translate import sentences, tr
 from app.library.view_model import LibraryViewModel
 from app.platform import open_externally
@@ -68,7 +66,8 @@ from app.transcript.view import TranscriptView
 from app.widgets import keyboard
 from app.widgets.banner import Banners
 from app.widgets.dialogs import raise_window
-from app.widgets.find_bar import FindBar
+from app.widgets.keyboard import KeyForwarder
+from app.widgets.search_field import FindBar
 from app.widgets.shortcuts import SHORTCUTS
 from app.widgets.toast import Toast
 from engine import protocol

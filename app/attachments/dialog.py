@@ -14,7 +14,7 @@ from app.storage.records import Attachment
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_button, make_label, vbox
-from app.widgets.find_bar import FindBar
+from app.widgets.search_field import FindBar
 from app.widgets.text import size
 
 _MOST = 1_000_000  # characters that are shown of a file; more take the window's thread too long

@@ -91,8 +91,7 @@ def _pdf(path: Path) -> str:
         for kind, *said in reader.stream(str(path.resolve()), seconds=PDF_SECONDS):
             if kind == pdf_text.LOCKED:
                 raise _refused(
-                    tr("{file} is locked with a password.", file=path.name),
-                    tr("Save it without one, then attach it."),
+                    tr("{file} is locked with a password.", file=path.name), tr("Save it without one, then attach it.")
                 )
             if kind == pdf_text.DAMAGED:
                 raise _no_pdf(path) from ValueError(*said)

@@ -13,8 +13,7 @@ from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_button
-from app.widgets.elided import ElidedButton, ElidedLabel
-from app.widgets.icon_button import IconButton
+from app.widgets.icon_button import ElidedButton, ElidedLabel, IconButton
 from app.widgets.text import percent, plain_entry, plain_tip, size, time_left
 from engine import protocol
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Slot
 
 from app.backend.network import Network
-from app.dialogs.help import PrivacyDialog
+from app.dialogs.about import PrivacyDialog
 from app.theme.theme import Theme
 
 if TYPE_CHECKING:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QStackedWidget,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QToolButton, QWidget
 
 from app.backend.models import Models
 from app.i18n.translate import tr
 from app.library.details_dialog import ModelDetailsDialog
-from app.library.discover import DiscoverModels
+from app.library.discover import DiscoverModels, ExternalModels
 from app.library.downloads import DownloadList
 from app.library.entries import WIDEST, LibrarySection
-from app.library.external import ExternalModels
 from app.library.installed import InstalledModels
 from app.library.view_model import LibraryViewModel
 from app.widgets import keyboard

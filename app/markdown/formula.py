@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgRenderer
 
-from app.markdown import typeset_process
+from app.markdown import typeset
 from app.theme import fonts
 from app.theme.tokens import Palette
 
@@ -143,7 +143,7 @@ class FormulaRenderer(QObject):
     ready = Signal()
     _set = Signal(object, str)
 
-    def __init__(self, parent: QObject | None = None, setter: Callable[..., str] = typeset_process.svg) -> None:
+    def __init__(self, parent: QObject | None = None, setter: Callable[..., str] = typeset.sandboxed_svg) -> None:
         super().__init__(parent)
         self._setter = setter
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="formulas")
@@ -171,9 +171,9 @@ class FormulaRenderer(QObject):
     def close(self) -> None:
         """Take no more work and end the thread."""
         self._worker.shutdown(wait=False, cancel_futures=True)
-        typeset_process.PROCESS.cancel()
+        typeset.PROCESS.cancel()
         self._worker.shutdown(wait=True)
-        typeset_process.PROCESS.close()
+        typeset.PROCESS.close()
 
     def _make(self, key: Key) -> None:
         latex, display, colour, size = key

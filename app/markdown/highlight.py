@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument
 from shiboken6 import isValid
 
-from app.markdown import typeset_process
+from app.markdown import typeset
 
 _BUDGET = 0.003  # seconds per turn of the event loop
 _SPANS = 20  # runs between looks at the clock
@@ -39,17 +39,17 @@ class Highlighter(QObject):
 
     def prepare(self) -> None:
         """Start the process and load the library before the first code comes."""
-        self._worker.submit(typeset_process.spans, "x = 1", "python")
+        self._worker.submit(typeset.sandboxed_spans, "x = 1", "python")
 
     def close(self) -> None:
         """Take no more work and end the thread."""
         self._worker.shutdown(wait=False, cancel_futures=True)
-        typeset_process.PROCESS.cancel()
+        typeset.PROCESS.cancel()
         self._worker.shutdown(wait=True)
-        typeset_process.PROCESS.close()
+        typeset.PROCESS.close()
 
     def _find(self, document: QTextDocument, code: str, language: str, colours: dict[str, str]) -> None:
-        self._found.emit(document, typeset_process.spans(code, language), colours)
+        self._found.emit(document, typeset.sandboxed_spans(code, language), colours)
 
     @Slot(object, object, object)
     def _take(self, document: QTextDocument, found: list[Span], colours: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Syntax highlighting and formula rendering by other people's libraries. Runs in a sandboxed process.
+"""Syntax highlighting and formula rendering by other people's libraries, in a sandboxed process, and its client.
 
 Both know input on which they never end, and while Python's expressions search, no other thread of a process runs.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from engine.sandbox import SandboxedFunction, SandboxFailure
 
 _RAISED = re.compile(r"(\\begin\{(\w+)\}[\s\S]*?\\end\{\2\})(?=\s*[\^_])")  # refused unless in braces
 
@@ -52,3 +54,26 @@ def serve(what: str, *arguments: Any) -> Iterator[Any]:
     """Call one of the above, by name."""
     known: dict[str, Callable[..., Any]] = {"spans": spans, "svg": svg}
     yield known[what](*arguments)
+
+
+MEMORY = 400_000_000  # bytes; a formula takes some MB, long code some ten
+SECONDS = 10.0  # 5,000 lines of code take two; what takes longer stays as it is written
+PROCESS = SandboxedFunction("app.markdown.typeset:serve", MEMORY)
+
+
+def sandboxed_spans(code: str, language: str) -> list[tuple[int, int, str]]:
+    """Call `spans` in the process and wait; none where it fails."""
+    found: Any = _asked("spans", code, language)
+    return [(start, length, style) for start, length, style in found or ()]
+
+
+def sandboxed_svg(latex: str, display: bool, size: float, colour: str) -> str:
+    """Call `svg` in the process and wait; empty where it fails."""
+    return str(_asked("svg", latex, display, size, colour) or "")
+
+
+def _asked(*arguments: Any) -> Any:
+    try:
+        return PROCESS.call(*arguments, seconds=SECONDS)
+    except SandboxFailure:
+        return None

@@ -12,8 +12,8 @@ from app.chat.conversation import Conversation
 from app.controllers.failure_banner import show_failure
 from app.i18n.translate import sentences
 from app.settings.dialog import SettingsDialog
+from app.settings.pages import SharedSettingsPage
 from app.settings.preferences import Preferences
-from app.settings.shared import SharedSettingsPage
 from app.theme.theme import Theme
 from app.widgets.dialogs import raise_window
 from engine import protocol

@@ -23,10 +23,9 @@ from PySide6.QtWidgets import (
 from app.i18n.engine_texts import told
 from app.i18n.translate import tr, tr_noop
 from app.settings.editor import SettingEditor, value_text
-from app.settings.pages import AppearancePage, SettingsPage
+from app.settings.pages import AppearancePage, SettingsPage, SharedSettingsPage
 from app.settings.preferences import Preferences
 from app.settings.scores import ScoresPanel, pushed_cuts
-from app.settings.shared import SharedSettingsPage
 from app.telemetry.memory_bar import MemoryBar
 from app.theme import fonts, sizes
 from app.theme.theme import Theme

@@ -1,20 +1,25 @@
-"""Pages of the settings dialog: title, editors and a search over them; the page on appearance."""
+"""Pages of the settings dialog: title, editors and a search over them; appearance; Underhill as a whole."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QLabel, QWidget
+from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from app.i18n import languages
 from app.i18n.engine_texts import told
-from app.i18n.translate import tr
+from app.i18n.translate import sentences, tr
 from app.settings.editor import SettingEditor
 from app.settings.preferences import FONT_PERCENTS, Preferences
 from app.theme import sizes
 from app.theme.theme import MODES
 from app.widgets.builders import hbox, make_button, make_label, vbox
+from app.widgets.layouts import FlowLayout
+from app.widgets.text import size
+from engine import protocol
 
 
 class SettingsPage(QWidget):
@@ -129,3 +134,177 @@ def _row(text: str, control: QComboBox, parent: QWidget) -> QWidget:
     sizes.follow(control, lambda box: box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth()))
     hbox((label, 1), control, parent=row, margins=(0, 6, 0, 6))
     return row
+
+
+_OWN = Qt.ItemDataRole.UserRole + 1  # whether a folder is the one that cannot be taken out
+_SHOWN = [s for s in protocol.settings.SHARED if s.name != "model_folders"]  # which has a list of its own
+
+
+class TokenEditor(QWidget):
+    """Editor of the hub's access token, which is never shown. kept: the one that was typed in."""
+
+    kept = Signal(str)
+    forgotten = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        label = _title(tr("Access token"), self)
+        self._state = make_label(tr("Asking the keyring…"), self, "muted", wrap=True)
+        self.line = QLineEdit(self)
+        self.line.setEchoMode(QLineEdit.EchoMode.Password)
+        self.line.setPlaceholderText(tr("Paste a token"))
+        self.line.setAccessibleName(tr("Access token"))
+        self.line.textChanged.connect(self._typed)
+        self.line.returnPressed.connect(self._keep)
+        label.setBuddy(self.line)
+        self.keep = make_button(tr("Keep"), self, self._keep)
+        self.forget = make_button(tr("Forget"), self, self.forgotten, name=tr("Forget the access token"))
+        row = hbox((self.line, 1), self.keep, self.forget)
+        vbox(label, self._state, row, parent=self, margins=(0, 9, 0, 9), spacing=3)
+        self._typed()
+        self.forget.hide()
+
+    @property
+    def state(self) -> str:
+        """Text about the token's state."""
+        return self._state.text()
+
+    def say(self, text: str) -> None:
+        """Show a result."""
+        self._state.setText(text)
+
+    def show_state(self, state: protocol.TokenState) -> None:
+        """Show whether there is a token, and where."""
+        where = {
+            "keyring": tr("There is one for {hub}, in the system's keyring.", hub=state.endpoint),
+            "HF_TOKEN": tr("The one in the variable HF_TOKEN is used; it goes before the keyring."),
+        }.get(
+            state.source,
+            tr("There is none for {hub}. Models whose licence has to be accepted need one.", hub=state.endpoint),
+        )
+        self._state.setText(sentences(where, state.note))
+        self.forget.setVisible(state.source == "keyring")
+
+    @Slot()
+    def _typed(self) -> None:
+        self.keep.setEnabled(bool(self.line.text().strip()))
+
+    @Slot()
+    def _keep(self) -> None:
+        token = self.line.text().strip()
+        if token:
+            self.line.clear()
+            self.say(tr("Trying it…"))
+            self.kept.emit(token)
+
+
+class FolderList(QWidget):
+    """List of model folders. added, preferred, forgotten: a folder; preferred: new models go there from now on."""
+
+    added = Signal(str)
+    preferred = Signal(str)
+    forgotten = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        label = _title(tr("Model folders"), self)
+        self.list = QListWidget(self)
+        self.list.setObjectName("rows")
+        self.list.setAccessibleName(tr("Model folders"))
+        sizes.set_lines(self.list, 5)
+        self.list.currentItemChanged.connect(self._chosen)
+        label.setBuddy(self.list)
+        self._note = QLabel(self)
+        self._note.setText(tr(
+            "Models live in these folders, on as many disks as you like; new ones go into the first. "
+            "Taking a folder out leaves what is in it on the disk."
+        ))  # fmt: skip
+        self._note.setObjectName("muted")
+        self._note.setWordWrap(True)
+        self._problem = make_label("", self, "restart", wrap=True)
+        self._problem.hide()
+        add = make_button(tr("Add a folder…"), self, self._choose)
+        self.first = make_button(tr("New models go here"), self, lambda: self.preferred.emit(self._current()))
+        self.remove = make_button(tr("Take out"), self, lambda: self.forgotten.emit(self._current()))
+        row = FlowLayout()
+        for button in (add, self.first, self.remove):
+            row.addWidget(button)
+        vbox(label, self._note, self.list, self._problem, row, parent=self, margins=(0, 9, 0, 9), spacing=5)
+        self._chosen()
+
+    def show_folders(self, folders: tuple[protocol.ModelFolder, ...]) -> None:
+        """Fill the list; the folder for new models comes first."""
+        self.list.clear()
+        for folder in folders:
+            free = tr("{amount} free", amount=size(folder.free)) if folder.there else tr("not connected")
+            item = QListWidgetItem(f"{folder.path}   {free}", self.list)
+            item.setData(Qt.ItemDataRole.UserRole, folder.path)
+            item.setData(_OWN, folder.own)
+        self.say("")
+        self._chosen()
+
+    def say(self, text: str) -> None:
+        """Show an error; '' for nothing."""
+        self._problem.setText(text)
+        self._problem.setVisible(bool(text))
+
+    def _current(self) -> str:
+        item = self.list.currentItem()
+        return str(item.data(Qt.ItemDataRole.UserRole)) if item is not None else ""
+
+    @Slot()
+    def _chosen(self) -> None:
+        item = self.list.currentItem()
+        self.first.setEnabled(self.list.currentRow() > 0)
+        self.remove.setEnabled(item is not None and not item.data(_OWN))
+
+    @Slot()
+    def _choose(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, tr("A folder for models"), QDir.homePath())
+        if folder:
+            self.added.emit(folder)
+
+
+class SharedSettingsPage(SettingsPage):
+    """Disabled until `show_kept`. changed: one of protocol.settings.SHARED. seen: it is shown for the first time."""
+
+    changed = Signal(str, object)
+    seen = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(tr("Network and folders"), tr("Where models come from, and where they live."))
+        for setting in _SHOWN:
+            editor = SettingEditor(setting, setting.default, self)
+            editor.changed.connect(self.changed)
+            editor.setEnabled(False)
+            self.add_editor(editor)
+            if setting.name == "proxy":
+                self.token = TokenEditor(self)
+                self.add_extra(
+                    self.token, tr("access token hub keyring licence gated network", about="words of the search")
+                )
+        self.folders = FolderList(self)
+        self.add_extra(self.folders, tr("model folders disk library", about="words of the search"))
+        self._seen = False
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._seen:
+            self._seen = True
+            self.seen.emit()
+
+    def show_kept(self, values: dict[str, Any]) -> None:
+        """Show the values that the engine keeps."""
+        for editor in self.editors:
+            editor.setEnabled(True)
+            editor.set_value(values[editor.setting.name])
+
+    def refuse(self, name: str, sentence: str) -> None:
+        """Show why a value could not be kept."""
+        next(e for e in self.editors if e.setting.name == name).say(sentence)
+
+
+def _title(text: str, parent: QWidget) -> QLabel:
+    label = QLabel(text, parent)
+    sizes.set_font(label, 1.0, label.font().Weight.Medium)
+    return label

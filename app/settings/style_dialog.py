@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QInputDialog,
-    QLabel,
-    QPlainTextEdit,
-    QScrollArea,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QDialog, QInputDialog, QLabel, QPlainTextEdit, QScrollArea, QWidget
 
 from app.i18n.translate import tr
 from app.settings.editor import SettingEditor

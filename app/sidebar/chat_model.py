@@ -29,7 +29,7 @@ from app.storage.search import SearchHit
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
-from app.widgets.elided import elided_title
+from app.widgets.icon_button import elided_title
 from app.widgets.text import plain_tip
 
 

@@ -18,13 +18,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QListView, QWidget
 
-from app.composer.key_forwarding import types_text
 from app.i18n.translate import plural, tr
 from app.sidebar.chat_model import ROW_ROLE, ChatDelegate, ChatListModel, Identity, Row, SectionRow, identity
 from app.storage.records import Chat, Folder
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
-from app.widgets.elided import elided_title
+from app.widgets.icon_button import elided_title
+from app.widgets.keyboard import types_text
 
 MIME = "application/x-underhill-chats"  # ids, with spaces between them
 _WIDEST = 220  # pixels of what is dragged

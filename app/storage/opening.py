@@ -85,10 +85,7 @@ def open_store(path: Path) -> tuple[ChatStore, Problem | None]:
         except (sqlite3.Error, OSError) as error:
             problem = explain(error, path)
     return ChatStore(":memory:"), Problem(
-        problem.kind,
-        problem.sentence,
-        sentences(problem.action, tr("Until then, chats are not saved.")),
-        problem.cause,
+        problem.kind, problem.sentence, sentences(problem.action, tr("Until then, chats are not saved.")), problem.cause
     )
 
 

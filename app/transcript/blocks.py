@@ -7,7 +7,6 @@ import math
 from PySide6.QtCore import QObject, QRectF, Qt, Signal
 
 from app.markdown import document as documents
-from app.markdown import tables
 from app.markdown.formula import FormulaRenderer
 from app.markdown.highlight import Highlighter
 from app.markdown.split import Block
@@ -126,7 +125,7 @@ class BlockView:
         wanted = max(40.0, width - 2 * CODE_PAD if self.is_code else width - self.indent)
         if self.document.textWidth() != wanted:  # the same width, too, would lay all of it out again
             if not self.plain:
-                tables.fit(self.document, wanted)
+                documents.fit_tables(self.document, wanted)
             self.document.setTextWidth(wanted)
         if self.plain and not self.is_code:  # a bubble is as narrow as its words
             self.document.setTextWidth(min(width, math.ceil(self.document.idealWidth()) + 1.0))

@@ -23,8 +23,7 @@ from app.theme.icons import pixmap
 from app.theme.tokens import Palette
 from app.transcript import notes
 from app.transcript.blocks import CODE_HEAD, BlockView
-from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, FOOT, MessageItem
-from app.transcript.notice import notice_box
+from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, FOOT, MessageItem, notice_box
 from app.transcript.selection import Selection
 
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
@@ -215,9 +214,7 @@ def _code_panel(painter: QPainter, view: BlockView, width: float, palette: Palet
     painter.setFont(fonts.text(0.84))
     painter.setPen(QColor(palette.muted))
     painter.drawText(
-        QRectF(14, view.top + 2, width / 2, fonts.pixels(CODE_HEAD)),
-        _LEFT,
-        _language(view.block.language),
+        QRectF(14, view.top + 2, width / 2, fonts.pixels(CODE_HEAD)), _LEFT, _language(view.block.language)
     )
     if view.block.kind == "code":
         button = copy_rect(view, width)

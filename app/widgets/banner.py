@@ -6,15 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QFrame,
-    QGridLayout,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractButton, QFrame, QGridLayout, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from app.i18n.translate import sentences, tr
 from app.theme import fonts, sizes

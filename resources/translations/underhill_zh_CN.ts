@@ -538,6 +538,41 @@
         </message>
         <message>
             <location filename="../../app/composer/composer.py"></location>
+            <source>Context that is taken</source>
+            <translation>已占用的上下文</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>{share} of context</source>
+            <translation>上下文的 {share}</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>{times} times the context</source>
+            <translation>上下文的 {times} 倍</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>{draft} tokens  ·  {taken}</source>
+            <translation>{draft} 词元  ·  {taken}</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>This message is longer than the {context} tokens that the model sees at a time. Shorten it.</source>
+            <translation>此消息超过了模型一次能读取的 {context} 词元。请缩短。</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Chat and message take {used} tokens; the model sees {context} at a time. The oldest turns will be left out; the system prompt stays.</source>
+            <translation>对话和消息共占 {used} 词元，而模型一次能读取 {context} 词元。最早的几轮对话将被略去，系统提示词会保留。</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Chat and message take {used} of the {context} tokens that the model sees at a time.</source>
+            <translation>模型一次能读取 {context} 词元，对话和消息占用了其中的 {used}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
             <source>Leave the message as it was</source>
             <translation>保留原消息</translation>
         </message>
@@ -620,41 +655,6 @@
             <location filename="../../app/composer/composer.py"></location>
             <source>Write the next message: it is sent when this answer has ended</source>
             <translation>输入下一条消息：此回答结束后发送</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer/context_meter.py"></location>
-            <source>Context that is taken</source>
-            <translation>已占用的上下文</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer/context_meter.py"></location>
-            <source>{share} of context</source>
-            <translation>上下文的 {share}</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer/context_meter.py"></location>
-            <source>{times} times the context</source>
-            <translation>上下文的 {times} 倍</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer/context_meter.py"></location>
-            <source>{draft} tokens  ·  {taken}</source>
-            <translation>{draft} 词元  ·  {taken}</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer/context_meter.py"></location>
-            <source>This message is longer than the {context} tokens that the model sees at a time. Shorten it.</source>
-            <translation>此消息超过了模型一次能读取的 {context} 词元。请缩短。</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer/context_meter.py"></location>
-            <source>Chat and message take {used} tokens; the model sees {context} at a time. The oldest turns will be left out; the system prompt stays.</source>
-            <translation>对话和消息共占 {used} 词元，而模型一次能读取 {context} 词元。最早的几轮对话将被略去，系统提示词会保留。</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer/context_meter.py"></location>
-            <source>Chat and message take {used} of the {context} tokens that the model sees at a time.</source>
-            <translation>模型一次能读取 {context} 词元，对话和消息占用了其中的 {used}。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chat_navigator.py"></location>
@@ -1034,13 +1034,13 @@
             <translation>见软件包</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/help.py"></location>
+            <location filename="../../app/dialogs/about.py"></location>
             <source>privacy.md</source>
             <comment>name of the file with the page about privacy</comment>
             <translation>privacy.zh_CN.md</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/help.py"></location>
+            <location filename="../../app/dialogs/about.py"></location>
             <source>What Underhill sends, and to whom</source>
             <translation>Underhill 发送什么、发给谁</translation>
         </message>
@@ -1469,6 +1469,43 @@
             <translation>打开</translation>
         </message>
         <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Models of other apps</source>
+            <translation>其他应用的模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Look</source>
+            <translation>查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Look again</source>
+            <translation>重新查找</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/library/discover.py"></location>
+            <source>%n so far</source>
+            <translation>
+                <numerusform>已找到 %n 个</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>What Hugging Face's cache, LM Studio and Ollama keep here can be imported without fetching it again.</source>
+            <translation>Hugging Face 缓存、LM Studio 和 Ollama 已保存在本机的模型可以直接导入，无需重新下载。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>No Mixture-of-Experts model of another app was found on this computer.</source>
+            <translation>没有在这台电脑上找到其他应用的混合专家模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Import…</source>
+            <translation>导入…</translation>
+        </message>
+        <message>
             <location filename="../../app/library/downloads.py"></location>
             <source>Nothing is on its way. Models are under “Get models”.</source>
             <translation>没有正在下载的模型。可在“获取模型”中查找模型。</translation>
@@ -1523,43 +1560,6 @@
             <location filename="../../app/library/entries.py"></location>
             <source>Import a GGUF file…</source>
             <translation>导入 GGUF 文件…</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/external.py"></location>
-            <source>Models of other apps</source>
-            <translation>其他应用的模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/external.py"></location>
-            <source>Look</source>
-            <translation>查找</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/external.py"></location>
-            <source>Look again</source>
-            <translation>重新查找</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/library/external.py"></location>
-            <source>%n so far</source>
-            <translation>
-                <numerusform>已找到 %n 个</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/library/external.py"></location>
-            <source>What Hugging Face's cache, LM Studio and Ollama keep here can be imported without fetching it again.</source>
-            <translation>Hugging Face 缓存、LM Studio 和 Ollama 已保存在本机的模型可以直接导入，无需重新下载。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/external.py"></location>
-            <source>No Mixture-of-Experts model of another app was found on this computer.</source>
-            <translation>没有在这台电脑上找到其他应用的混合专家模型。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/external.py"></location>
-            <source>Import…</source>
-            <translation>导入…</translation>
         </message>
         <message>
             <location filename="../../app/library/import_dialog.py"></location>
@@ -2585,6 +2585,98 @@
             <translation>立即重新启动</translation>
         </message>
         <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Access token</source>
+            <translation>访问令牌</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Asking the keyring…</source>
+            <translation>正在查询密钥环…</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Paste a token</source>
+            <translation>粘贴令牌</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Keep</source>
+            <translation>保存</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Forget</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Forget the access token</source>
+            <translation>删除访问令牌</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>There is one for {hub}, in the system's keyring.</source>
+            <translation>系统密钥环中存有 {hub} 的令牌。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>The one in the variable HF_TOKEN is used; it goes before the keyring.</source>
+            <translation>正在使用环境变量 HF_TOKEN 中的令牌；它优先于密钥环。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>There is none for {hub}. Models whose licence has to be accepted need one.</source>
+            <translation>没有 {hub} 的令牌。需要先接受许可协议的模型必须有令牌才能下载。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Trying it…</source>
+            <translation>正在验证…</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Model folders</source>
+            <translation>模型文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Models live in these folders, on as many disks as you like; new ones go into the first. Taking a folder out leaves what is in it on the disk.</source>
+            <translation>模型存放在这些文件夹中，可以分布在任意多个磁盘上；新模型放入第一个文件夹。移除文件夹不会删除磁盘上的内容。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>{amount} free</source>
+            <translation>{amount} 可用</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>not connected</source>
+            <translation>未连接</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Network and folders</source>
+            <translation>网络与文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Where models come from, and where they live.</source>
+            <translation>模型从哪里来，存放在哪里。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>access token hub keyring licence gated network</source>
+            <comment>words of the search</comment>
+            <translation>访问 令牌 模型站 密钥环 许可 网络 token hub</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>model folders disk library</source>
+            <comment>words of the search</comment>
+            <translation>模型 文件夹 磁盘 模型库</translation>
+        </message>
+        <message>
             <location filename="../../app/settings/preferences.py"></location>
             <source>Your preferences could not be read, so the usual ones are used ({error}).</source>
             <translation>无法读取你的偏好设置，已改用默认设置（{error}）。</translation>
@@ -2653,98 +2745,6 @@
             <location filename="../../app/settings/scores.py"></location>
             <source>With T1 at {value}, T2 is {value} too: it is never below T1.</source>
             <translation>T1 为 {value} 时，T2 也为 {value}：T2 从不低于 T1。</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>Access token</source>
-            <translation>访问令牌</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>Asking the keyring…</source>
-            <translation>正在查询密钥环…</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>Paste a token</source>
-            <translation>粘贴令牌</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>Keep</source>
-            <translation>保存</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>Forget</source>
-            <translation>删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>Forget the access token</source>
-            <translation>删除访问令牌</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>There is one for {hub}, in the system's keyring.</source>
-            <translation>系统密钥环中存有 {hub} 的令牌。</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>The one in the variable HF_TOKEN is used; it goes before the keyring.</source>
-            <translation>正在使用环境变量 HF_TOKEN 中的令牌；它优先于密钥环。</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>There is none for {hub}. Models whose licence has to be accepted need one.</source>
-            <translation>没有 {hub} 的令牌。需要先接受许可协议的模型必须有令牌才能下载。</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>Trying it…</source>
-            <translation>正在验证…</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>Model folders</source>
-            <translation>模型文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>Models live in these folders, on as many disks as you like; new ones go into the first. Taking a folder out leaves what is in it on the disk.</source>
-            <translation>模型存放在这些文件夹中，可以分布在任意多个磁盘上；新模型放入第一个文件夹。移除文件夹不会删除磁盘上的内容。</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>{amount} free</source>
-            <translation>{amount} 可用</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>not connected</source>
-            <translation>未连接</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>Network and folders</source>
-            <translation>网络与文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>Where models come from, and where they live.</source>
-            <translation>模型从哪里来，存放在哪里。</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>access token hub keyring licence gated network</source>
-            <comment>words of the search</comment>
-            <translation>访问 令牌 模型站 密钥环 许可 网络 token hub</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>model folders disk library</source>
-            <comment>words of the search</comment>
-            <translation>模型 文件夹 磁盘 模型库</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -3892,38 +3892,6 @@
             <translation>保留</translation>
         </message>
         <message>
-            <location filename="../../app/widgets/find_bar.py"></location>
-            <source>Find in this chat</source>
-            <translation>在此对话中查找</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/find_bar.py"></location>
-            <source>Place before</source>
-            <translation>上一处</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/find_bar.py"></location>
-            <source>Place after</source>
-            <translation>下一处</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/find_bar.py"></location>
-            <source>Close the search</source>
-            <translation>关闭查找</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/find_bar.py"></location>
-            <source>Not in this chat.</source>
-            <translation>此对话中没有。</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/widgets/find_bar.py"></location>
-            <source>{at} of %n messages</source>
-            <translation>
-                <numerusform>第 {at} 条，共 %n 条消息</numerusform>
-            </translation>
-        </message>
-        <message>
             <location filename="../../app/widgets/search_field.py"></location>
             <source>Clear the search</source>
             <translation>清除搜索内容</translation>
@@ -3932,6 +3900,38 @@
             <location filename="../../app/widgets/search_field.py"></location>
             <source>Search</source>
             <translation>搜索</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/search_field.py"></location>
+            <source>Find in this chat</source>
+            <translation>在此对话中查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/search_field.py"></location>
+            <source>Place before</source>
+            <translation>上一处</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/search_field.py"></location>
+            <source>Place after</source>
+            <translation>下一处</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/search_field.py"></location>
+            <source>Close the search</source>
+            <translation>关闭查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/search_field.py"></location>
+            <source>Not in this chat.</source>
+            <translation>此对话中没有。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/widgets/search_field.py"></location>
+            <source>{at} of %n messages</source>
+            <translation>
+                <numerusform>第 {at} 条，共 %n 条消息</numerusform>
+            </translation>
         </message>
         <message>
             <location filename="../../app/widgets/shortcuts.py"></location>

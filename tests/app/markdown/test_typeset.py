@@ -7,40 +7,40 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.markdown import typeset, typeset_process
+from app.markdown import typeset
 from app.markdown.formula import extract_formulas
 
 
 @pytest.fixture(autouse=True)
 def ended() -> Iterator[None]:
     yield
-    typeset_process.PROCESS.close()
+    typeset.PROCESS.close()
 
 
 CODE = 'def f(x):\n    return "😀", x  # why\n'
 
 
 def test_code_is_coloured_in_another_process() -> None:
-    found = typeset_process.spans(CODE, "python")
+    found = typeset.sandboxed_spans(CODE, "python")
     assert found == typeset.spans(CODE, "python")
     assert (0, 3, "keyword") in found
-    assert typeset_process.PROCESS.pid not in (None, os.getpid())
-    assert typeset_process.spans(CODE, "no such language") == []
+    assert typeset.PROCESS.pid not in (None, os.getpid())
+    assert typeset.sandboxed_spans(CODE, "no such language") == []
 
 
 def test_so_are_formulas_set() -> None:
-    assert typeset_process.svg("x^2", False, 16.0, "#000000").startswith("<svg")
-    assert typeset_process.svg("{" * 1500, False, 16.0, "#000000") == ""
-    assert typeset_process.svg(r"\frac{" * 900 + "1", True, 16.0, "#000000") == ""
-    assert typeset_process.svg("x", False, 16.0, "#000000")
+    assert typeset.sandboxed_svg("x^2", False, 16.0, "#000000").startswith("<svg")
+    assert typeset.sandboxed_svg("{" * 1500, False, 16.0, "#000000") == ""
+    assert typeset.sandboxed_svg(r"\frac{" * 900 + "1", True, 16.0, "#000000") == ""
+    assert typeset.sandboxed_svg("x", False, 16.0, "#000000")
 
 
 def test_what_takes_too_long_stays_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert typeset_process.spans(CODE, "python")
+    assert typeset.sandboxed_spans(CODE, "python")
     with monkeypatch.context() as short:
-        short.setattr(typeset_process, "SECONDS", 0.2)
-        assert typeset_process.spans(CODE * 100_000, "python") == []
-    assert typeset_process.spans(CODE, "python")
+        short.setattr(typeset, "SECONDS", 0.2)
+        assert typeset.sandboxed_spans(CODE * 100_000, "python") == []
+    assert typeset.sandboxed_spans(CODE, "python")
 
 
 @pytest.mark.parametrize(

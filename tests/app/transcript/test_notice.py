@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.storage.records import Attachment, StoredMessage, new_id
 from app.theme import fonts
 from app.transcript import notes
-from app.transcript.notice import notice_box
+from app.transcript.item import notice_box
 from app.transcript.paint import files_rect
 from app.transcript.view import TranscriptView
 
