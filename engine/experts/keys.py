@@ -1,8 +1,9 @@
-"""How an expert is named, and where its bytes come from."""
+"""How an expert is named, where its bytes come from, and how urgently they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from engine.experts.precision import full_tier
@@ -15,6 +16,15 @@ class ExpertKey(NamedTuple):
 
     layer: int
     expert: int
+
+
+class Urgency(IntEnum):
+    """The lower goes first. DEMAND: a layer waits for it; REPAIR: a coarse expert is in use in its place; PREFETCH: it
+    is only expected to be asked for."""
+
+    DEMAND = 0
+    REPAIR = 1
+    PREFETCH = 2
 
 
 class ExpertSource(Protocol):

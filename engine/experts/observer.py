@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
-from engine.experts.keys import ExpertKey
-from engine.experts.loader import Urgency
+from engine.experts.keys import ExpertKey, Urgency
 
 
 class Observer(Protocol):

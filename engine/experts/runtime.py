@@ -10,25 +10,27 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step
-from engine.experts.batch import BatchExecutor, Call
-from engine.experts.cache import ExpertCache
-from engine.experts.decode import DecodeExecutor
+from engine.experts.cache.expert_cache import ExpertCache
+from engine.experts.cache.resident_table import ResidentTable
+from engine.experts.eam import EamCollection
+from engine.experts.execution.batch import BatchExecutor, Call
+from engine.experts.execution.decode import DecodeExecutor
+from engine.experts.execution.requests import ExpertRequest, requests_as_if_missing, requests_of
+from engine.experts.execution.sweep import Sweeps
 from engine.experts.keys import ExpertKey, ExpertSource, keys_of, largest_expert
-from engine.experts.loader import Loader
+from engine.experts.loading.loader import Loader
+from engine.experts.loading.pending import PendingLoads
+from engine.experts.loading.upgrader import PrecisionUpgrader
 from engine.experts.observer import UNSEEN, Observer, seen
-from engine.experts.pending import PendingLoads
-from engine.experts.policies import DEFAULT, Visit, WeightsByShare
+from engine.experts.policies import DEFAULT, Shape, Visit, WeightsByShare, make_policy
 from engine.experts.precision import EXACT, Thresholds, tiers_of
 from engine.experts.predictors.predictor import Predictor
-from engine.experts.prefetch import Prefetch
-from engine.experts.requests import ExpertRequest, requests_as_if_missing, requests_of
-from engine.experts.resident_table import ResidentTable
-from engine.experts.sweep import Sweeps
+from engine.experts.prefetch.prefetcher import Prefetch
+from engine.experts.prefetch.tracker import PrefetchTracker
 from engine.experts.telemetry import Snapshot, Telemetry
-from engine.experts.tracker import PrefetchTracker
-from engine.experts.upgrader import PrecisionUpgrader
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel
+from engine.kernels.choice import choose
 from engine.kernels.native import NativeKernel
 from engine.kernels.reference import slots_by_expert
 from engine.kernels.rooms import ROOMS
@@ -324,3 +326,38 @@ class ExpertRuntime:
         """End the readers and the kernel's threads. The source belongs to the caller."""
         self._loader.close()
         self._kernel.close()
+
+
+def open_runtime(
+    source: ExpertSource,
+    activation: Activation | Mapping[int, Activation],
+    capacity: int,
+    *,
+    policy: str = "hobbit",
+    weights: WeightsByShare = DEFAULT,
+    collection: EamCollection | None = None,
+    readers: int = 4,
+    threads: int | None = None,
+    kernel: str = "auto",
+    exact: bool = False,
+    thresholds: Thresholds = EXACT,
+    tier: int | None = None,
+    loader: Loader | None = None,
+) -> ExpertRuntime:
+    """A runtime over an open store, which stays the caller's. capacity: bytes of memory for experts.
+
+    activation: of all layers, or by layer. weights: of the policy 'hobbit'. collection: of past answers, for the policy
+    'activation'. exact: native kernels take activations as they are, not rounded to 8 bits. loader: reads the source,
+    and is closed with the runtime; None: one with so many `readers`. The other arguments are those settings of
+    engine.settings. Raises UnderhillError when the capacity cannot hold one expert, or when kernel='native' is not
+    possible here.
+    """
+    least = largest_expert(source, tier)
+    specs = {layer: [source.spec(layer, expert) for expert in range(source.experts(layer))] for layer in source.layers}
+    shape = Shape(source.layers, max(map(source.experts, source.layers)))
+    share = capacity / (least * len(keys_of(source)))
+    cache = ExpertCache(capacity, make_policy(policy, shape, share, weights, collection), specs, shape, least)
+    loader = loader or Loader(source, readers)
+    return ExpertRuntime(
+        source, activation, cache, loader, choose(kernel, threads, exact=exact), thresholds, tier, weights
+    )  # fmt: skip

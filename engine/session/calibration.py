@@ -16,8 +16,7 @@ from torch import Tensor
 
 from engine import resources
 from engine.errors import Kind, UnderhillError
-from engine.experts.precision import EXACT, Thresholds
-from engine.experts.thresholds import ScoreRecorder, from_scores
+from engine.experts.precision import EXACT, ScoreRecorder, Thresholds, from_scores
 from engine.hardware.shares import dial_shares
 from engine.library import dials
 from engine.library.cards import TOY

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import UnderhillError
-from engine.experts.eam import Counts, EamCollection, shares
+from engine.experts.eam import Counts, EamCollection, Matching, shares
 from engine.experts.keys import ExpertKey, ExpertSource
-from engine.experts.matching import Matching
 from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED

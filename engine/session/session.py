@@ -14,10 +14,9 @@ from torch import Tensor
 from engine import settings
 from engine.errors import Kind, UnderhillError
 from engine.experts.observer import Observer
-from engine.experts.opening import open_runtime
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.predictors import Shape
-from engine.experts.runtime import PassListener, RouteListener
+from engine.experts.runtime import PassListener, RouteListener, open_runtime
 from engine.experts.telemetry import Snapshot as Counters
 from engine.formats.families import text_config
 from engine.generation import model_files

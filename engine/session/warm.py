@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
-from engine.experts.tracker import MAX_PREFETCH_SHARE
+from engine.experts.prefetch.tracker import MAX_PREFETCH_SHARE
 from engine.session.memories import Memories, Uses
 from engine.translatable import msg
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.cache import NO_EXPERT
+from engine.experts.cache.expert_cache import NO_EXPERT
+from engine.experts.execution.sweep import most_chosen, room_of
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import Policy, Shape
 from engine.experts.policies import Visit as Told
 from engine.experts.precision import RequestedPrecision
-from engine.experts.sweep import most_chosen, room_of
 from engine.tracing.sizes import Sizes
 from engine.tracing.visits import Visit
 from engine.translatable import msg
@@ -51,7 +51,7 @@ class Outcome:
 class Simulation:
     """A cache of `capacity` bytes. held: the RequestedPrecision that each resident expert meets, LOW or HIGH.
 
-    A prompt that visits more experts of a layer than may stay is swept, as the runtime does it (experts/sweep.py).
+    A prompt that visits more experts of a layer than may stay is swept, as the runtime does it (execution/sweep.py).
     chosen: how often this answer has chosen each expert, its prompt included.
     """
 

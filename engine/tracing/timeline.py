@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine.experts.keys import ExpertKey
-from engine.experts.loader import Urgency
+from engine.experts.keys import ExpertKey, Urgency
 
 LAYERS, EXPERTS, WAITS, FIRST_READER = 0, 1, 2, 10  # rows
 _ROWS = {LAYERS: "attention and router", EXPERTS: "experts", WAITS: "waits for the disk"}

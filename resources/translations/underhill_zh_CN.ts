@@ -4327,22 +4327,22 @@
             <translation>请检查磁盘是否已连接，以及你是否有权在那里写入。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/cache.py"></location>
+            <location filename="../../engine/experts/cache/expert_cache.py"></location>
             <source>There is no memory left for experts.</source>
             <translation>没有内存可以留给专家了。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/cache.py"></location>
+            <location filename="../../engine/experts/cache/expert_cache.py"></location>
             <source>Lower the expert cache or close other programs.</source>
             <translation>请调小专家缓存，或关闭其他程序。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/cache.py"></location>
+            <location filename="../../engine/experts/cache/expert_cache.py"></location>
             <source>An expert cache of {capacity} bytes cannot hold a single expert.</source>
             <translation>{capacity} 字节的专家缓存连一个专家也放不下。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/cache.py"></location>
+            <location filename="../../engine/experts/cache/expert_cache.py"></location>
             <source>Give it at least {least} bytes.</source>
             <translation>请至少给它 {least} 字节。</translation>
         </message>
@@ -4367,12 +4367,12 @@
             <translation>请删除它；它会重新生成。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/pending.py"></location>
+            <location filename="../../engine/experts/loading/pending.py"></location>
             <source>The expert cache is held by something else.</source>
             <translation>专家缓存正被其他任务占用。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/pending.py"></location>
+            <location filename="../../engine/experts/loading/pending.py"></location>
             <source>Try again.</source>
             <translation>请重试。</translation>
         </message>

@@ -25,8 +25,7 @@ import torch
 from torch import Tensor
 
 from engine import resources
-from engine.experts.precision import EXACT, Thresholds
-from engine.experts.thresholds import ScoreRecorder, from_scores
+from engine.experts.precision import EXACT, ScoreRecorder, Thresholds, from_scores
 from engine.hardware.shares import dial_shares
 from engine.library.dials import DIALS
 from engine.session import Session

@@ -28,8 +28,8 @@ from typing import Any
 
 import torch
 
-from engine.experts.chunks import CHUNK
 from engine.experts.keys import ExpertKey
+from engine.experts.loading.chunks import CHUNK
 from engine.kernels.memory import Arena, huge
 from engine.kernels.native import NativeKernel
 from engine.kernels.view import View
@@ -38,7 +38,7 @@ from engine.store.layout import ExpertSpec, aligned
 from engine.store.reader import Extent
 from tests.benchmarks.common import emit, median
 from tests.benchmarks.prepare import default_folder
-from tests.engine.experts.loaders import Asked, Request
+from tests.engine.experts.loading.loaders import Asked, Request
 
 WINDOW = 8  # requests queued
 

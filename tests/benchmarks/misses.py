@@ -28,9 +28,8 @@ import torch
 
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey, keys_of
-from engine.experts.opening import open_runtime
-from engine.experts.precision import EXACT, Thresholds
-from engine.experts.thresholds import from_scores
+from engine.experts.precision import EXACT, Thresholds, from_scores
+from engine.experts.runtime import open_runtime
 from engine.hardware.shares import BEYOND_FIRST, dial_shares
 from engine.kernels.activation import Activation
 from engine.kernels.memory import HUGE, huge

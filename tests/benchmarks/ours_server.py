@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from engine import settings
-from engine.experts.thresholds import ScoreRecorder, from_scores
+from engine.experts.precision import ScoreRecorder, from_scores
 from engine.generation.formats.reader import Reader
 from engine.generation.sampling import Sampler, Sampling
 from engine.hardware import probe

@@ -25,8 +25,7 @@ import torch
 from engine import resources
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import NAMES, Shape, Visit, make_policy
-from engine.experts.precision import EXACT, Thresholds
-from engine.experts.thresholds import from_scores
+from engine.experts.precision import EXACT, Thresholds, from_scores
 from engine.hardware.shares import dial_shares
 from engine.session import Session
 from engine.session.evaluate import sequences

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.experts.eam import EamCollection
-from engine.experts.matching import Matching
+from engine.experts.eam import EamCollection, Matching
 from engine.experts.policies.policy import Shape, Visit
 from engine.experts.policies.scored import Array, Scored, values
 

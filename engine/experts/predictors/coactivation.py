@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experts.predictors.counts import log_shares
-from engine.experts.predictors.predictor import Arrays, Floats, Predictor, Shape, Sight
+from engine.experts.predictors.predictor import Arrays, Floats, Predictor, Shape, Sight, log_shares
 
 MOST = 65_535  # of a count, where it is kept
 

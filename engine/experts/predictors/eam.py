@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.experts.eam import EamCollection
-from engine.experts.matching import Matching
-from engine.experts.predictors.counts import log_shares
-from engine.experts.predictors.predictor import Floats, Predictor, Shape, Sight
+from engine.experts.eam import EamCollection, Matching
+from engine.experts.predictors.predictor import Floats, Predictor, Shape, Sight, log_shares
 
 
 class Eam(Predictor):

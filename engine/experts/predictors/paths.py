@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experts.predictors.counts import log_shares
-from engine.experts.predictors.predictor import Arrays, Floats, Predictor, Shape, Sight
+from engine.experts.predictors.predictor import Arrays, Floats, Predictor, Shape, Sight, log_shares
 
 MOST_PATHS = 65_536  # 8 MB of counts at 128 experts
 FULL = 255

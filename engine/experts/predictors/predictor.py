@@ -118,3 +118,11 @@ class Table(Predictor, Protocol):
         """Add what another one learnt, as far as there is room; where both know the same, the one stays that has seen
         it more often, so that merging twice changes nothing. Raises as `restore`.
         """
+
+
+def log_shares(counts: Floats) -> Floats:
+    """[E] from counts [E]: log of each one's share; 0 all over where there are none."""
+    total = float(counts.sum())
+    if total <= 0:
+        return np.zeros_like(counts)
+    return np.log(counts * np.float32(1 / total) + np.float32(FLOOR))

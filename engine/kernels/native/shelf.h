@@ -2,7 +2,7 @@
  *
  * One table for the cache, its memory and the reads under way, so that a layer's misses are asked for in one call, and what has
  * come takes its place in one. What is evicted is the
- * policy's to say. tests/engine/experts/cache_model.py is a plain model of it. Not for several threads at once. */
+ * policy's to say. tests/engine/experts/cache/cache_model.py is a plain model of it. Not for several threads at once. */
 #ifndef UH_SHELF_H
 #define UH_SHELF_H
 

@@ -21,8 +21,8 @@ from engine.convert.importer import import_checkpoint
 from engine.convert.lowering import Lowering, write_lowered
 from engine.convert.pieces import read_piece
 from engine.experts.keys import ExpertKey
-from engine.experts.opening import open_runtime
 from engine.experts.precision import Thresholds
+from engine.experts.runtime import open_runtime
 from engine.formats.decoded import DecodedEntry
 from engine.formats.opening import open_source
 from engine.formats.source import Source

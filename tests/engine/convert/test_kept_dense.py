@@ -16,7 +16,7 @@ from engine.convert.expert_plan import find_experts
 from engine.convert.importer import import_checkpoint
 from engine.convert.lowering import Lowering, write_lowered
 from engine.experts.keys import ExpertKey
-from engine.experts.opening import open_runtime
+from engine.experts.runtime import open_runtime
 from engine.formats.opening import open_source
 from engine.kernels.native import NativeKernel, NativeMissing
 from engine.models.families import read_spec

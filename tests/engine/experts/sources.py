@@ -15,9 +15,8 @@ from typing import Any
 import torch
 
 from engine.experts.keys import ExpertKey
-from engine.experts.loader import Loader
-from engine.experts.opening import open_runtime
-from engine.experts.runtime import ExpertRuntime
+from engine.experts.loading.loader import Loader
+from engine.experts.runtime import ExpertRuntime, open_runtime
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts
 from engine.kernels.reads import Instead

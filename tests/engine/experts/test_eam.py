@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.experts import matching
-from engine.experts.eam import EamCollection
-from engine.experts.matching import Matching
+from engine.experts import eam
+from engine.experts.eam import EamCollection, Matching
 
 
 def matrix(*used: int) -> np.ndarray:
@@ -40,7 +39,7 @@ def test_a_full_collection_gives_up_the_entry_most_like_the_newcomer() -> None:
 
 
 def test_expectations_are_counts_of_the_closest_together_as_shares(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "MATCHES", 2)
+    monkeypatch.setattr(eam, "MATCHES", 2)
     collection = EamCollection(2, 4)
     collection.add(matrix(0, 0, 1), matrix(3))
     collection.add(matrix(0))

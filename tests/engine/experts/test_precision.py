@@ -8,8 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import UnderhillError
-from engine.experts.precision import RequestedPrecision, Thresholds, full_tier, requested_precisions, tiers_of
-from engine.experts.thresholds import ScoreRecorder, from_scores
+from engine.experts.precision import (
+    RequestedPrecision,
+    ScoreRecorder,
+    Thresholds,
+    from_scores,
+    full_tier,
+    requested_precisions,
+    tiers_of,
+)
 from engine.kernels.unimportance import unimportance
 from engine.store.layout import ExpertSpec
 

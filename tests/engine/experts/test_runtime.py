@@ -11,10 +11,9 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step, stepper
 from engine.experts.keys import ExpertKey
-from engine.experts.opening import open_runtime
+from engine.experts.loading.queue import LoadQueue
 from engine.experts.precision import Thresholds
-from engine.experts.queue import LoadQueue
-from engine.experts.runtime import ExpertRuntime
+from engine.experts.runtime import ExpertRuntime, open_runtime
 from engine.kernels.activation import Activation
 from engine.kernels.reference import moe_forward
 from engine.store.layout import ExpertSpec

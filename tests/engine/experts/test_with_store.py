@@ -10,7 +10,7 @@ import torch
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
-from engine.experts.opening import open_runtime
+from engine.experts.runtime import open_runtime
 from engine.kernels.activation import Activation
 from engine.kernels.reference import moe_forward
 from engine.store.layout import ExpertSpec

@@ -14,8 +14,8 @@ from engine.library import dials, offline_index, partial_imports, store_copy
 from engine.library.home import HOME
 from engine.session import calibration_state, lowered, memories, policy_weights
 from engine.store.journal import PARTIAL
+from tests.engine.experts.execution.test_decode import SPEC
 from tests.engine.experts.sources import MemorySource
-from tests.engine.experts.test_decode import SPEC
 
 ENDLESS = 1e999  # which JSON spells Infinity
 DEEP = b"[" * 100_000

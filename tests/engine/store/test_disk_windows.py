@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.chunks import packed
+from engine.experts.loading.chunks import packed
 from engine.kernels.reads import CHUNK
 from engine.store import disk_windows, reader
 from engine.store.datafile import TAIL

@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from engine.errors import UnderhillError
-from engine.experts.keys import ExpertKey
-from engine.experts.loader import Urgency
+from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.runtime import ExpertRuntime
 from engine.store.layout import ExpertSpec
 from engine.tracing.timeline import EXPERTS, FIRST_READER, LAYERS, WAITS, Event, Timeline

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.errors import UnderhillError
-from engine.experts import matching
+from engine.experts import eam
 from engine.experts.eam import EamCollection
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import (
@@ -179,7 +179,7 @@ def test_moe_infinity_leaves_in_the_order_of_algorithm_1(seed: int) -> None:
 
 
 def test_moe_infinity_predicts_per_iteration_and_keeps_prompts_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "MATCHES", 1)
+    monkeypatch.setattr(eam, "MATCHES", 1)
     kinds = [np.zeros((ROWS, 6), np.float32) for _ in range(3)]
     for expert, kind in enumerate(kinds):
         kind[:, 2 * expert : 2 * expert + 2] = 5

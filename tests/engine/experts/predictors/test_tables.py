@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.experts import matching
 from engine.experts.eam import EamCollection
 from engine.experts.predictors import Coactivation, Eam, Observed, Paths, Predictor, Shape, Sight, TokenTable, walk
 from tests.engine.experts.predictors.runs import EXPERTS, K, by_rule
@@ -148,7 +147,7 @@ def test_similarities_kept_up_step_by_step_are_those_of_one_product() -> None:
 
 
 def test_before_an_answer_has_begun_its_prompt_says_which_answers_it_is_like(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "MATCHES", 1)
+    monkeypatch.setattr("engine.experts.eam.MATCHES", 1)
     collection = EamCollection(4, EXPERTS)
     kinds = [np.zeros((4, EXPERTS), np.float32) for _ in range(2)]
     for kind, expert in zip(kinds, (2, 5)):

@@ -7,23 +7,13 @@ import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any, NamedTuple
 
 from engine.errors import UnderhillError
-from engine.experts.chunks import CHUNK, packed
-from engine.experts.keys import ExpertKey, ExpertSource
+from engine.experts.keys import ExpertKey, ExpertSource, Urgency
+from engine.experts.loading.chunks import CHUNK, packed
 from engine.kernels.reads import DAMAGED, MOST_PARTS, REFUSED, RUN, SHORT, Reads
 from engine.store.problems import altered, refused, shortened
-
-
-class Urgency(IntEnum):
-    """The lower goes first. DEMAND: a layer waits for it; REPAIR: a coarse expert is in use in its place; PREFETCH: it
-    is only expected to be asked for."""
-
-    DEMAND = 0
-    REPAIR = 1
-    PREFETCH = 2
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ import pytest
 from torch import Tensor
 
 from engine.errors import UnderhillError
-from engine.experts.cache import ExpertCache, Lease
+from engine.experts.cache.expert_cache import ExpertCache, Lease
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import NAMES, Shape, Visit, make_policy
 from engine.kernels.memory import Arena
 from engine.store.layout import ALIGN, ExpertSpec
-from tests.engine.experts.cache_model import CacheModel
+from tests.engine.experts.cache.cache_model import CacheModel
 
 SPEC = ExpertSpec(48, 32, 8, 16)
 LOWERED = ExpertSpec(48, 32, 2, 16)

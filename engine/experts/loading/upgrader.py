@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.experts.cache import ExpertCache
-from engine.experts.keys import ExpertKey
-from engine.experts.loader import Loader, Urgency
-from engine.experts.pending import PendingLoads
+from engine.experts.cache.expert_cache import ExpertCache
+from engine.experts.keys import ExpertKey, Urgency
+from engine.experts.loading.loader import Loader
+from engine.experts.loading.pending import PendingLoads
 from engine.experts.telemetry import Telemetry
 
 MOST = 64  # experts remembered, those that ran last

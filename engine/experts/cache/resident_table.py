@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from engine.experts.backend import Step
-from engine.experts.cache import ExpertCache
+from engine.experts.cache.expert_cache import ExpertCache
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import RequestedPrecision, Thresholds
 from engine.experts.predictors.predictor import Floats

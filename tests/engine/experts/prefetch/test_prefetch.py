@@ -12,12 +12,12 @@ from torch import Tensor
 
 from engine.errors import UnderhillError
 from engine.experts.backend import Step
-from engine.experts.controller import FIRST_BACKOFF, LONGEST_BACKOFF, WINDOW, PrefetchController
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import Thresholds
 from engine.experts.predictors import Predictor, Sight
 from engine.experts.predictors.predictor import Floats
-from engine.experts.prefetch import QUIET
+from engine.experts.prefetch.controller import FIRST_BACKOFF, LONGEST_BACKOFF, WINDOW, PrefetchController
+from engine.experts.prefetch.prefetcher import QUIET
 from engine.experts.runtime import ExpertRuntime
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.experts.cache import NO_EXPERT
+from engine.experts.cache.expert_cache import NO_EXPERT
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import Policy, Shape
 from engine.store.layout import ExpertSpec

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from engine.experts.cache import ExpertCache, Lease
+from engine.experts.cache.expert_cache import ExpertCache, Lease
+from engine.experts.execution.requests import ExpertRequest
+from engine.experts.execution.sweep import Sweeps
+from engine.experts.loading.pending import PendingLoads
+from engine.experts.loading.queue import LoadQueue
 from engine.experts.observer import Observer
-from engine.experts.pending import PendingLoads
-from engine.experts.prefetch import Prefetch
-from engine.experts.queue import LoadQueue
-from engine.experts.requests import ExpertRequest
-from engine.experts.sweep import Sweeps
+from engine.experts.prefetch.prefetcher import Prefetch
 from engine.experts.telemetry import Telemetry
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel, Work

@@ -10,12 +10,11 @@ import pytest
 import torch
 
 from engine.errors import Kind, UnderhillError
-from engine.experts import batch
-from engine.experts.batch import Call
-from engine.experts.cache import Lease
-from engine.experts.keys import ExpertKey
-from engine.experts.loader import Urgency
-from engine.experts.requests import ExpertRequest
+from engine.experts.cache.expert_cache import Lease
+from engine.experts.execution import batch
+from engine.experts.execution.batch import Call
+from engine.experts.execution.requests import ExpertRequest
+from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.runtime import ExpertRuntime
 from engine.hardware import speed
 from engine.store.layout import ExpertSpec

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.experts.cache import ExpertCache
-from engine.experts.pending import PendingLoads
+from engine.experts.cache.expert_cache import ExpertCache
+from engine.experts.cache.resident_table import LayerTable
+from engine.experts.loading.pending import PendingLoads
 from engine.experts.predictors.predictor import Floats
-from engine.experts.resident_table import LayerTable
 from engine.experts.telemetry import PrefetchStats
 from engine.kernels.ahead import COUNTS, MOST, Ahead
 

@@ -14,7 +14,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
 from engine.kernels.memory import huge
 from engine.store.reader import Store
-from tests.engine.experts.loaders import Asked, Request
+from tests.engine.experts.loading.loaders import Asked, Request
 from tests.engine.store.tiny_store import LAYERS, SPEC, make, record
 
 PARTS = tuple(range(len(SPEC.layout.parts)))

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step
-from engine.experts.keys import ExpertKey
-from engine.experts.loader import Urgency
+from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.runtime import ExpertRuntime
 from engine.kernels.memory import Arena
 from engine.store.layout import ExpertSpec

@@ -12,10 +12,9 @@ import psutil
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.keys import ExpertKey
-from engine.experts.loader import Urgency
-from tests.engine.experts.loaders import PAGE, Opened, Request
-from tests.engine.experts.slow_disk import SlowDisk, key
+from engine.experts.keys import ExpertKey, Urgency
+from tests.engine.experts.loading.loaders import PAGE, Opened, Request
+from tests.engine.experts.loading.slow_disk import SlowDisk, key
 from tests.waiting import LONGEST
 
 PARTS = (2 * PAGE, 3 * PAGE, PAGE)  # six chunks of a page

@@ -10,9 +10,9 @@ from array import array
 from collections.abc import Collection, Iterable, Sequence
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.cache import ExpertCache, Lease, PlanRead, parts_of
-from engine.experts.keys import ExpertKey
-from engine.experts.loader import Loader, Urgency
+from engine.experts.cache.expert_cache import ExpertCache, Lease, PlanRead, parts_of
+from engine.experts.keys import ExpertKey, Urgency
+from engine.experts.loading.loader import Loader
 from engine.experts.observer import Observer
 from engine.experts.telemetry import Telemetry
 from engine.kernels.reads import CANCELLED, WHOLE

@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from engine.experts.backend import Step
-from engine.experts.cache import ExpertCache
+from engine.experts.cache.expert_cache import ExpertCache
+from engine.experts.cache.resident_table import LayerTable, ResidentTable
 from engine.experts.keys import ExpertKey
+from engine.experts.loading.pending import PendingLoads, cache_is_held
+from engine.experts.loading.queue import LoadQueue
+from engine.experts.loading.upgrader import PrecisionUpgrader
 from engine.experts.observer import Observer
-from engine.experts.pending import PendingLoads, cache_is_held
 from engine.experts.policies import Visit
-from engine.experts.prefetch import Prefetch
-from engine.experts.queue import LoadQueue
-from engine.experts.resident_table import LayerTable, ResidentTable
+from engine.experts.prefetch.prefetcher import Prefetch
 from engine.experts.telemetry import Telemetry
-from engine.experts.upgrader import PrecisionUpgrader
 from engine.kernels.native import MISSING, SKIPPED, UNDECIDED, NativeKernel, Serving
 
 MOST = 64  # experts per token that native code takes (MOST in residents.c)

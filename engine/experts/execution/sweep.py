@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from engine.experts.cache import ExpertCache, Lease
+from engine.experts.cache.expert_cache import ExpertCache, Lease
+from engine.experts.execution.requests import ExpertRequest
 from engine.experts.keys import ExpertKey
-from engine.experts.pending import PendingLoads
-from engine.experts.requests import ExpertRequest
+from engine.experts.loading.pending import PendingLoads
 from engine.experts.telemetry import Telemetry
 from engine.hardware.speed import window
 from engine.store.layout import ExpertSpec

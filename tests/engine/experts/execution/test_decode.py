@@ -12,11 +12,10 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step
-from engine.experts.decode import DecodeExecutor
+from engine.experts.execution.decode import DecodeExecutor
 from engine.experts.keys import ExpertKey
-from engine.experts.opening import open_runtime
 from engine.experts.precision import EXACT, Thresholds
-from engine.experts.runtime import ExpertRuntime
+from engine.experts.runtime import ExpertRuntime, open_runtime
 from engine.kernels.activation import Activation
 from engine.store.layout import ExpertSpec
 from engine.store.reader import Store

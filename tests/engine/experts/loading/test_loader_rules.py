@@ -9,9 +9,9 @@ from collections import deque
 import pytest
 
 from engine.errors import Kind
-from engine.experts.loader import Urgency
-from tests.engine.experts.loaders import PAGE, Opened, Request
-from tests.engine.experts.slow_disk import SlowDisk
+from engine.experts.keys import Urgency
+from tests.engine.experts.loading.loaders import PAGE, Opened, Request
+from tests.engine.experts.loading.slow_disk import SlowDisk
 from tests.waiting import LONGEST
 
 PARTS = (2 * PAGE, PAGE, 2 * PAGE)

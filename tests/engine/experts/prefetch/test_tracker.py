@@ -11,9 +11,9 @@ import pytest
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import NAMES
 from engine.experts.predictors.predictor import Floats
+from engine.experts.prefetch.tracker import MAX_PREFETCH_SHARE, PrefetchTracker
 from engine.experts.runtime import ExpertRuntime
 from engine.experts.telemetry import PrefetchStats
-from engine.experts.tracker import MAX_PREFETCH_SHARE, PrefetchTracker
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 from tests.waiting import LONGEST

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.experts.chunks import CHUNK, packed
+from engine.experts.loading.chunks import CHUNK, packed
 from engine.kernels.reads import CHUNK as PACKED
 from engine.store.disk_windows import STRIDE, WindowsFile, reads_in_place
 from engine.store.layout import ALIGN
-from tests.engine.experts.slow_disk import SlowDisk
+from tests.engine.experts.loading.slow_disk import SlowDisk
 
 PARTS = st.lists(st.integers(1, 40).map(lambda pages: pages * ALIGN), min_size=1, max_size=6)
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from engine.experts.controller import PrefetchController
 from engine.experts.predictors.predictor import Floats, Predictor, Sight
+from engine.experts.prefetch.controller import PrefetchController
+from engine.experts.prefetch.tracker import PrefetchTracker
 from engine.experts.telemetry import PrefetchStats
-from engine.experts.tracker import PrefetchTracker
 
 QUIET = 4  # tokens that needed nothing from the disk, after which nothing is predicted any more, until the next one
 

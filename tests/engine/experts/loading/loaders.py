@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.keys import ExpertKey, ExpertSource
-from engine.experts.loader import Loader, Urgency
+from engine.experts.keys import ExpertKey, ExpertSource, Urgency
+from engine.experts.loading.loader import Loader
 from engine.kernels.reads import CANCELLED, PART, End, Instead
-from tests.engine.experts.slow_disk import SlowDisk, key
+from tests.engine.experts.loading.slow_disk import SlowDisk, key
 from tests.waiting import LONGEST
 
 PAGE = 4096

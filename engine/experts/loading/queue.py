@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 
-from engine.experts.cache import Lease
+from engine.experts.cache.expert_cache import Lease
 from engine.experts.keys import ExpertKey
-from engine.experts.pending import Loaded, PendingLoads
+from engine.experts.loading.pending import Loaded, PendingLoads
 
 
 class LoadQueue:

@@ -1,0 +1,1 @@
+"""Running the experts of a layer call: one token, or many."""
