@@ -10,8 +10,6 @@ greater of its bytes at the roof and at `cached`; `of_floor` its share of the ti
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable
@@ -24,6 +22,7 @@ from engine.kernels import op_graph
 from engine.kernels.native import NativeKernel
 from engine.kernels.op_graph import STATES, GraphStep, KvRows, OpGraph
 from engine.models.attend import attend_one
+from tests.benchmarks.common import arguments, emit
 
 SHAPES = ((16, 16, 128), (32, 4, 128), (32, 8, 128))  # heads, key heads, dim: OLMoE, Qwen3-30B, Mixtral
 LENGTHS = (1024, 8192, 32768)
@@ -107,29 +106,19 @@ def measure(kernel: NativeKernel, shape: tuple[int, int, int], length: int, repe
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--isa")
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     kernel = NativeKernel(args.threads, args.isa)
     torch.set_num_threads(kernel.threads)
     found = [measure(kernel, shape, length, args.repeats) for shape in SHAPES for length in LENGTHS]
-    if args.json:
-        at_8k = min((one for one in found if one["length"] == 8192), key=lambda one: one["of_roof"])
-        conditions = {"kernel": kernel.name, "threads": kernel.threads, "torch": torch.__version__, "all": found}
-        names = ("ours", "peer", "ratio", "floor", "roof", "of_roof", "of_floor")
-        print(json.dumps({name: at_8k[name] for name in names} | {
-            "conditions": conditions | {"unit": "GB/s", "shown": at_8k["shape"], "length": 8192}
-        }))  # fmt: skip
-    else:
-        for one in found:
-            print(
-                f"{one['shape']!s:14} {one['length']:6} rows: ours {one['ours']:5.1f} GB/s ({one['of_roof']:.0%} of "
-                f"{one['roof']:.1f}, best {one['best']:.0%}; from caches {one['cached']:.1f}), torch "
-                f"{one['peer']:5.1f}: x{one['ratio']:.1f}"
-            )
+    at_8k = min((one for one in found if one["length"] == 8192), key=lambda one: one["of_roof"])
+    names = ("ours", "peer", "ratio", "floor", "roof", "of_roof", "of_floor")
+    conditions = {"kernel": kernel.name, "threads": kernel.threads, "torch": torch.__version__}
+    shown = {"unit": "GB/s", "shown": at_8k["shape"], "length": 8192}
+    emit({**{name: at_8k[name] for name in names}, "all": found, "conditions": conditions | shown}, args.json)
     kernel.close()
 
 

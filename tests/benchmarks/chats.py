@@ -7,8 +7,6 @@ The text is made up of words as frequent as words are, one message in ten of Chi
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import statistics
 import tempfile
@@ -20,6 +18,7 @@ from app.storage import branches
 from app.storage.records import Chat, StoredMessage, new_id
 from app.storage.search import find
 from app.storage.store import ChatStore
+from tests.benchmarks.common import arguments, emit
 
 WORDS, SIGNS = 8000, 3000
 LONG = 5000  # messages of the one long chat
@@ -29,9 +28,8 @@ BAR = 100.0  # milliseconds of the slowest search
 
 def main() -> None:
     """Fill a database, ask it, print."""
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options = arguments(__doc__)
     options.add_argument("--messages", type=int, default=100_000)
-    options.add_argument("--json", action="store_true")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store = ChatStore(Path(folder) / "chats.db")
@@ -67,10 +65,7 @@ def main() -> None:
         figures["opened first from version 4"] = 1000 * (time.perf_counter() - start)
         figures["size of the file, MB"] = (Path(folder) / "chats.db").stat().st_size / 1e6
         store.close()
-    if chosen.json:
-        print(json.dumps(figures))
-    else:
-        print("\n".join(f"{name:<34}{value:>9.1f}" for name, value in figures.items()))
+    emit(figures, chosen.json)
 
 
 def _fill(store: ChatStore, messages: int) -> tuple[list[str], int]:

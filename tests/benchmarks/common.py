@@ -113,10 +113,28 @@ def median(values: Sequence[float]) -> float:
     return statistics.median(values)
 
 
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """A parser with the option that all have."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    return parser
+
+
 def emit(result: dict[str, Any], as_json: bool) -> None:
-    """Print one object, or a line for each of its values."""
+    """Print one object, or a line for each of its values, and of tables for each row."""
     if as_json:
         print(json.dumps(result))
         return
     for name, value in result.items():
-        print(f"{name:12} {json.dumps(value)}")
+        rows = dict(enumerate(value)) if isinstance(value, list) else value
+        if isinstance(rows, dict) and rows and all(isinstance(row, dict) for row in rows.values()):
+            print(name)
+            for key, row in rows.items():
+                print(f"    {key!s:40} {_short(row)}")
+        else:
+            print(f"{name:44} {_short(value)}")
+
+
+def _short(value: Any) -> str:
+    """JSON with four digits of each number that has a point."""
+    return json.dumps(json.loads(json.dumps(value), parse_float=lambda text: float(f"{float(text):.4g}")))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.kernels.native import default_threads
-from tests.benchmarks.common import Quiet, busy, conditions, emit, median
+from tests.benchmarks.common import Quiet, arguments, busy, conditions, emit, median
 from tests.benchmarks.ours import Ours
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.prepare import KINDS, Rival, default_folder, prepare_pair
@@ -118,7 +118,7 @@ def _spread(seconds: list[float]) -> list[float]:
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--shape", choices=tuple(SHAPES), required=True)
     parser.add_argument("--tier", type=int, choices=(8, 4, 2), default=4, help="bits of our experts")
     parser.add_argument("--prompt", type=int, default=0, help="read prompts of so many tokens, instead of one by one")
@@ -131,7 +131,6 @@ def main() -> None:
     parser.add_argument("--busy", type=int, default=0, help="other processes that want a core all the time")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait in all for other programs' rest")
     parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     emit(measure(args), args.json)
 

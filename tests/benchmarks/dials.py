@@ -11,7 +11,6 @@ read ahead) on the built-in model's routing and on uniform routing, 8 of 128 exp
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import tempfile
@@ -36,7 +35,7 @@ from engine.tracing.replay import Replayer
 from engine.tracing.sizes import sizes_of
 from engine.tracing.trace import Conditions, Trace
 from engine.tracing.visits import scores_of
-from tests.benchmarks.common import emit
+from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.policies import builtin
 
 ROUTER = (6, 128, 8)  # layers, experts, top k of the uniform routing
@@ -139,12 +138,11 @@ def _fixed(full: str, coarse: str) -> Share:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--shares", help="full/coarse in percent, separated by commas; default: those of the dials")
     parser.add_argument("--bits", default="8,4", help="of full precision")
     parser.add_argument("--caches", default="0.5,0.25", help="shares of the experts in memory; empty: none")
     parser.add_argument("--tokens", type=int, default=12_000)
-    parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         os.environ.setdefault("UNDERHILL_HOME", str(Path(home)))
@@ -153,15 +151,7 @@ def main() -> None:
             shares[name] = partial(dial_shares, name) if name in DIALS else _fixed(*name.split("/"))
         caches = [float(cache) for cache in args.caches.split(",") if cache]
         found = measure(shares, [int(b) for b in args.bits.split(",")], caches, args.tokens)
-    if args.json:
-        emit(found, True)
-        return
-    for row in found["rows"]:
-        print(f"{row['name']}: reads {row['reads']}")
-        for tier, costs in row["costs"].items():
-            for c in costs:
-                cost = f"perplexity {100 * c['perplexity']:+.2f} %, KL {c['kl']:.5f}"
-                print(f"    {tier} bits, cache {c['cache']}: {cost}, {c['uses']}, {c['tokens']} tokens")
+    emit(found, args.json)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,6 @@ every --every milliseconds; it gets its turn at once, as a window does.
 
 from __future__ import annotations
 
-import argparse
-import json
 import multiprocessing
 import os
 import statistics
@@ -21,6 +19,7 @@ import time
 from app.platform.thread_priority import lower_latency
 from engine import client, protocol
 from engine.library.home import HOME
+from tests.benchmarks.common import arguments, emit
 
 ANSWERS = 8  # of a turn
 QUESTION = "Tell me a story about a brave dog."
@@ -72,11 +71,10 @@ class Asker:
 
 def main() -> int:
     """Print medians and the ratio of pairs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--work", type=float, default=2.5)
     parser.add_argument("--every", type=float, default=50.0)
     parser.add_argument("--pairs", type=int, default=12)
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     found: tuple[list[float], list[float]] = ([], [])
     with tempfile.TemporaryDirectory(prefix="underhill-disturbed-") as folder:
@@ -103,11 +101,7 @@ def main() -> int:
         "slowdown": 1 - statistics.median(b / a for a, b in zip(*found, strict=True)),
         "pairs": args.pairs,
     }
-    for name, value in figures.items():
-        if not args.json:
-            print(f"{name:28} {value:.3f}")
-    if args.json:
-        print(json.dumps(figures))
+    emit(figures, args.json)
     return 0
 
 

@@ -40,7 +40,7 @@ from engine.session.speed_check import is_full
 from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
-from tests.benchmarks.common import Quiet, conditions, emit, median, orderly, setting
+from tests.benchmarks.common import Quiet, arguments, conditions, emit, median, orderly, setting
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.prepare import TOPS, default_folder, prepare_model, say
 from tests.benchmarks.roofs import Rates, Roofs
@@ -231,7 +231,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--shape", choices=(*SHAPES, BUILTIN), required=True)
     parser.add_argument("--layers", type=int, help="another cut of the model than that of 8 GB at 4 bits")
     parser.add_argument("--limit", type=float, default=1.0, help="most memory, as a share of the model's bytes; 1: any")
@@ -243,7 +243,6 @@ def main() -> None:
     parser.add_argument("--patience", type=float, default=10.0, help="seconds to wait in all for other programs' rest")
     parser.add_argument("--home", type=Path, help="where the probe's figures stay; without, they are measured anew")
     parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     emit(measure(args), args.json)
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.hardware.probe import peak_rss
+from tests.benchmarks.common import arguments, emit
 from tests.random_models.shapes import SHAPES, Shape
 
 
@@ -103,18 +104,13 @@ def measure(shape: Shape, gigabytes: float) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--shape", choices=tuple(SHAPES), default="mixtral")
     parser.add_argument("--gigabytes", type=float, default=15.0, help="of the checkpoint")
     parser.add_argument("--import", nargs=2, type=Path, dest="paths", help=argparse.SUPPRESS)
-    parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     found = run(*args.paths) if args.paths else measure(SHAPES[args.shape], args.gigabytes)
-    if args.json or args.paths:
-        print(json.dumps(found))
-        return
-    for name, value in found.items():
-        print(f"{name:18} {value:,}")
+    emit(found, args.json or bool(args.paths))
 
 
 if __name__ == "__main__":

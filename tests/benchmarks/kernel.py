@@ -25,7 +25,7 @@ from engine.kernels.memory import huge
 from engine.kernels.native import ISAS, NativeKernel
 from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
-from tests.benchmarks.common import conditions, emit
+from tests.benchmarks.common import arguments, conditions, emit
 from tests.benchmarks.streams import BURST, TORCH_BITS, Samples, dense, experts, torch_matrices, turns
 from tests.engine.experts.sources import MemorySource
 from tests.engine.kernels.records import random_parts
@@ -147,13 +147,12 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--tier", type=int, choices=(8, 4, 2), default=4, help="bits of `ours` and `peer`")
     parser.add_argument("--isa", choices=ISAS, help="default: the best that there is")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--repeats", type=int, default=30, help="turns of each")
     parser.add_argument("--only", choices=("kept",), help="only the formats that keep their codes")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     emit(measure(args), args.json)
 

@@ -1,22 +1,23 @@
-"""What a layer costs a token beside its large products: native ops against the torch layers.
+"""What does a layer cost a token beside its large products: native ops, torch's layers, and transformers'?
 
     python -m tests.benchmarks.layer [--layers N] [--tokens N] [--context N] [--busy] [--json]
+    python -m tests.benchmarks.layer --compat
 
 A Qwen3-MoE of real depth and expert count but tiny widths, so that what remains is the cost of the layers themselves:
 Python, calls, norms, rotary, attention over a short context, routing, finding the experts and running what is next to
-nothing of them, all of them in memory. "without experts" asks nobody. They take turns, token by token. --busy: another
-process holds one core meanwhile.
+nothing of them, all of them in memory. "without experts" asks nobody. --compat: the lean decoder and the compatibility
+backend instead, in float32, whose experts answer at once with zeros, and transformers alone with its batched experts.
+All take turns, token by token, on one thread; microseconds per layer. --busy: another process holds one core meanwhile.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,11 +26,13 @@ from engine.convert.expert_plan import find_experts
 from engine.experts.backend import Step
 from engine.formats.checkpoint import Checkpoint
 from engine.kernels.memory import PAGE
+from engine.models.compat.decoder import CompatDecoder
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
 from engine.models.holding import Holding
+from engine.models.open import open_decoder
 from engine.store.layout import ExpertSpec
-from tests.benchmarks.common import busy
+from tests.benchmarks.common import arguments, busy, emit
 from tests.engine.experts.sources import MemorySource
 from tests.engine.models.compat.checkpoint import Dense, random_model
 from tests.engine.models.compat.sweep import quiet
@@ -49,38 +52,75 @@ class Nobody:
         """Whatever is there."""
 
 
-@torch.inference_mode()
-def measure(layers: int, tokens: int, context: int) -> dict[str, list[float]]:
-    """Microseconds per layer of each token, for each of three."""
-    config = tiny_config(
+Steps = dict[str, Callable[[], object]]
+
+
+def small_model(layers: int) -> Any:
+    """Of the depth that is asked for, with random weights."""
+    return random_model(tiny_config(
         "qwen3_moe", num_hidden_layers=layers, hidden_size=64, head_dim=16, num_experts=128, num_experts_per_tok=8,
         moe_intermediate_size=32, max_position_embeddings=1 << 16,
-    )  # fmt: skip
+    ))  # fmt: skip
+
+
+def opened(model: Any, folder: str) -> tuple[Checkpoint, Dense]:
+    """The model as a checkpoint in a folder, and its weights that are no experts."""
+    model.save_pretrained(folder)
+    checkpoint = Checkpoint.open(Path(folder))
+    return checkpoint, Dense(checkpoint, find_experts(checkpoint))
+
+
+def native_steps(layers: int, prompt: Tensor, folder: str) -> tuple[Steps, Callable[[], None]]:
+    """A token by native ops with and without experts, and by torch's; and what is to be done behind the last."""
     source = MemorySource(ExpertSpec(64, 32, 8, 32), range(layers), 128)
-    room = layers * 128 * (source.expert_bytes + 3 * PAGE)
-    runtime = source.open(room / source.expert_bytes)
+    runtime = source.open(layers * 128 * (1 + 3 * PAGE / source.expert_bytes))
     kernel = runtime.native
     assert kernel is not None
-    with tempfile.TemporaryDirectory() as folder:
-        random_model(config).save_pretrained(folder)
-        checkpoint = Checkpoint.open(Path(folder))
-        dense = Dense(checkpoint, find_experts(checkpoint))
-        spec = read_spec(checkpoint.config)
-        decoders = {
-            "native": Decoder(spec, dense, runtime, Holding(kernel=kernel), torch.bfloat16),
-            "native, without experts": Decoder(spec, dense, Nobody(), Holding(kernel=kernel), torch.bfloat16),
-            "torch": Decoder(spec, dense, runtime, Holding(), torch.bfloat16),
-        }
+    checkpoint, dense = opened(small_model(layers), folder)
+    spec = read_spec(checkpoint.config)
+    decoders = {
+        "native": Decoder(spec, dense, runtime, Holding(kernel=kernel), torch.bfloat16),
+        "native, without experts": Decoder(spec, dense, Nobody(), Holding(kernel=kernel), torch.bfloat16),
+        "torch": Decoder(spec, dense, runtime, Holding(), torch.bfloat16),
+    }
     assert decoders["native"].native_layers
     everything = torch.arange(128)
     for layer in range(layers):  # once each: from then on nothing is read
         runtime.moe(layer, torch.zeros(16, 64), everything.view(16, 8), torch.ones(16, 8))
-    prompt = torch.randint(3, 96, (context,))
-    steps: dict[str, Callable[[], object]] = {}
+    steps: Steps = {}
     for name, decoder in decoders.items():
         state = decoder.new_state()
         decoder.forward(prompt, state, "none")
         steps[name] = lambda decoder=decoder, state=state: decoder.forward([7], state)  # type: ignore[misc]
+
+    def end() -> None:
+        assert runtime.telemetry.misses == layers * 128
+        runtime.close()
+
+    return steps, end
+
+
+def compat_steps(layers: int, prompt: Tensor, folder: str) -> tuple[Steps, Callable[[], None]]:
+    """A token by the lean decoder, by the compatibility backend and by transformers alone."""
+    theirs = small_model(layers)
+    theirs.set_experts_implementation("batched_mm")
+    checkpoint, dense = opened(theirs, folder)
+    steps: Steps = {}
+    for name, made in (
+        ("lean decoder", open_decoder(checkpoint.config, dense, Nobody())),
+        ("compatibility backend", CompatDecoder(checkpoint.config, dense, Nobody())),
+    ):
+        state = made.new_state()
+        made.forward(prompt, state, "none")
+        steps[name] = lambda made=made, state=state: made.forward(torch.tensor([7]), state)  # type: ignore[misc]
+    cache = theirs(prompt[None], use_cache=True, logits_to_keep=1).past_key_values
+    steps["transformers alone"] = lambda: theirs(torch.tensor([[7]]), past_key_values=cache, use_cache=True)
+    return steps, lambda: None
+
+
+@torch.inference_mode()
+def measure(steps: Steps, layers: int, tokens: int) -> dict[str, list[float]]:
+    """Microseconds per layer of each token, by name; the first eight tokens do not count."""
     times: dict[str, list[float]] = {name: [] for name in steps}
     for at in range(tokens + 8):
         for name, step in steps.items():
@@ -88,35 +128,33 @@ def measure(layers: int, tokens: int, context: int) -> dict[str, list[float]]:
             step()
             if at >= 8:
                 times[name].append(1e6 * (time.perf_counter() - start) / layers)
-    assert runtime.telemetry.misses == layers * 128
-    runtime.close()
     return times
 
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--layers", type=int, default=48)
     parser.add_argument("--tokens", type=int, default=100)
     parser.add_argument("--context", type=int, default=128)
+    parser.add_argument("--compat", action="store_true", help="the compatibility backend, too")
     parser.add_argument("--busy", action="store_true")
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     quiet()
     torch.set_num_threads(1)
-    with busy(int(args.busy)):
-        times = measure(args.layers, args.tokens, args.context)
-    ours, peer = (statistics.median(times[name]) for name in ("native", "torch"))
-    if args.json:
-        found = {
-            "ours": ours, "peer": peer, "ratio": peer / ours, "floor": min(times["native"]), "roof": GOAL,
-            "conditions": vars(args) | {"unit": "us per layer per token", "torch": torch.__version__},
-        }  # fmt: skip
-        print(json.dumps(found))
-        return
+    prompt = torch.randint(3, 96, (args.context,))
+    with tempfile.TemporaryDirectory() as folder, busy(int(args.busy)), torch.inference_mode():
+        steps, end = (compat_steps if args.compat else native_steps)(args.layers, prompt, folder)
+        times = measure(steps, args.layers, args.tokens)
+        end()
+    found: dict[str, Any] = {"us per layer per token": {}}
     for name, all_of in times.items():
         tenth = statistics.quantiles(all_of, n=10)
-        print(f"{name:24} {statistics.median(all_of):6.1f} us per layer (p10 {tenth[0]:.1f}, p90 {tenth[-1]:.1f})")
+        found["us per layer per token"][name] = {"median": statistics.median(all_of), "p10": tenth[0], "p90": tenth[-1]}
+    if not args.compat:
+        ours, peer = (statistics.median(times[name]) for name in ("native", "torch"))
+        found |= {"ours": ours, "peer": peer, "ratio": peer / ours, "floor": min(times["native"]), "roof": GOAL}
+    emit(found | {"conditions": vars(args) | {"torch": torch.__version__}}, args.json)
 
 
 if __name__ == "__main__":

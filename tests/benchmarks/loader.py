@@ -36,7 +36,7 @@ from engine.kernels.view import View
 from engine.store.disk import DataFile, open_file
 from engine.store.layout import ExpertSpec, aligned
 from engine.store.reader import Extent
-from tests.benchmarks.common import emit, median
+from tests.benchmarks.common import arguments, emit, median
 from tests.benchmarks.prepare import default_folder
 from tests.engine.experts.loading.loaders import Asked, Request
 
@@ -242,7 +242,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--gb", type=float, default=2.0, help="size of the file")
     parser.add_argument("--expert-mb", type=float, default=2.66, help="size of an expert")
     parser.add_argument("--readers", default="2,4", help="how many readers, several separated by commas")
@@ -250,7 +250,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.2, help="of a turn")
     parser.add_argument("--repeats", type=int, default=9, help="turns of each")
     parser.add_argument("--folder", type=Path, default=default_folder(), help="where the file is written")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     emit(run(args), args.json)
 

@@ -10,8 +10,6 @@ ahead. recall: of the experts a layer chose, those foreseen 1, 2 and 3 layers ah
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import tempfile
 from typing import Any
@@ -21,6 +19,7 @@ from engine.library import library
 from engine.session import Session
 from engine.store import reader
 from tests.audit.f01_sequences import chain
+from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.warm import SlowFile
 
 DEPTHS = (1, 2, 3)
@@ -56,12 +55,11 @@ def measure(dial: str, share: float, turns: int) -> dict[str, dict[str, Any]]:
 
 def main() -> None:
     """Print one object, or a line per dial and p."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--share", type=float, default=0.4, help="of the experts in memory (default: 0.4)")
     parser.add_argument("--rate", type=float, default=1e9, help="bytes per second of the disk (default: 1e9)")
     parser.add_argument("--dials", default="exact,hobbit")
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     SlowFile.rate = args.rate
     open_file = reader.open_file
@@ -71,12 +69,7 @@ def main() -> None:
                 session.spare_time.use(lambda: False)
         with patch.object(reader, "open_file", lambda path, direct: SlowFile(open_file(path, direct))):
             found = {dial: measure(dial, args.share, args.turns) for dial in args.dials.split(",")}
-    if args.json:
-        print(json.dumps({"share": args.share, "rate": args.rate, "dials": found}))
-        return
-    for dial, rows in found.items():
-        for depth, row in rows.items():
-            print(f"{dial}, p = {depth}: {row}")
+    emit({"share": args.share, "rate": args.rate, **found}, args.json)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,6 @@ tolerance, and what that costs on other text.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections import Counter
 from typing import Any
 
@@ -22,6 +20,7 @@ from engine.session import Session
 from engine.session.evaluate import sequences
 from engine.session.lowered import expert_bytes
 from engine.session.robustness import LEVELS, TOKENS, choose, estimated, measured
+from tests.benchmarks.common import arguments, emit
 
 TOLERANCES = (0.001, 0.0025, 0.005, 0.01, 0.02)
 
@@ -84,23 +83,12 @@ def _quiet(phrase: str, done: int, total: int) -> None:
 
 def main() -> None:
     """Print one object, or a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--model", default="builtin")
     parser.add_argument("--tokens", type=int, default=TOKENS)
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     found = measure(args.model, args.tokens)
-    if args.json:
-        print(json.dumps(found))
-        return
-    print(f"rank correlation {found['ours']:.3f} over {found['experts']} experts, {found['tokens']} tokens")
-    for row in found["rows"]:
-        bits = " and ".join(f"{n} of {bits} bits" for bits, n in row["lowered"].items())
-        print(
-            f"tolerance {100 * row['tolerance']:.2f} %, {row['ranking']}: {bits}, "
-            f"{row['bytes'] / found['bytes_before']:.2f} of the bytes, "
-            f"perplexity {100 * row['rise']:+.2f} %, KL {row['kl']:.4f}"
-        )
+    emit(found, args.json)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import random
 import statistics
@@ -39,6 +38,7 @@ from engine.store.layout import ExpertSpec
 from engine.store.manifest import Source
 from engine.store.reader import Store
 from engine.store.writer import Description, LayerShape, StoreWriter
+from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.prepare import default_folder
 from tests.engine.kernels.records import random_parts
 
@@ -224,7 +224,7 @@ def measure_prompt(args: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--cache", type=float, default=0.25, help="share of all experts' bytes")
     parser.add_argument("--dial", choices=tuple(BEYOND_FIRST), default="exact")
     parser.add_argument("--prompt", type=int, default=0, help="tokens of a chunk, instead of one by one")
@@ -234,10 +234,8 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=12, help="of one turn")
     parser.add_argument("--turns", type=int, default=8)
     parser.add_argument("--folder", type=Path, default=default_folder())
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    result = measure_prompt(args) if args.prompt else measure(args)
-    print(json.dumps(result) if args.json else "\n".join(f"{k:18} {v}" for k, v in result.items()))
+    emit(measure_prompt(args) if args.prompt else measure(args), args.json)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ Without --json the median, and what it is of the time in which the bytes can be 
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable
@@ -29,6 +27,7 @@ from engine.kernels.op_graph import STATES, GraphStep, KvRows, OpGraph
 from engine.models.conv import causal_conv
 from engine.models.delta_rule import delta_step
 from engine.models.latent import absorbed
+from tests.benchmarks.common import arguments, emit
 
 NOPE, ROPE, RANK, VALUE = 128, 64, 512, 128
 K_HEADS, V_HEADS, DIM, TAPS = 16, 32, 128, 4
@@ -146,12 +145,11 @@ def measure(kernel: NativeKernel, turns: list[Turn]) -> dict[str, list[float]]:
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--mixer", choices=("mla", "deltanet"), default="mla")
     parser.add_argument("--context", type=int, default=8192)
     parser.add_argument("--heads", type=int, default=16)
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     kernel = NativeKernel(args.threads)
     torch.set_num_threads(kernel.threads)
@@ -161,14 +159,9 @@ def main() -> None:
     ours, peer, roof = (statistics.median(times[name]) for name in ("ours", "peer", "roof"))
     kernel.close()
     best = min(times["ours"])
-    if args.json:
-        conditions = vars(args) | {"unit": "us per layer per token", "isa": kernel.isa, "bytes": turns[0].nbytes}
-        conditions["torch"] = torch.__version__
-        found = {"ours": ours, "peer": peer, "ratio": peer / ours, "floor": best, "roof": roof}
-        print(json.dumps(found | {"conditions": conditions}))
-        return
-    print(f"{args.mixer}: native {ours:.0f} us (best {best:.0f}), torch {peer:.0f} us, {peer / ours:.1f} times as long")
-    print(f"the bytes once: {roof:.0f} us, so native ops run at {100 * roof / ours:.0f} % of the roof")
+    known = vars(args) | {"unit": "us per layer per token", "isa": kernel.isa, "bytes": turns[0].nbytes}
+    found = {"ours": ours, "peer": peer, "ratio": peer / ours, "floor": best, "roof": roof, "of_roof": roof / ours}
+    emit(found | {"conditions": known | {"torch": torch.__version__}}, args.json)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ kilobyte; `here`: the same where the tokenizer runs in the engine.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable
@@ -25,6 +23,7 @@ from engine.generation.chat import ChatFormat
 from engine.generation.detokenize import Detokenizer
 from engine.generation.messages import Message
 from engine.generation.sandboxed_tokenizer import SandboxedTokenizer
+from tests.benchmarks.common import arguments, emit
 
 LINE = "A sentence of a chat, as long as people write them, and a few more words. "
 
@@ -86,20 +85,10 @@ def drafted(tokenizer: Any, repeats: int) -> float:
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--repeats", type=int, default=50)
-    parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args()
-    found = measure(options.repeats)
-    if options.json:
-        print(json.dumps(found))
-        return
-    print(f"start {found['start']:.2f} s, memory {found['memory']:.0f} MB")
-    for count in ("1", "10", "100"):
-        row = found[count]
-        print(f"{count:>4} messages: ask {row['ask']:.2f} ms, render {row['render']:.2f}, apart {row['apart']:.2f}")
-    for what in ("token", "draft"):
-        print(f"{what}: apart {found[f'{what} apart']:.3f} ms, here {found[what]:.3f}")
+    emit(measure(options.repeats), options.json)
 
 
 if __name__ == "__main__":

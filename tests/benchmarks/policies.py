@@ -12,8 +12,6 @@ least possible penalty; roof: penalty without a cache; unfitted: HOBBIT's penalt
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
 from collections.abc import Sequence
@@ -35,6 +33,7 @@ from engine.tracing.recorder import Recorder
 from engine.tracing.replay import BELADY, BOUND, SHARES, Replayer, rows_of
 from engine.tracing.trace import Conditions, Trace
 from engine.tracing.visits import scores_of
+from tests.benchmarks.common import arguments, emit
 from tests.random_models.tokens import stream
 
 ROUTER = (12, 64, 6)  # layers, experts, top k
@@ -157,22 +156,11 @@ def measure(tokens: int, dials: Sequence[str]) -> dict[str, Any]:
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser = arguments(__doc__)
     parser.add_argument("--tokens", type=int, default=4096, help="of each trace")
     parser.add_argument("--dials", default="exact,balanced,fast", help="which, separated by commas")
     args = parser.parse_args()
-    result = measure(args.tokens, args.dials.split(","))
-    if args.json:
-        print(json.dumps(result))
-        return
-    for r in result["rows"]:
-        cells = " ".join(f"{name} {p['penalty']:.0f}" for name, p in r["policies"].items())
-        print(
-            f"{r['trace']} {r['dial']} {100 * r['cache']:g} %: ratio {r['ratio']:.3f}, weights {r['weights']}: {cells}"
-        )
-    for name, figures in result["speed"].items():
-        print(f"{name}: " + ", ".join(f"{what} {value:.1f}" for what, value in figures.items()))
+    emit(measure(args.tokens, args.dials.split(",")), args.json)
 
 
 if __name__ == "__main__":

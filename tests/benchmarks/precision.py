@@ -7,8 +7,6 @@ python -m tests.benchmarks.precision [--tokens N] [--only experts|activations|de
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import os
 import tempfile
@@ -25,6 +23,7 @@ from engine import resources
 from engine.models.holding import Holding
 from engine.session import Session, session
 from engine.session.evaluate import sequences
+from tests.benchmarks.common import arguments, emit
 
 EXACT = {"dial": "exact", "dense": "f32", "activations": "exact"}
 ROWS = 512  # tokens whose probabilities are compared at once
@@ -113,7 +112,8 @@ def measure(tokens: int, only: str | None) -> dict[str, Any]:
 
     def add(what: str, found: Sequence[Tensor], uses: dict[str, float]) -> None:
         perplexity, kl = compare(windows, reference, found)
-        rows.append({"what": what, "perplexity": perplexity, "kl": kl, "uses": uses})
+        rise = perplexity / rows[0]["perplexity"] - 1 if rows else 0.0
+        rows.append({"what": what, "perplexity": perplexity, "rise": rise, "kl": kl, "uses": uses})
 
     add("transformers, float32", reference, {})
     add("transformers, bf16", reference_logits(windows, torch.bfloat16), {})
@@ -128,22 +128,14 @@ def measure(tokens: int, only: str | None) -> dict[str, Any]:
 
 def main() -> None:
     """Print the table."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--tokens", type=int, default=12_000)
-    arguments.add_argument("--only", choices=("experts", "activations", "dense"))
-    arguments.add_argument("--json", action="store_true")
-    args = arguments.parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--tokens", type=int, default=12_000)
+    parser.add_argument("--only", choices=("experts", "activations", "dense"))
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         os.environ.setdefault("UNDERHILL_HOME", str(Path(home)))
         result = measure(args.tokens, args.only)
-    if args.json:
-        print(json.dumps(result))
-        return
-    print(f"{result['tokens']} tokens")
-    first = result["rows"][0]["perplexity"]
-    for row in result["rows"]:
-        print(f"{row['what']:40} {row['perplexity']:8.4f} {100 * (row['perplexity'] / first - 1):+6.2f} %  "
-              f"{row['kl']:.6f}  {row['uses'] or ''}")  # fmt: skip
+    emit(result, args.json)
 
 
 if __name__ == "__main__":

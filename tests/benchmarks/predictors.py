@@ -12,8 +12,6 @@ program, where gates are multiplied by numpy; live, native code does that. looku
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 
 import numpy as np
@@ -31,6 +29,7 @@ from engine.session import Session
 from engine.session.evaluate import sequences
 from engine.session.observe import observe
 from engine.tracing.recall import DEPTH, judge
+from tests.benchmarks.common import arguments, emit
 
 GOAL, GOAL_WIDE = 0.83, 0.96
 FITTED = 0.8  # of the calibration text is for the predictors, the rest for the blend's weights
@@ -80,11 +79,10 @@ def lookup(entries: int, rows: int, experts: int) -> float:
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--model", default="builtin")
     parser.add_argument("--fit", type=int, default=1 << 20, help="tokens of calibration text")
     parser.add_argument("--test", type=int, default=1 << 20, help="tokens of evaluation text")
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     with Session.open(args.model, {"dial": "exact"}) as session:
         texts = [resources.path("calibration", file) for file in ("calibration.jsonl", "eval.jsonl")]
@@ -109,14 +107,7 @@ def main() -> None:
         "conditions": {"model": args.model, "fitted_on": len(text.tokens), "tested_on": len(test.tokens),
                        "rows": test.shape.rows, "experts": test.experts, "k": test.shape.k},
     }  # fmt: skip
-    if args.json:
-        print(json.dumps(found))
-        return
-    for name, row in rows.items():
-        near, wide = (" ".join(f"{100 * v:5.1f}" for v in row[key].values()) for key in ("recall_k", "recall_2k"))
-        wasted = "" if row["wasted"] is None else f"{100 * row['wasted']:5.1f} % wasted"
-        print(f"{name:20} k {near}   2k {wide}   {wasted:14} {row['us']:5.1f} us")
-    print(f"lookup among 1,000 matrices: {found['lookup_us']} us")
+    emit(found, args.json)
 
 
 if __name__ == "__main__":

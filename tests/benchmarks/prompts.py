@@ -21,7 +21,7 @@ from engine.hardware.machine import GB
 from engine.kernels.native import default_threads
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import limited
-from tests.benchmarks.common import Quiet, conditions, emit, median, orderly
+from tests.benchmarks.common import Quiet, arguments, conditions, emit, median, orderly
 from tests.benchmarks.ours_client import OursAlone
 from tests.benchmarks.prepare import TOPS, default_folder, prepare_model, say
 from tests.benchmarks.roofs import Roofs
@@ -92,7 +92,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--shape", choices=SHAPES, required=True)
     parser.add_argument("--layers", type=int, help="another cut of the model than that of 8 GB at 4 bits")
     parser.add_argument("--limit", type=float, default=0.5, help="most memory, as a share of the model's bytes")
@@ -100,7 +100,6 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="turns of each length")
     parser.add_argument("--patience", type=float, default=10.0, help="seconds to wait in all for other programs' rest")
     parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     emit(measure(args), args.json)
 

@@ -8,7 +8,6 @@ experts are replaced, and how fast experts are quantized (encoding.py), which `o
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from engine import resources
 from engine.quantization import hqq
 from engine.quantization.tiers import quantize_matrix
 from engine.store.layout import ExpertSpec
+from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.encoding import headline, speed
 
 Method = Callable[[Tensor, int], Tensor]  # a matrix and the columns per group to what it is decoded to
@@ -162,29 +162,14 @@ def disk_bits() -> dict[str, dict[int, float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser = arguments(__doc__)
     parser.add_argument("--tokens", type=int, default=16384, help="of text to measure divergence on")
     parser.add_argument("--only", choices=("speed",), help="measure no more than this")
     args = parser.parse_args()
     found: dict[str, Any] = {**headline(rates := speed()), "speed": rates}
     if args.only is None:
         found |= {"disk_bits": disk_bits(), "errors": synthetic_errors(), "model": model_costs(args.tokens)}
-    if args.json:
-        print(json.dumps(found))
-        return
-    for shape, rate in rates.items():
-        print(f"{shape}: " + ", ".join(f"{name} {value / 1e6:.0f}" for name, value in rate.items()) + " M weights/s")
-    if args.only is not None:
-        return
-    for name, bits in found["disk_bits"].items():
-        print(f"{name}: " + ", ".join(f"{t} bits {b:.2f}" for t, b in bits.items()) + " bits per weight on disk")
-    print(f"\n{'relative L2 error':26} {'gaussian':>9} {'heavy':>9} {'built-in':>9} {'KL':>9} {'perplexity':>11}")
-    for method in METHODS:
-        gaussian, heavy = (found["errors"][n][method] for n in ("gaussian", "heavy-tailed"))
-        m = found["model"][method]
-        print(f"{method:26} {gaussian:9.4f} {heavy:9.4f} {m['relative_error']:9.4f} {m['kl']:9.5f} "
-              f"{m['perplexity_rise']:+10.2%}")  # fmt: skip
+    emit(found, args.json)
 
 
 if __name__ == "__main__":

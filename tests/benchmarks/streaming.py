@@ -28,6 +28,7 @@ import torch
 from safetensors.torch import save_file
 
 from engine.hardware.probe import peak_rss
+from tests.benchmarks.common import arguments, emit
 from tests.random_models.shapes import SHAPES, Shape
 
 
@@ -130,20 +131,18 @@ def compare(gigabytes: float, rate: float) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = arguments(__doc__)
     parser.add_argument("--gigabytes", type=float, default=0.8, help="of the checkpoint")
     parser.add_argument("--rate", type=float, default=0.0, help="MB a second that the network gives; 0: no limit")
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     if args.serve:
         serve(args.serve, args.rate * 1e6)
     elif args.measure:
         print(json.dumps(measure(args.measure[0], args.measure[1], Path(args.measure[2]))))
     else:
-        found = compare(args.gigabytes, args.rate)
-        print(json.dumps(found) if args.json else "\n".join(f"{name:24} {value:,}" for name, value in found.items()))
+        emit(compare(args.gigabytes, args.rate), args.json)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ mean of 8 tokens is at 90 % of the steady speed, which is that of the second hal
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import tempfile
 import threading
@@ -28,6 +26,7 @@ from engine.session import Session
 from engine.session.evaluate import sequences
 from engine.session.memories import MATRICES, RESIDENTS
 from engine.store import reader
+from tests.benchmarks.common import arguments, emit
 
 PROMPT, STEPS, MEAN = 32, 320, 8
 
@@ -130,23 +129,14 @@ def _remove(store: Path) -> None:
 
 def main() -> None:
     """Print one object, or a line per share."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--share", type=float, action="append", help="of the experts in memory (default: .25 .5 .75)")
     parser.add_argument("--rate", type=float, default=1e8, help="bytes per second of the disk (default: 1e8)")
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as home, patch.dict("os.environ", {library.HOME: home}):
         rows = [measure(share, args.rate, args.turns) for share in args.share or (0.25, 0.5, 0.75)]
-    if args.json:
-        print(json.dumps({"ours": rows[0]["warm"]["to_90"], "peer": rows[0]["cold"]["to_90"], "rows": rows}))
-        return
-    for row in rows:
-        cold, warm = row["cold"], row["warm"]
-        print(
-            f"{100 * row['share']:.0f} % in memory: to 90 % of steady speed {cold['to_90']:.2f} s and "
-            f"{cold['tokens']:.0f} tokens cold, {warm['to_90']:.2f} s and {warm['tokens']:.0f} warm"
-        )
+    emit({"ours": rows[0]["warm"]["to_90"], "peer": rows[0]["cold"]["to_90"], "rows": rows}, args.json)
 
 
 if __name__ == "__main__":

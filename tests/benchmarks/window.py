@@ -27,8 +27,6 @@ Exit code 1: the window takes more than BAR of the cores, or the slowdown is mor
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import os
 import statistics
@@ -52,6 +50,7 @@ from engine.library.home import HOME
 from engine.process import engine_process
 from tests.app.homes import lived_in
 from tests.benchmarks import threads
+from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.engine_process import COMPUTING, PROGRAM, Switch
 
 PAIRS = 12
@@ -142,21 +141,16 @@ class Engine:
 
 def main() -> int:
     """Print what the pairs say."""
-    parser = argparse.ArgumentParser()
+    parser = arguments(__doc__)
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--tokens", type=int, default=TOKENS)
     parser.add_argument("--same", action="store_true")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="underhill-window-") as folder:
         os.environ[HOME] = str(Path(folder) / "data")
         pairs = measure(Path(folder), options.pairs, {"temperature": HOT, "max_tokens": options.tokens}, options.same)
     found = compared(pairs)
-    if options.json:
-        print(json.dumps(found))
-    else:
-        for name, value in found.items():
-            print(f"{name:44} {value}")
+    emit(found, options.json)
     beyond_doubt = found["slowdown"] - found["resolution"]
     return 0 if found["window_share_of_cores"] <= BAR and beyond_doubt <= BAR else 1
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
-import json
 import os
 import sys
 import tempfile
@@ -51,6 +50,7 @@ from engine.process import engine_process
 from tests.app.fake_engine import scripted
 from tests.app.homes import lived_in
 from tests.benchmarks import threads
+from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.engine_process import COMPUTING, PROGRAM
 
 HANDLERS: tuple[tuple[type, str], ...] = (
@@ -101,21 +101,16 @@ class Ledger:
 
 def main() -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser()
+    parser = arguments(__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--scripted", type=float, default=0.0)
     parser.add_argument("--hidden", action="store_true")
     parser.add_argument("--idle", action="store_true")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="underhill-window-") as folder:
         os.environ[HOME] = str(Path(folder) / "data")
         found = measure(Path(folder), options)
-    if options.json:
-        print(json.dumps(found))
-    else:
-        for name, value in found.items():
-            print(f"{name:44} {value}")
+    emit(found, options.json)
     return 0
 
 
