@@ -67,4 +67,4 @@ def test_the_privacy_page_is_that_of_the_docs(qtbot: QtBot, launch: Launch) -> N
     assert "Stay offline" in shown
     assert "**" not in shown
     page.reject()
-    assert (ROOT / "docs" / "about.md").read_text(encoding="utf-8").startswith(about.privacy_text())
+    assert (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8").startswith(about.privacy_text())
