@@ -33,7 +33,7 @@ from engine.kernels.call import Kernel
 from engine.kernels.choice import choose
 from engine.kernels.native import NativeKernel
 from engine.kernels.reference import slots_by_expert
-from engine.kernels.rooms import ROOMS
+from engine.kernels.scratch_pool import SCRATCH
 from engine.translatable import msg
 
 RouteListener = Callable[[int, Tensor, Tensor], None]
@@ -119,7 +119,7 @@ class ExpertRuntime:
         slots = slots_by_expert(ids.flatten().tolist())
         of_layer = (layer, slots, weights, self._specs[layer], self._tiers[layer], self._thresholds)
         x = x.contiguous()
-        call = Call(x, k, ROOMS.like(x, tokens * k, x.shape[1]))
+        call = Call(x, k, SCRATCH.like(x, tokens * k, x.shape[1]))
         if self.as_if_missing:
             parted = requests_as_if_missing(*of_layer)
             self.telemetry.routed(layer, slots, ids, weights)
@@ -230,7 +230,7 @@ class ExpertRuntime:
     def begin_pass(self, token_ids: Sequence[int], position: int) -> None:
         """These tokens are about to go through the layers, the first at `position` of its sequence."""
         if len(token_ids) == 1:
-            ROOMS.clear()
+            SCRATCH.clear()
         begins, self._begins = self._begins, False
         if self.pass_listener is not None:
             self._heard = True

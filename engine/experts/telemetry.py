@@ -16,7 +16,7 @@ from torch import Tensor
 from engine.experts.keys import ExpertKey, ExpertSource
 
 MOST_TIER = 32
-GATES, GATE, COARSE, SKIPPED = range(4)  # what is noted of an expert: see uh_residents in underhill_kernels.h
+GATES, GATE, COARSE, SKIPPED = range(4)  # what is noted of an expert: see uh_resident_layer in underhill_kernels.h
 Matrix = tuple[tuple[int, ...], ...]
 
 

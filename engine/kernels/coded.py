@@ -8,7 +8,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from engine.kernels.native import SIX, View, kind_of
+from engine.kernels.native import SIX, MatrixView, kind_of
 from engine.kernels.reference import plane_codes
 from engine.kernels.scales import levels_of, unpack_scales
 from engine.store.coding import FORMS, ROWS, SUPER, Coding, dense_sections
@@ -28,11 +28,11 @@ class Coded:
         self._table = (ctypes.c_uint8 * 16)(*coding.table_of(coding.bits))
 
     @cached_property
-    def view(self) -> View:
+    def view(self) -> MatrixView:
         """The matrix for native calls, valid as long as this object lives."""
         (rows, cols), coding = self.shape, self.coding
         kind, (line, upper, lower, _) = kind_of(coding), dense_sections(coding, rows, cols)
-        view = View(
+        view = MatrixView(
             unit=float(self.data[:4].view(torch.float32)), rows=rows, cols=cols, groups=cols // coding.group,
             group=coding.group, kind=kind, form=FORMS.index(coding.form), zero=coding.zero_of(coding.bits),
             table=ctypes.addressof(self._table),

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.memory import Arena
-from engine.kernels.native import RAW, NativeKernel, View
+from engine.kernels.native import RAW, MatrixView, NativeKernel
 from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
 from engine.translatable import msg
 
@@ -58,7 +58,7 @@ class Packed:
         sections = _sections(rows, cols, bits, group)
         self._kernel = kernel
         self.data = arena.take(sum(sections))
-        self.view = View(
+        self.view = MatrixView(
             unit=_unit(weights, kernel), rows=rows, cols=cols, groups=-(-cols // group), group=group, kind=PLANES[bits]
         )
         at = self.data.data_ptr()
@@ -76,7 +76,7 @@ class Packed:
         return self._kernel.rows(self.view, ids)
 
 
-def raw_view(weight: Tensor, bias: Tensor | None) -> View:
+def raw_view(weight: Tensor, bias: Tensor | None) -> MatrixView:
     """weight: [rows, cols] bf16 or float32. bias: [rows] float32. Both contiguous, in ordinary memory; else ValueError.
 
     The view holds addresses, not the tensors.
@@ -84,13 +84,13 @@ def raw_view(weight: Tensor, bias: Tensor | None) -> View:
     rows, cols = weight.shape
     if weight.dtype not in RAW or not _plain(weight):
         raise ValueError("weights must be contiguous bf16 or float32 in ordinary memory")
-    view = View(unit=1.0, rows=rows, cols=cols, kind=RAW[weight.dtype])
+    view = MatrixView(unit=1.0, rows=rows, cols=cols, kind=RAW[weight.dtype])
     view.codes[0] = weight.data_ptr()
     set_bias(view, bias)
     return view
 
 
-def set_bias(view: View, bias: Tensor | None) -> None:
+def set_bias(view: MatrixView, bias: Tensor | None) -> None:
     """Add a bias [rows], float32, contiguous, in ordinary memory; else ValueError. The view holds its address alone."""
     if bias is None:
         return

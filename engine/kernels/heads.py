@@ -37,7 +37,7 @@ class _Heads(ctypes.Structure):
     )
 
 
-def finish_many(kernel: NativeKernel, spec: Heads, x: Tensor, values: Tensor) -> None:
+def finish_heads(kernel: NativeKernel, spec: Heads, x: Tensor, values: Tensor) -> None:
     """Those of T tokens. x: [T, >= (heads + kv_heads) * dim] float32, queries and then keys; values: float32
     [T, kv_heads * dim]. Both are written over. Within 1e-5 of float64. Raises ValueError.
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from engine.kernels.dense import View
+from engine.kernels.dense import MatrixView
 from engine.kernels.op_graph import Op, OpKind, sized
 from engine.store.layout import ROWS_PER_TILE
 
@@ -15,7 +15,7 @@ WIDEST_HEAD = 512  # of DeltaNet
 _SPANS, _BLOCK, _HEADS, _DIMS = 8, 24, 16, 16  # as in native/latent.h
 
 
-def each(view: View, heads: int, x: Tensor, x_step: int, y: Tensor, y_step: int) -> Op:
+def each(view: MatrixView, heads: int, x: Tensor, x_step: int, y: Tensor, y_step: int) -> Op:
     """y[head] = W[head] x[head]: a matrix for every head, which `view` holds one below the other.
 
     x_step, y_step: values from one head to the next; x and y start at the first head's.

@@ -19,10 +19,10 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.activation import KINDS, Activation
 from engine.kernels.build import SOURCES, library_name
 from engine.kernels.call import Work, check_call
+from engine.kernels.matrix_view import MatrixView
 from engine.kernels.op_graph import GraphStep, OpGraph
 from engine.kernels.reference import UNITS_AT
-from engine.kernels.rooms import ROOMS
-from engine.kernels.view import View
+from engine.kernels.scratch_pool import SCRATCH
 from engine.store.coding import FORMS, Coding
 from engine.store.layout import ExpertSpec
 from engine.translatable import msg
@@ -70,7 +70,7 @@ MOST_RANKS = 64  # UH_RANKS
 
 
 class ResidentLayer(ctypes.Structure):
-    """A layer's experts by number, as uh_residents in underhill_kernels.h says; its maker keeps alive what it needs."""
+    """A layer's experts by number, uh_resident_layer in underhill_kernels.h; its maker keeps alive what it needs."""
 
     _fields_ = (
         ("layout", ctypes.c_void_p),
@@ -127,7 +127,7 @@ def expert_layout(spec: ExpertSpec, activation: Activation) -> _Layout:
 
 
 def kind_of(coding: Coding) -> int:
-    """What all bits of a code are: uh_view.kind."""
+    """What all bits of a code are: uh_matrix_view.kind."""
     if coding.bits == 6:
         return SIX
     table = coding.table_of(coding.bits)
@@ -138,8 +138,8 @@ def _no_memory() -> UnderhillError:
     return UnderhillError(Kind.OUT_OF_MEMORY, msg("No memory is left to compute in."), msg("Lower the memory ceiling."))
 
 
-class Serving(ctypes.Structure):
-    """uh_serving: addresses of what a token's call of a layer reads and writes."""
+class StepArgs(ctypes.Structure):
+    """uh_step_args: addresses of what a token's call of a layer reads and writes."""
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("ids", "weights", "x", "needed", "out", "y")),
@@ -175,12 +175,12 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     library.uh_moe_one.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer)
     library.uh_moe_resident.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer, pointer)
     library.uh_moe_some.argtypes = (pointer, pointer, pointer, pointer, i32, i32, pointer, pointer)
-    library.uh_serve.argtypes = (pointer, pointer, pointer, pointer, i32, pointer, pointer, i32, pointer)
-    library.uh_linear.argtypes = (pointer, ctypes.POINTER(View), pointer, i32, pointer)
+    library.uh_compute_and_wait.argtypes = (pointer, pointer, pointer, pointer, i32, pointer, pointer, i32, pointer)
+    library.uh_linear.argtypes = (pointer, ctypes.POINTER(MatrixView), pointer, i32, pointer)
     library.uh_peak.argtypes, library.uh_peak.restype = (pointer, pointer, i32, ctypes.c_int64), ctypes.c_float
-    library.uh_pack.argtypes = (pointer, ctypes.POINTER(View), i32, i32, pointer, i32)
+    library.uh_pack.argtypes = (pointer, ctypes.POINTER(MatrixView), i32, i32, pointer, i32)
     library.uh_pack.restype = None
-    library.uh_rows.argtypes, library.uh_rows.restype = (ctypes.POINTER(View), pointer, i32, pointer), None
+    library.uh_rows.argtypes, library.uh_rows.restype = (ctypes.POINTER(MatrixView), pointer, i32, pointer), None
     library.uh_attend_many.argtypes = (pointer, pointer)
     library.uh_heads_many.argtypes, library.uh_heads_many.restype = (pointer, pointer), None
     library.uh_run_graph.argtypes = (pointer, pointer, i32, pointer)
@@ -204,11 +204,11 @@ def keeping_the_lock(path: Path | None = None) -> ctypes.PyDLL:
 
 @lru_cache(maxsize=4)
 def _quick(path: Path) -> ctypes.PyDLL:
-    """uh_linear and uh_lacking, which end at once."""
+    """uh_linear and uh_missing_experts, which end at once."""
     library = keeping_the_lock(path)
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
-    library.uh_linear.argtypes = (pointer, ctypes.POINTER(View), pointer, i32, pointer)
-    library.uh_lacking.argtypes = (pointer, pointer, i32, pointer, pointer)
+    library.uh_linear.argtypes = (pointer, ctypes.POINTER(MatrixView), pointer, i32, pointer)
+    library.uh_missing_experts.argtypes = (pointer, pointer, i32, pointer, pointer)
     return library
 
 
@@ -319,7 +319,7 @@ class NativeKernel:
 
         Arguments as there. Nothing is counted.
         """
-        found: int = self._quick.uh_lacking(layer, ids, k, weights, needed)
+        found: int = self._quick.uh_missing_experts(layer, ids, k, weights, needed)
         return found
 
     def moe_some(self, layer: int, ids: int, ranks: int, n: int, k: int, x: int, out: int) -> None:
@@ -335,16 +335,18 @@ class NativeKernel:
         if failed:
             raise RuntimeError("an expert that was to run is not in memory")
 
-    def serve(
-        self, layer: int, serving: int, ranks: int, n: int, reads: int | None, ends: int, most: int, times: int
+    def compute_and_wait(
+        self, layer: int, step: int, ranks: int, n: int, reads: int | None, ends: int, most: int, times: int
     ) -> int:
-        """`moe_some` of n ranks, and then the next end of a read, or, without reads, `combine_some`: see uh_serve.
+        """`moe_some` of n ranks, and then wait for a read to end; without reads, `combine_some`: uh_compute_and_wait.
 
-        All but n and most are addresses, of a ResidentLayer, a Serving, and as shelf.h says. Others who compute wait
-        meanwhile. Returns how many reads have ended. Raises as `moe_some` does.
+        All but n and most are addresses, of a ResidentLayer, a StepArgs, and as expert_cache.h says. Other calls that
+        compute wait meanwhile. Returns how many reads have ended. Raises as `moe_some` does.
         """
         with self._lock:
-            ended: int = self._library.uh_serve(self._context, layer, serving, ranks, n, reads, ends, most, times)
+            ended: int = self._library.uh_compute_and_wait(
+                self._context, layer, step, ranks, n, reads, ends, most, times
+            )
         if ended == -1:
             raise _no_memory()
         if ended < 0:
@@ -359,13 +361,13 @@ class NativeKernel:
         with self._lock:
             self._library.uh_combine_some(self._context, weights, needed, out, y, k, hidden)
 
-    def linear(self, view: View, x: Tensor, y: Tensor | None = None) -> Tensor:
-        """y [T, rows] = x [T, cols] W^T + bias, float32. y: written and returned; None takes one of ROOMS.
+    def linear(self, view: MatrixView, x: Tensor, y: Tensor | None = None) -> Tensor:
+        """y [T, rows] = x [T, cols] W^T + bias, float32. y: written and returned; None takes one of SCRATCH.
 
         What the view points to is not checked; x and y are. Raises ValueError, UnderhillError(OUT_OF_MEMORY).
         """
         if y is None:
-            y = ROOMS.floats(x.shape[0], view.rows)
+            y = SCRATCH.floats(x.shape[0], view.rows)
         for name, tensor, width in (("x", x, view.cols), ("y", y, view.rows)):
             if tensor.dtype != torch.float32 or tensor.shape != (x.shape[0], width):
                 raise ValueError(f"{name} is {tensor.dtype} {tuple(tensor.shape)}; expected float32 [*, {width}]")
@@ -377,7 +379,7 @@ class NativeKernel:
             raise _no_memory()
         return y
 
-    def glance(self, view: View, x: int, y: int) -> None:
+    def glance(self, view: MatrixView, x: int, y: int) -> None:
         """`linear` for one token, between addresses, in some microseconds and without giving up Python's lock.
 
         Other threads would take the lock, and to have it back may take longer than the product. Nothing is checked.
@@ -393,12 +395,12 @@ class NativeKernel:
         with self._lock:
             return self._library.uh_peak(self._context, weights.data_ptr(), RAW[weights.dtype], weights.numel())
 
-    def pack(self, view: View, first: int, weights: Tensor) -> None:
+    def pack(self, view: MatrixView, first: int, weights: Tensor) -> None:
         """Quantize weights [N, cols], contiguous bf16 or float32, into rows first .. of a matrix of 4 or 8 bits."""
         with self._lock:
             self._library.uh_pack(self._context, view, first, weights.shape[0], weights.data_ptr(), RAW[weights.dtype])
 
-    def rows(self, view: View, ids: Tensor) -> Tensor:
+    def rows(self, view: MatrixView, ids: Tensor) -> Tensor:
         """Rows of a matrix of 4 or 8 bits as float32 [N, cols]. ids: [N]; IndexError for one that is not there."""
         ids = ids.to(torch.int64).contiguous()
         if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < view.rows:
@@ -413,7 +415,7 @@ class NativeKernel:
         weights = weights.to(torch.float32).contiguous()
         if out.dtype != torch.float32 or not out.is_contiguous() or out.dim() != 2 or out.shape[0] != tokens * k:
             raise ValueError(f"out is {out.dtype} {tuple(out.shape)}; expected float32 with {tokens * k} rows")
-        y = ROOMS.floats(tokens, out.shape[1])
+        y = SCRATCH.floats(tokens, out.shape[1])
         with self._lock:
             self._library.uh_combine(
                 self._context, weights.data_ptr(), out.data_ptr(), y.data_ptr(), tokens, k, out.shape[1]
@@ -432,8 +434,8 @@ class NativeKernel:
         with self._lock:
             self._library.uh_heads_many(self._context, ctypes.addressof(heads))
 
-    def attend_many(self, span: ctypes.Structure) -> None:
-        """See engine/kernels/attend.py, which makes the span. Raises UnderhillError(OUT_OF_MEMORY)."""
+    def prefill_attention(self, span: ctypes.Structure) -> None:
+        """See engine/kernels/prefill_attention.py, which makes the span. Raises UnderhillError(OUT_OF_MEMORY)."""
         with self._lock:
             failed = self._library.uh_attend_many(self._context, ctypes.addressof(span))
         if failed:

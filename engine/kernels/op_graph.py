@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.activation import KINDS
-from engine.kernels.view import View
+from engine.kernels.matrix_view import MatrixView
 
 STATES = 4  # addresses of state per layer
 MOST_QUERIES = 64  # that share a key head
@@ -57,7 +57,7 @@ class Op:
     kind: OpKind
     n: tuple[int, ...] = ()
     f: tuple[float, ...] = ()
-    keeps: tuple[Tensor | View | None, ...] = ()
+    keeps: tuple[Tensor | MatrixView | None, ...] = ()
 
     def packed(self) -> bytes:
         """uh_op."""
@@ -119,7 +119,7 @@ def norm(x: Tensor, out: Tensor, width: int, eps: float, scale: Tensor | None, b
     return Op(OpKind.NORM, (rows, width), (eps,), (x, out, scale, bias))
 
 
-def linear(view: View, x: Tensor, out: Tensor) -> Op:
+def linear(view: MatrixView, x: Tensor, out: Tensor) -> Op:
     """out = W x + bias."""
     sized(view.cols, x)
     sized(view.rows, out)
@@ -284,7 +284,7 @@ def route(
 # ---- checks -----------------------------------------------------------------------------------------------------
 
 
-def _address(kept: Tensor | View | None) -> int:
+def _address(kept: Tensor | MatrixView | None) -> int:
     if kept is None:
         return 0
     return kept.data_ptr() if isinstance(kept, Tensor) else ctypes.addressof(kept)

@@ -7,11 +7,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from engine.kernels.attend import attend_many
-from engine.kernels.heads import finish_many
+from engine.kernels.heads import finish_heads
 from engine.kernels.native import NativeKernel
 from engine.kernels.op_graph import Heads
-from engine.kernels.rooms import ROOMS
+from engine.kernels.prefill_attention import prefill_attention
+from engine.kernels.scratch_pool import SCRATCH
 from engine.models.attend import attend_one, attend_span
 from engine.models.blocks import Blocks
 from engine.models.holding import Holding
@@ -90,9 +90,9 @@ class Attention:
         """As `_prepared`, queries and keys where they lie in `rows`; returns the values."""
         spec, tokens = self.spec, len(rows)
         if spec.v is None:
-            v = ROOMS.floats(*v.shape)
+            v = SCRATCH.floats(*v.shape)
         heads = replace(self.heads, rope=None if rope is None else rope.halves)
-        finish_many(kernel, heads, rows.view(tokens, -1), v.view(tokens, -1))
+        finish_heads(kernel, heads, rows.view(tokens, -1), v.view(tokens, -1))
         return v
 
     def _prepared(self, qk: Tensor, v: Tensor, rope: RopeTable | None) -> tuple[Tensor, Tensor]:
@@ -128,7 +128,7 @@ class Attention:
         if span.length == 1:
             return attend_one(q, seen, spec.scale, self.sinks)
         if self._kernel is not None:
-            return attend_many(self._kernel, q, seen, spec.scale, spec.window, self.sinks)
+            return prefill_attention(self._kernel, q, seen, spec.scale, spec.window, self.sinks)
         dtype = state.buffers[0].dtype
         masked = spec.window is not None and span.stop > spec.window
         mask = span.window_mask(spec.window, dtype) if masked and spec.window is not None else None

@@ -14,7 +14,7 @@ from engine.errors import UnderhillError
 from engine.kernels.coded import Coded
 from engine.kernels.dense import Packed, raw_view, set_bias
 from engine.kernels.memory import Arena
-from engine.kernels.native import NativeKernel, View
+from engine.kernels.native import MatrixView, NativeKernel
 from engine.models.holding import BITS, Holding, Kind
 from engine.translatable import msg
 
@@ -63,7 +63,7 @@ class Linear:
         self._held = [self.weight]
         self._views = (raw_view(self.weight, self.bias),) if self._scales is None else ()
 
-    def _biased(self) -> tuple[View, ...]:
+    def _biased(self) -> tuple[MatrixView, ...]:
         """Of all tiles, each with its part of the bias."""
         views = tuple(tiles.view for tiles in self._tiles)
         for view, at in zip(views, self._starts(views), strict=True):
@@ -71,7 +71,7 @@ class Linear:
         return views
 
     @staticmethod
-    def _starts(views: Sequence[View]) -> list[int]:
+    def _starts(views: Sequence[MatrixView]) -> list[int]:
         """The first output of each."""
         return [sum(view.rows for view in views[:i]) for i in range(len(views))]
 
@@ -80,7 +80,7 @@ class Linear:
         """Bytes held."""
         return sum(tensor.nbytes for tensor in (*self._held, self.bias, self._scales) if tensor is not None)
 
-    def views(self) -> tuple[View, ...]:
+    def views(self) -> tuple[MatrixView, ...]:
         """Matrix and bias for native calls, one below the other, valid as long as this object lives.
 
         Several where parts are coded in several ways; none where only torch can read it.

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.kernels.rooms import ROOMS
+from engine.kernels.scratch_pool import SCRATCH
 from engine.models.spec import NormKind, NormSpec
 from engine.models.weights import Weights, vector
 
@@ -20,7 +20,7 @@ def rms(x: Tensor, eps: Tensor, scale: Tensor | None = None) -> Tensor:
     """
     length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
     factor = torch.addcmul(eps, length, length, value=1 / x.shape[-1]).rsqrt_()
-    normed = torch.mul(x, factor, out=ROOMS.like(x, *x.shape))
+    normed = torch.mul(x, factor, out=SCRATCH.like(x, *x.shape))
     return normed if scale is None else normed.mul_(scale)
 
 

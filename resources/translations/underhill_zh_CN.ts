@@ -6382,11 +6382,6 @@
             <translation>请解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet），或设置变量 {variable}。</translation>
         </message>
         <message>
-            <location filename="../../engine/kernels/ahead.py"></location>
-            <source>no memory for what is read ahead</source>
-            <translation>没有内存可用于预读</translation>
-        </message>
-        <message>
             <location filename="../../engine/kernels/choice.py"></location>
             <source>plain C</source>
             <translation>通用 C</translation>
@@ -6462,14 +6457,39 @@
             <translation>请关闭其他程序。</translation>
         </message>
         <message>
-            <location filename="../../engine/kernels/native.py"></location>
-            <source>No memory is left to compute in.</source>
-            <translation>没有内存可用于计算。</translation>
+            <location filename="../../engine/kernels/expert_cache.py"></location>
+            <source>no memory for a table of experts</source>
+            <translation>没有内存可用于专家表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/expert_cache.py"></location>
+            <source>no memory for how an expert is read</source>
+            <translation>没有内存可用于读取专家的信息</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/io_pool.py"></location>
+            <source>The readers could not be started.</source>
+            <translation>无法启动读取线程。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/io_pool.py"></location>
+            <source>No memory is left to read with.</source>
+            <translation>没有内存可用于读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/io_pool.py"></location>
+            <source>Lower the memory ceiling.</source>
+            <translation>请调低内存上限。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/io_pool.py"></location>
+            <source>No memory is left for a timeline.</source>
+            <translation>没有内存可用于记录时间线。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/native.py"></location>
-            <source>Lower the memory ceiling.</source>
-            <translation>请调低内存上限。</translation>
+            <source>No memory is left to compute in.</source>
+            <translation>没有内存可用于计算。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/native.py"></location>
@@ -6502,34 +6522,14 @@
             <translation>请减少线程数。</translation>
         </message>
         <message>
-            <location filename="../../engine/kernels/reads.py"></location>
-            <source>The readers could not be started.</source>
-            <translation>无法启动读取线程。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/reads.py"></location>
-            <source>No memory is left to read with.</source>
-            <translation>没有内存可用于读取。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/reads.py"></location>
-            <source>No memory is left for a timeline.</source>
-            <translation>没有内存可用于记录时间线。</translation>
+            <location filename="../../engine/kernels/prefetch.py"></location>
+            <source>no memory for what is read ahead</source>
+            <translation>没有内存可用于预读</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/sha256.py"></location>
             <source>this processor cannot compute SHA-256 by {way}</source>
             <translation>此处理器不能用 {way} 计算 SHA-256</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/shelf.py"></location>
-            <source>no memory for a table of experts</source>
-            <translation>没有内存可用于专家表</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/shelf.py"></location>
-            <source>no memory for how an expert is read</source>
-            <translation>没有内存可用于读取专家的信息</translation>
         </message>
         <message>
             <location filename="../../engine/library/cards.py"></location>

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.activation import Activation
-from engine.kernels.native import EXPERT, NativeKernel, View, expert_layout
+from engine.kernels.native import EXPERT, MatrixView, NativeKernel, expert_layout
 from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
 
@@ -66,7 +66,7 @@ def dense(kernel: NativeKernel, memory: Tensor, rows: int, cols: int, bits: int)
     x, y = torch.randn(1, cols), torch.empty(1, rows)
     actions: list[Action] = []
     for at in range(memory.data_ptr(), memory.data_ptr() + memory.numel() - sum(sizes), sum(sizes)):
-        view = View(rows=rows, cols=cols, groups=cols // GROUP, group=GROUP, kind=len(planes), unit=1.0)
+        view = MatrixView(rows=rows, cols=cols, groups=cols // GROUP, group=GROUP, kind=len(planes), unit=1.0)
         for i in range(len(planes)):
             view.codes[i] = at + sum(sizes[:i])
         view.params = at + sum(sizes[:-1])

@@ -58,8 +58,8 @@ int main(int argc, char **argv) {
         test_order();
     }
     test_threads();
-    test_reads();
-    test_shelf();
+    test_io_pool();
+    test_expert_cache();
 #if defined(SELFTEST_INSIDE)
     test_pool();
 #endif

@@ -132,8 +132,8 @@ void pack_params(const matrix *m, int plane, uint8_t *to) {
     }
 }
 
-uh_view view_of_matrix(const matrix *m, int planes, size_t shift) {
-    uh_view view = {.bias = m->bias, .unit = m->unit, .rows = m->rows, .cols = m->cols, .groups = m->groups};
+uh_matrix_view view_of_matrix(const matrix *m, int planes, size_t shift) {
+    uh_matrix_view view = {.bias = m->bias, .unit = m->unit, .rows = m->rows, .cols = m->cols, .groups = m->groups};
     view.group = m->group;
     view.kind = planes;
     for (int p = 0; p < (planes > 3 ? 1 : planes); p++) {

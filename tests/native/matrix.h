@@ -35,7 +35,7 @@ int64_t param_bytes(const matrix *m);
 void pack_codes(const matrix *m, int plane, uint8_t *to);
 void pack_params(const matrix *m, int plane, uint8_t *to);
 /* Packed into buffers of its own, each `shift` bytes off a line. */
-uh_view view_of_matrix(const matrix *m, int planes, size_t shift);
+uh_matrix_view view_of_matrix(const matrix *m, int planes, size_t shift);
 
 uint16_t half_of(double value);
 double value_of_half(uint16_t half);

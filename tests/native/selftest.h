@@ -16,8 +16,8 @@ void test_encode(void);
 void test_op_graph(void);
 void test_crc32(void);
 void test_order(void);
-void test_shelf(void);   /* experts in memory and on their way there */
-void test_reads(void);   /* readers, on real files and on a disk that is held up */
+void test_expert_cache(void);   /* experts in memory and on their way there */
+void test_io_pool(void);   /* readers, on real files and on a disk that is held up */
 void test_threads(void); /* contexts that come, go and work at the same time */
 #if defined(SELFTEST_INSIDE)
 void test_pool(void); /* what the library does not show: only where its sources are compiled in */

@@ -45,7 +45,7 @@ static void one_matrix(const variant *which, uh_context *const contexts[2]) {
     const size_t codes = (size_t)stored * (size_t)(groups * group) / 4, n = (size_t)(tokens * rows) * sizeof(float);
     uint8_t *table = bytes(UH_LEVELS);
     for (int i = 0; i < UH_LEVELS && kind == UH_TABLED; i++) table[i] %= UH_LOW_LEVEL + 1;
-    const uh_view view = {
+    const uh_matrix_view view = {
         .codes = {bytes(codes), kind == 1 || kind == UH_SIX ? NULL : bytes(codes),
                   kind == 3 || kind == UH_SIX ? bytes(2 * codes) : NULL},
         .params = bytes(params_bytes(form, stored, groups, group)), .unit = 1.0f, .rows = rows, .cols = cols,

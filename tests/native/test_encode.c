@@ -62,7 +62,7 @@ static void one(int rows, int cols, int size, int tiers, int kind) {
     int64_t *ids = exactly((size_t)rows * 8, 8);
     for (int r = 0; r < rows; r++) ids[r] = r;
     for (int planes = 2; planes <= tiers; planes++) {
-        uh_view view = {.params = first.params[planes - 1], .unit = first.unit, .rows = rows, .cols = cols,
+        uh_matrix_view view = {.params = first.params[planes - 1], .unit = first.unit, .rows = rows, .cols = cols,
                         .groups = groups, .group = size, .kind = planes};
         for (int p = 0; p < planes; p++) view.codes[p] = first.codes[p];
         uh_rows(&view, ids, rows, back);

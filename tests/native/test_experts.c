@@ -217,7 +217,7 @@ static void residents(const variant *which) {
         experts[e] = expert_of(&made, 1 + e % 3);
     }
     double notes[N][4] = {{0}};
-    uh_residents layer = {&layout, experts, uses, &hits, ran, &notes[0][0], 0.5, 0.8, N, 3, 1, {0, 2, 4, 8}, 0, NULL, NULL};
+    uh_resident_layer layer = {&layout, experts, uses, &hits, ran, &notes[0][0], 0.5, 0.8, N, 3, 1, {0, 2, 4, 8}, 0, NULL, NULL};
     uh_context *context = opened(2, which);
     float *x = floats(90), *y = floats(90), *same = floats(90);
     int64_t ids[K] = {4, 2, 5}; /* scores 0.65, 0 and 0.85: some planes, all planes, none */

@@ -39,7 +39,7 @@ static void one_shape(const variant *which, const recipe *how, int tokens, size_
     float *x = floats((size_t)(tokens * m.cols)), *y = floats(n), *again = floats(n);
     for (int i = 0; i < tokens * m.cols; i++) x[i] = (float)normal();
     for (int planes = m.top >= 16 ? m.top : 1; planes <= most_planes(&m); planes++) {
-        const uh_view view = view_of_matrix(&m, planes, shift);
+        const uh_matrix_view view = view_of_matrix(&m, planes, shift);
         for (int threads = 1; threads <= 3; threads++) {
             uh_context *context = opened(threads, which);
             float *to = threads == 1 ? y : again;
@@ -96,7 +96,7 @@ static void not_finite(const variant *which) {
         uh_context *context = opened(2, which);
         for (int i = 0; i < 4 * 150; i++) x[i] = (float)normal();
         for (int planes = top >= 16 ? top : 1; planes <= most_planes(&m); planes++) {
-            const uh_view view = view_of_matrix(&m, planes, 0);
+            const uh_matrix_view view = view_of_matrix(&m, planes, 0);
             uh_linear(context, &view, x, 4, clean);
             for (int i = 0; i < 12; i++) {
                 const int column = i < 9 ? between(0, 149) : 149;
@@ -130,7 +130,7 @@ static void extremes(const variant *which) {
     for (int top = 4; top <= 32; top *= 2) {
         const recipe how = {33, 96, 32, top, 0, 0};
         const matrix m = make_matrix(&how);
-        const uh_view view = view_of_matrix(&m, most_planes(&m), 0);
+        const uh_matrix_view view = view_of_matrix(&m, most_planes(&m), 0);
         uh_context *context = opened(1, which);
         float *x = floats(96), *y = floats(33);
         for (int i = 0; i < 5; i++) {

@@ -18,7 +18,7 @@ void test_numbers(void) {
     reseed(4);
     const recipe how = {20, 40, 32, 8, 0, 0};
     const matrix m = make_matrix(&how);
-    const uh_view view = view_of_matrix(&m, 3, 0);
+    const uh_matrix_view view = view_of_matrix(&m, 3, 0);
     const int code = m.codes[17 * 64 + 37], at = 4 * 1 + 1;
     check((view.codes[0][3 * 128 + at] >> 2 & 3) == code >> 6, "plane 0: 4 codes a byte, of columns 4 apart");
     check((view.codes[1][3 * 128 + at] >> 2 & 3) == (code >> 4 & 3), "plane 1 likewise");

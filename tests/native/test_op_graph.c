@@ -82,7 +82,7 @@ static void by_value(uh_context *context, int n) {
 static void products(uh_context *context, const variant *which) {
     const recipe how = {45, 100, 32, 8, 1, 0};
     const matrix m = make_matrix(&how);
-    uh_view view = view_of_matrix(&m, 3, 0);
+    uh_matrix_view view = view_of_matrix(&m, 3, 0);
     float *x = random_floats(100), *y = floats(45), *same = floats(45);
     run_op(context, (uh_op){.kind = UH_OP_LINEAR, .p = {&view, x, y}});
     uh_linear(context, &view, x, 1, same);

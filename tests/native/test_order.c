@@ -53,7 +53,7 @@ static void expected(void) {
     group("who is expected, and what he lacks");
     reseed(22);
     uh_expert *experts = exactly(EXPERTS * sizeof *experts, 0);
-    const uh_residents layer = {.experts = experts, .n = EXPERTS, .high = 3, .low = 1};
+    const uh_resident_layer layer = {.experts = experts, .n = EXPERTS, .high = 3, .low = 1};
     float *scores = floats(EXPERTS);
     double values[EXPERTS];
     for (int i = 0; i < EXPERTS; i++) {
@@ -66,7 +66,7 @@ static void expected(void) {
             int32_t *asked = exactly((size_t)width * 4, 0), *lacks = exactly((size_t)width * 4, 0);
             int32_t *found = exactly((size_t)most * 4, 0);
             for (int rank = 0; rank < width; rank++) asked[rank] = rank ? between(0, 3) : 3;
-            check(uh_foresee(&layer, scores, asked, width, most, found, lacks) == most, "as many as asked for");
+            check(uh_predict_topk(&layer, scores, asked, width, most, found, lacks) == most, "as many as asked for");
             for (int rank = 0; rank < most; rank++)
                 check(before(values, EXPERTS, found[rank], 1) == rank, "number %d is not rank %d", (int)found[rank], rank);
             for (int rank = 0; rank < width; rank++) {
@@ -76,9 +76,9 @@ static void expected(void) {
         }
     }
     int32_t asked[1] = {3}, found[EXPERTS + 2], lacks[1];
-    check(uh_foresee(&layer, scores, asked, 1, EXPERTS + 2, found, lacks) == EXPERTS, "no more than there are");
+    check(uh_predict_topk(&layer, scores, asked, 1, EXPERTS + 2, found, lacks) == EXPERTS, "no more than there are");
     for (int i = 0; i < EXPERTS; i++) scores[i] = NAN;
-    check(uh_foresee(&layer, scores, asked, 1, 3, found, lacks) == 3, "whatever the scores");
+    check(uh_predict_topk(&layer, scores, asked, 1, 3, found, lacks) == 3, "whatever the scores");
     for (int rank = 0; rank < 3; rank++) check(found[rank] >= 0 && found[rank] < EXPERTS, "an expert that there is");
     release_all();
 }

@@ -48,7 +48,7 @@ static void one_matrix(uh_context *context, int rows, int cols, int group_size, 
     for (size_t i = 0; i < n; i++) w[i] = (float)(0.02 * normal() + 0.005);
     const int first = between(0, rows);
     const uint8_t *bytes = stored(w, n, source, source == 16 ? 2 : 4);
-    uh_view view = {.unit = 0x1p-9f, .rows = rows, .cols = cols, .groups = groups, .group = group_size, .kind = kind};
+    uh_matrix_view view = {.unit = 0x1p-9f, .rows = rows, .cols = cols, .groups = groups, .group = group_size, .kind = kind};
     for (int p = 0; p < kind; p++) view.codes[p] = exactly((size_t)(stored_rows * groups * group_size) * (p == 2 ? 4 : 2) / 8, 0);
     view.params = exactly((size_t)(stored_rows / 16 * groups * 64), 0);
     uh_pack(context, &view, 0, first, bytes, source);
@@ -86,7 +86,7 @@ static void packs(const variant *which) {
     for (int kind = 2; kind <= 3; kind++) { /* rows of any order, out of tiles made here */
         const recipe how = {50, 130, 64, kind == 3 ? 8 : 4, 0, 0};
         const matrix m = make_matrix(&how);
-        const uh_view view = view_of_matrix(&m, kind, 3);
+        const uh_matrix_view view = view_of_matrix(&m, kind, 3);
         const double *w = weights_of(&m, kind);
         int64_t *ids = exactly(7 * 8, 8);
         float *out = floats(7 * 130);

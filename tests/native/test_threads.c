@@ -10,7 +10,7 @@ enum { AT_ONCE = 4, BYTES = 64 * 64 };
 
 /* Enough work for all threads of a context, in many short calls. */
 typedef struct {
-    const uh_view *view;
+    const uh_matrix_view *view;
     const uint8_t *bytes;
     const float *x, *expected;
     uint64_t sum;
@@ -42,7 +42,7 @@ void test_threads(void) {
     reseed(10);
     const recipe how = {600, 1024, 64, 4, 0, 0};
     const matrix m = make_matrix(&how);
-    const uh_view view = view_of_matrix(&m, 2, 0);
+    const uh_matrix_view view = view_of_matrix(&m, 2, 0);
     uint8_t *bytes = exactly(BYTES, 0);
     uint64_t sum = 0;
     for (int i = 0; i < BYTES; i += 8) {

@@ -17,9 +17,9 @@ from engine.experts.keys import ExpertKey
 from engine.experts.policies import Hobbit, Policy, Shape, Visit, Weights
 from engine.experts.policies.scored import Scored
 from engine.kernels.call import Parts
+from engine.kernels.expert_cache import CacheTable, Eviction
 from engine.kernels.memory import Arena
 from engine.kernels.native import EXPERT
-from engine.kernels.shelf import Leaving, Shelf
 from engine.store.layout import ExpertSpec
 from engine.translatable import msg
 
@@ -67,28 +67,28 @@ class _PolicyCalls:
 
     def __init__(self, policy: Policy, keys: Sequence[ExpertKey], width: int, rows: Mapping[int, int]) -> None:
         self.policy, self.keys, self._width, self._rows = policy, keys, width, rows
-        self.shelf: Callable[[], Shelf | None] = lambda: None
+        self.table: Callable[[], CacheTable | None] = lambda: None
         self.plan_read: PlanRead | None = None
 
     def choose_victim(self, incoming: int) -> int:
-        """See uh_shelf_victim."""
+        """See uh_cache_choose_victim."""
         key = self.policy.victim(NO_EXPERT if incoming < 0 else self.keys[incoming], self._evictable)
         return -1 if key is None else self._rows[key.layer] * self._width + key.expert
 
     def _evictable(self, key: ExpertKey) -> bool:
-        shelf = self.shelf()
-        assert shelf is not None
-        return not shelf.library.uh_shelf_pins(shelf.address, self._rows[key.layer] * self._width + key.expert)
+        table = self.table()
+        assert table is not None
+        return not table.library.uh_cache_pins(table.address, self._rows[key.layer] * self._width + key.expert)
 
     def residency_changed(self, expert: int, resident: int) -> None:
-        """See uh_shelf_told."""
+        """See uh_cache_residency_changed."""
         if resident:
             self.policy.inserted(self.keys[expert])
         else:
             self.policy.removed(self.keys[expert])
 
     def plan(self, expert: int, parts: int) -> None:
-        """See uh_shelf_plan."""
+        """See uh_cache_plan_read."""
         assert self.plan_read is not None
         self.plan_read(self.keys[expert], parts_of(parts))
 
@@ -120,20 +120,20 @@ class ExpertCache:
         self.specs = [specs[layer][expert] if expert < len(specs[layer]) else None for layer, expert in self.keys]
         self.tiers = [(0, *(() if spec is None else spec.tiers)) for spec in self.specs]
         self._calls = calls = _PolicyCalls(policy, self.keys, self.width, self._rows)
-        self.shelf = Shelf(
+        self.table = CacheTable(
             self.specs, capacity, Arena().take, calls.choose_victim, calls.residency_changed, calls.plan
         )  # fmt: skip
-        calls.shelf = weakref.ref(self.shelf)
+        calls.table = weakref.ref(self.table)
         self.notes = 0
         if isinstance(policy, Scored):
-            leaving = policy.leaving()
-            self.notes = leaving.hobbit
-            self.shelf.follow(Leaving(*leaving))
-        self._of, self._at, self._totals = self.shelf.library, self.shelf.address, self.shelf.totals
+            state = policy.eviction_state()
+            self.notes = state.hobbit
+            self.table.follow(Eviction(*state))
+        self._of, self._at, self._totals = self.table.library, self.table.address, self.table.totals
         self._shown: dict[int, Array[c_char]] = {}
-        # Views by (number, tier), each with the version of the expert that it shows. The shelf's blocks clear it when
+        # Views by (number, tier), each with the version of the expert that it shows. The table's blocks clear it when
         # memory goes back to the system, which a view would else keep alive beyond the budget.
-        self._parts: dict[tuple[int, int], tuple[int, Parts]] = self.shelf.blocks.pictures
+        self._parts: dict[tuple[int, int], tuple[int, Parts]] = self.table.slabs.pictures
 
     # ---- what the policy is told ------------------------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class ExpertCache:
         """Evict these last, until the next call: see Policy.protect."""
         expected = array("i", [self.number(key) for key in keys])
         with self.lock:
-            self._of.uh_shelf_protect(self._at, expected.buffer_info()[0], len(expected))
+            self._of.uh_cache_protect(self._at, expected.buffer_info()[0], len(expected))
 
     def reweigh(self, weights: Weights) -> None:
         """Other weights for the policy 'hobbit', others have none; the same again change nothing."""
@@ -203,12 +203,12 @@ class ExpertCache:
     def refusals(self) -> int:
         """How often the system gave no memory. Where others could be evicted instead, `capacity` came down to what was
         held; it stays there until it is set again."""
-        return self.shelf.blocks.refusals
+        return self.table.slabs.refusals
 
     def lacking(self, key: ExpertKey, tier: int) -> int:
         """Bytes that an expert lacks to be held at this tier; 0 too while it is being loaded."""
         at = self.number(key)
-        found: int = self._of.uh_shelf_lacking(self._at, at, self.planes(at, tier))
+        found: int = self._of.uh_cache_missing_bytes(self._at, at, self.planes(at, tier))
         return found
 
     def tier(self, key: ExpertKey, most: int | None = None) -> int:
@@ -217,23 +217,23 @@ class ExpertCache:
         tiers, cap = self.tiers[at], 0
         if most is not None and not (cap := max(n for n, tier in enumerate(tiers) if tier <= most)):
             return 0
-        return tiers[self._of.uh_shelf_planes(self._at, at, cap)]  # 0 planes: as many as there are
+        return tiers[self._of.uh_cache_planes(self._at, at, cap)]  # 0 planes: as many as there are
 
     def residency(self) -> dict[ExpertKey, int]:
         """Every resident expert and its finest tier. Takes no lock: it is held while a layer computes."""
-        planes, _ = self.shelf.look()
+        planes, _ = self.table.snapshot()
         return {self.keys[at]: self.tiers[at][n] for at, n in enumerate(planes) if n}
 
     def parts(self, key: ExpertKey, tier: int) -> Parts:
         """A pinned expert as kernels take it. Raises ValueError where it is not held at this tier."""
         at = self.number(key)
-        version: int = self._of.uh_shelf_version(self._at, at)
+        version: int = self._of.uh_cache_version(self._at, at)
         known = self._parts.get((at, tier))
         if known is not None and known[0] == version:
             return known[1]
         spec = self.specs[at]
         assert spec is not None
-        held = {p.part: p.block[p.start : p.start + p.nbytes] for p in self.shelf.pieces(at)}
+        held = {p.part: p.slab[p.start : p.start + p.nbytes] for p in self.table.pieces(at)}
         made = Parts(spec, held, tier)
         self._parts[at, tier] = version, made
         return made
@@ -246,10 +246,10 @@ class ExpertCache:
         self._shown[keys[0].layer] = table  # kept alive: native code writes to it for as long as the cache lives
         start = addressof(table)
         for index, key in enumerate(keys):
-            self._of.uh_shelf_show(self._at, self.number(key), start + EXPERT.size * index, most)
+            self._of.uh_cache_publish(self._at, self.number(key), start + EXPERT.size * index, most)
 
     def plan_reads(self, plan_read: PlanRead) -> None:
-        """Set who is asked how parts of an expert are read, and answers by Shelf.planned."""
+        """Set who is asked how parts of an expert are read, and answers by CacheTable.set_plan."""
         self._calls.plan_read = plan_read
 
     # ---- leases -----------------------------------------------------------------------------------------------------
@@ -272,29 +272,29 @@ class ExpertCache:
         """Keep experts that are there from being evicted, until `unpin`."""
         found = array("i", numbers)
         with self.lock:
-            self._of.uh_shelf_pin(self._at, found.buffer_info()[0], len(found))
+            self._of.uh_cache_pin(self._at, found.buffer_info()[0], len(found))
 
     def unpin(self, numbers: Sequence[int]) -> None:
         """Undo one `pin` of each."""
         found = array("i", numbers)
         with self.lock:
-            self._of.uh_shelf_unpin(self._at, found.buffer_info()[0], len(found))
-            self.shelf.check()
+            self._of.uh_cache_unpin(self._at, found.buffer_info()[0], len(found))
+            self.table.check()
 
     # ---- capacity ---------------------------------------------------------------------------------------------------
 
     def make_free(self, nbytes: int) -> None:
         """Evict until so much can be had at once, or until the rest is pinned."""
         with self.lock:
-            self._of.uh_shelf_make_free(self._at, nbytes)
-            self.shelf.check()
+            self._of.uh_cache_make_free(self._at, nbytes)
+            self.table.check()
 
     def drop(self, key: ExpertKey) -> None:
         """Evict an expert, if it is there and not pinned."""
         with self.lock:
             at = self.number(key)
-            if self._of.uh_shelf_planes(self._at, at, 0) and not self._of.uh_shelf_pins(self._at, at):
-                self._of.uh_shelf_forget(self._at, at)
+            if self._of.uh_cache_planes(self._at, at, 0) and not self._of.uh_cache_pins(self._at, at):
+                self._of.uh_cache_forget(self._at, at)
 
     def set_capacity(self, capacity: int, least: int | None = None) -> None:
         """Change the ceiling at once. What is leased stays until released, and nothing new comes in before that.
@@ -306,8 +306,8 @@ class ExpertCache:
             least = self.least if least is None else least
             check_capacity(capacity, least)
             self.least, self._totals[0] = least, capacity
-            self._of.uh_shelf_settle(self._at, 0)
-            self.shelf.check()
+            self._of.uh_cache_trim(self._at, 0)
+            self.table.check()
 
     def lend(self, capacity: int) -> None:
         """Change the ceiling at once, for a while: the memory that came last is evicted first, whatever the policy
@@ -318,19 +318,19 @@ class ExpertCache:
         """
         with self.lock:
             self._totals[0] = max(capacity, self.least)
-            self._of.uh_shelf_settle(self._at, 1)
+            self._of.uh_cache_trim(self._at, 1)
             if self.nbytes > self.capacity:
-                _, latest = self.shelf.look()
+                _, latest = self.table.snapshot()
                 for at in np.argsort(-latest, kind="stable").tolist():
                     if self.nbytes <= self.capacity or latest[at] < 0:
                         break
                     self.drop(self.keys[at])
-            self._of.uh_shelf_settle(self._at, 0)
-            self.shelf.check()
+            self._of.uh_cache_trim(self._at, 0)
+            self.table.check()
 
     def refused(self) -> UnderhillError:
         """The error of memory that the system did not give."""
-        problem, self.shelf.blocks.problem = self.shelf.blocks.problem, None
+        problem, self.table.slabs.problem = self.table.slabs.problem, None
         error = UnderhillError(
             Kind.OUT_OF_MEMORY,
             msg("There is no memory left for experts."),

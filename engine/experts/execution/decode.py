@@ -20,7 +20,7 @@ from engine.experts.observer import Observer
 from engine.experts.policies import Visit
 from engine.experts.prefetch.prefetcher import Prefetch
 from engine.experts.telemetry import Telemetry
-from engine.kernels.native import MISSING, SKIPPED, UNDECIDED, NativeKernel, Serving
+from engine.kernels.native import MISSING, SKIPPED, UNDECIDED, NativeKernel, StepArgs
 
 MOST = 64  # experts per token that native code takes (MOST in residents.c)
 
@@ -48,7 +48,7 @@ class DecodeExecutor:
         # planes that each waits for, 0: none. Native code is given their addresses, so none ever changes its length.
         self._needed, self._ranks, self._awaited = (array("i", [0] * MOST) for _ in range(3))
         self._addresses = tuple(own.buffer_info()[0] for own in (self._needed, self._ranks, self._awaited))
-        self._args = Serving()
+        self._args = StepArgs()
         self._args.needed = self._addresses[0]
         self._args_at = ctypes.addressof(self._args)
         self._times = (
@@ -148,7 +148,7 @@ class DecodeExecutor:
         ends: of the readers, of the memory for ends, and for how many; None: all has come, and step.y is filled.
         """
         reads, to, most = ends or (None, 0, 0)
-        ended = self._kernel.serve(
+        ended = self._kernel.compute_and_wait(
             experts.address, self._args_at, self._addresses[1], n, reads, to, most, self._times_at
         )  # fmt: skip
         begun, computed, waited = self._times

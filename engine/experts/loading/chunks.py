@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from engine.kernels.reads import CHUNK as PACKED
+from engine.kernels.io_pool import CHUNK as PACKED
 from engine.store.layout import aligned
 from engine.store.reader import Extent
 
@@ -16,7 +16,7 @@ Shapes = tuple[tuple[tuple[int, ...], int, bool], ...]
 
 
 def packed(extents: Sequence[Extent], sizes: Sequence[int], target: int = CHUNK) -> bytes:
-    """Chunks of about `target` bytes as native readers take them, packed by kernels.reads.CHUNK, in the extents' order.
+    """Chunks of about `target` bytes as native readers take them, packed by io_pool.CHUNK, in the extents' order.
 
     sizes: bytes of the parts, in the extents' order. Lengths are multiples of what the file reads best, but for the
     last chunk of a run. A file that cannot spread one read over several buffers gets no chunk that reaches into two

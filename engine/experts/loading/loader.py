@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from engine.errors import UnderhillError
 from engine.experts.keys import ExpertKey, ExpertSource, Urgency
 from engine.experts.loading.chunks import CHUNK, packed
-from engine.kernels.reads import DAMAGED, MOST_PARTS, REFUSED, RUN, SHORT, Reads
+from engine.kernels.io_pool import DAMAGED, MOST_PARTS, REFUSED, RUN, SHORT, IoPool
 from engine.store.problems import altered, refused, shortened
 
 
@@ -40,7 +40,7 @@ class Loads:
 
 
 class ReadPlan(NamedTuple):
-    """How some parts of an expert are read, the same every time. runs, chunks: packed for Shelf.planned."""
+    """How some parts of an expert are read, the same every time. runs, chunks: packed for CacheTable.set_plan."""
 
     checksums: Sequence[int]
     runs: bytes
@@ -59,13 +59,13 @@ class Loader:
     request overtakes between chunks. Less urgent ones are read only while no demanded chunk is waiting or under way,
     and never by all of the readers if there are several: a demand finds one free, and the disk's queue short.
 
-    source: the system knows its files by a descriptor or handle. chunk: bytes, about. read_hook: see Reads. Raises
+    source: the system knows its files by a descriptor or handle. chunk: bytes, about. read_hook: see IoPool. Raises
     NativeMissing, or UnderhillError(OUT_OF_MEMORY) when there are no threads to be had.
     """
 
     def __init__(self, source: ExpertSource, readers: int, chunk: int = CHUNK, read_hook: Any = None) -> None:
         self.readers = readers
-        self.reads = Reads(readers, read_hook)
+        self.reads = IoPool(readers, read_hook)
         self._source, self._chunk = source, chunk
         self._listener: ChunkListener | None = None
         weakref.finalize(self, self.reads.stop)  # or threads would go on reading for a source that is gone
@@ -107,7 +107,7 @@ class Loader:
         return Loads(by_urgency, state.busy, state.since_open)
 
     def problem(self, key: ExpertKey, parts: Sequence[int], status: int, error: int, part: int) -> UnderhillError:
-        """Why a read of these parts failed. status, error, part: see kernels.reads.End."""
+        """Why a read of these parts failed. status, error, part: see kernels.io_pool.End."""
         layer, expert = key
         if status == SHORT:
             return shortened(layer, expert)

@@ -15,8 +15,8 @@ from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.loading.loader import Loader
 from engine.experts.observer import Observer
 from engine.experts.telemetry import Telemetry
-from engine.kernels.reads import CANCELLED, WHOLE
-from engine.kernels.shelf import ASKED, AT_ONCE, OUT_OF_MEMORY, STOPPED, THERE, Arrived
+from engine.kernels.expert_cache import ASKED, AT_ONCE, OUT_OF_MEMORY, STOPPED, THERE, LoadResult
+from engine.kernels.io_pool import CANCELLED, WHOLE
 from engine.translatable import msg
 
 Loaded = list[tuple[ExpertKey, Lease | None]]  # None: the load was cancelled
@@ -45,7 +45,7 @@ def _planner(cache: ExpertCache, loader: Loader) -> PlanRead:
         for number in range(first, first + found.width):
             if found.specs[number] == spec:
                 plan = loader.plan(found.keys[number], parts, sizes)
-                found.shelf.planned(number, parts, plan.checksums, plan.runs, plan.chunks)
+                found.table.set_plan(number, parts, plan.checksums, plan.runs, plan.chunks)
 
     return plan_read
 
@@ -64,12 +64,12 @@ class PendingLoads:
         self.layer_lock = threading.RLock()
         self.observer: Observer | None = None
         self._cache, self._counts, self._loader, self._telemetry = cache, cache.counts, loader, telemetry
-        self._shelf = cache.shelf
-        self._of, self._at = self._shelf.library, self._shelf.address
+        self._table = cache.table
+        self._of, self._at = self._table.library, self._table.address
         self._demanded = array("i", [0, 0])
-        self._shelf.read_with(loader.reads)
+        self._table.read_with(loader.reads)
         # Where ends of reads come from, where they are written to, and how many there is room for; for `place`.
-        self.ends = loader.reads.address, self._shelf.ends, AT_ONCE
+        self.ends = loader.reads.address, self._table.ends, AT_ONCE
         cache.plan_reads(_planner(cache, loader))
 
     # ---- one by one -------------------------------------------------------------------------------------------------
@@ -77,18 +77,18 @@ class PendingLoads:
     def pending_tier(self, key: ExpertKey) -> int:
         """The tier at which an expert is being loaded; 0: it is not."""
         at = self._cache.number(key)
-        return self._cache.tiers[at][self._of.uh_shelf_coming(self._at, at)]
+        return self._cache.tiers[at][self._of.uh_cache_pending_planes(self._at, at)]
 
     def __bool__(self) -> bool:
         """Whether there are any, those included that have ended and were not asked for yet."""
-        return self._of.uh_shelf_under_way(self._at, None, 0) > 0
+        return self._of.uh_cache_pending(self._at, None, 0) > 0
 
     def make_urgent(self, key: ExpertKey) -> bool:
         """A layer waits for this expert now; False: it is not being loaded.
 
         It may be on its way to a coarser tier than is wanted: then it has to be demanded again once it has come.
         """
-        return bool(self._of.uh_shelf_take_over(self._at, self._cache.number(key)))
+        return bool(self._of.uh_cache_join(self._at, self._cache.number(key)))
 
     def demand(self, key: ExpertKey, tier: int) -> bool:
         """Load an expert that a layer waits for, which is neither held at this tier nor pending; False: no room.
@@ -115,8 +115,8 @@ class PendingLoads:
     def _begin(self, key: ExpertKey, tier: int, urgency: Urgency) -> bool:
         at = self._cache.number(key)
         with self._cache.lock:
-            found: int = self._of.uh_shelf_fetch(self._at, at, self._cache.planes(at, tier), urgency)
-            self._shelf.check()
+            found: int = self._of.uh_cache_fetch(self._at, at, self._cache.planes(at, tier), urgency)
+            self._table.check()
         if found == THERE:
             raise RuntimeError(f"{key} at tier {tier} is already there or on its way")
         self._raise(found)
@@ -133,14 +133,14 @@ class PendingLoads:
     def demand_all(
         self, first: int, ids: int, needed: int, k: int, ranks: int, awaited: int
     ) -> tuple[int, int, int]:  # fmt: skip
-        """Demand all that a token lacks in a layer: see uh_shelf_demand. To be called under the cache's lock.
+        """Demand all that a token lacks in a layer: see uh_cache_demand. To be called under the cache's lock.
 
         Writes ranks that are there and pinned, and what the others wait for; returns how many were asked for or taken
         over, are there, and have to come. All but k are addresses.
         """
         counts = self._demanded
-        found: int = self._of.uh_shelf_demand(self._at, first, ids, needed, k, ranks, awaited, counts.buffer_info()[0])
-        self._shelf.check()
+        found: int = self._of.uh_cache_demand(self._at, first, ids, needed, k, ranks, awaited, counts.buffer_info()[0])
+        self._table.check()
         if found < 0:
             self._raise(found)
         ready, missing = counts
@@ -153,7 +153,7 @@ class PendingLoads:
             self.observer.waited(self._layer_of_first(), start, end)
 
     def place(self, first: int, ids: int, awaited: int, k: int, ranks: int, ran: int, n: int) -> tuple[int, bool]:
-        """Put n `ends` in their places: see uh_shelf_came. Of the `ranks` the first `ran` have run, and are unpinned.
+        """Commit n `ends`: see uh_cache_commit_step. Of the `ranks` the first `ran` have run, and are unpinned.
 
         Returns how many have come, pinned, their ranks written to `ranks`, and whether others have to be asked for
         again. Raises as `wait` does; none is pinned then. ids, awaited, ranks: addresses.
@@ -161,24 +161,24 @@ class PendingLoads:
         if self._loader.listener is not None:
             self._loader.tell(self._requests())
         with self._cache.lock:
-            ready = self._shelf.place(first, ids, awaited, k, ranks, ran, n, ranks)
-            self._shelf.check()
+            ready = self._table.commit_step(first, ids, awaited, k, ranks, ran, n, ranks)
+            self._table.check()
         problem = self._count(n)
         if problem is not None:
             chosen, come = (ctypes.c_int64 * k).from_address(ids), (ctypes.c_int32 * k).from_address(ranks)
             self._cache.unpin([first + chosen[rank] for rank in come[:ready]])
             raise problem
-        return ready, bool(self._shelf.came.lacking)
+        return ready, bool(self._table.stats.lacking)
 
     def _count(self, n: int) -> UnderhillError | None:
         """Count n reads that have just been put in place; returns why an awaited one did not come."""
-        came, telemetry = self._shelf.came, self._telemetry
+        came, telemetry = self._table.stats, self._telemetry
         telemetry.read(came.nbytes, came.ns * 1e-9, came.reads)
         telemetry.repaired += came.repaired
         self._counts.loads += came.reads
-        return self._failure(self._shelf.told(n)) if came.failed else None
+        return self._failure(self._table.results(n)) if came.failed else None
 
-    def _failure(self, ended: Sequence[Arrived]) -> UnderhillError | None:
+    def _failure(self, ended: Sequence[LoadResult]) -> UnderhillError | None:
         """Why an awaited one did not come, if that is so; the other failures are counted."""
         failed = [end for end in ended if end.status not in (WHOLE, CANCELLED)]
         wanted = [end for end in failed if end.awaited]
@@ -203,7 +203,7 @@ class PendingLoads:
 
     def poll(self, awaited: Collection[ExpertKey]) -> Loaded:
         """As `wait`, without waiting: of these those that have ended, perhaps none."""
-        n = self._shelf.ended(False)
+        n = self._table.ended(False)
         return self._leased(n, awaited) if n else []
 
     def _leased(self, n: int, awaited: Collection[ExpertKey]) -> Loaded:
@@ -224,13 +224,13 @@ class PendingLoads:
     def _commit_some(self) -> int:
         """How many had ended, and are in their places; at most AT_ONCE."""
         if self._loader.listener is not None:  # it is told before it is forgotten which expert each was
-            n = self._shelf.ended(False)
+            n = self._table.ended(False)
             if n:
                 self._commit(n, ())
             return n
         with self._cache.lock:
-            n = self._shelf.collect()
-            self._shelf.check()
+            n = self._table.commit_completed()
+            self._table.check()
         if n:
             self._count(n)
         return n
@@ -238,7 +238,7 @@ class PendingLoads:
     def cancel_all(self) -> bool:
         """Cancel every load, to make room; False: there is none."""
         with self.layer_lock:
-            found = self._shelf.under_way()
+            found = self._table.pending()
             self._cancel(found)
             return bool(found)
 
@@ -249,16 +249,16 @@ class PendingLoads:
 
     def _cancel(self, numbers: Sequence[int]) -> None:
         for number in numbers:
-            self._of.uh_shelf_cancel(self._at, number)
-        while any(self._of.uh_shelf_coming(self._at, number) for number in numbers):
+            self._of.uh_cache_cancel(self._at, number)
+        while any(self._of.uh_cache_pending_planes(self._at, number) for number in numbers):
             self._commit(self._next_end(), ())
 
     def _next_end(self) -> int:
         """Wait for one read to end; how many have."""
-        n = self._shelf.ended(False)
+        n = self._table.ended(False)
         if not n:
             start = time.perf_counter()
-            n = self._shelf.ended(True)
+            n = self._table.ended(True)
             end = time.perf_counter()
             if not n:
                 raise cache_is_held()
@@ -267,8 +267,8 @@ class PendingLoads:
 
     def _layer_of_first(self) -> int:
         """Of the reads that have just ended."""
-        request = self._shelf.first_ended
-        ended = [n for n in self._shelf.under_way() if self._of.uh_shelf_request(self._at, n) == request]
+        request = self._table.first_ended
+        ended = [n for n in self._table.pending() if self._of.uh_cache_request(self._at, n) == request]
         return self._cache.keys[ended[0]].layer
 
     def _commit(self, n: int, awaited: Sequence[int]) -> list[tuple[int, int]]:
@@ -277,8 +277,8 @@ class PendingLoads:
         if self._loader.listener is not None:
             self._loader.tell(self._requests())
         with self._cache.lock:
-            ended = self._shelf.arrive(n, awaited)
-            self._shelf.check()
+            ended = self._table.commit(n, awaited)
+            self._table.check()
         taken: list[tuple[int, int]] = []
         for end in ended:
             if end.status == WHOLE:
@@ -296,8 +296,8 @@ class PendingLoads:
     def _requests(self) -> dict[int, tuple[ExpertKey, Sequence[int]]]:
         """Expert and parts of every pending load by number of its request, for the loader's listener."""
         found: dict[int, tuple[ExpertKey, Sequence[int]]] = {}
-        for number in self._shelf.under_way():
-            parts = [piece.part for piece in self._shelf.pieces(number, arriving=True)]
-            request: int = self._of.uh_shelf_request(self._at, number)
+        for number in self._table.pending():
+            parts = [piece.part for piece in self._table.pieces(number, arriving=True)]
+            request: int = self._of.uh_cache_request(self._at, number)
             found[request] = self._cache.keys[number], parts
         return found

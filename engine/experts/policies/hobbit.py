@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.experts.policies.policy import Shape, Visit
-from engine.experts.policies.scored import Array, Leaving, Scored
+from engine.experts.policies.scored import Array, EvictionState, Scored
 from engine.experts.policies.weights import Weights
 from engine.kernels.hobbit import Numbers
 
@@ -37,14 +37,14 @@ class Hobbit(Scored):
         self._near = self._nearness()
         # hobbit.c keeps all of these up to date, and knows their addresses.
         self._numbers = Numbers(
-            self._score, self._last, self._tick, self._barred, self._near, self._order, self._state
+            self._score, self._last, self._tick, self._penalty, self._near, self._rank_of, self._state
         )  # fmt: skip
         self._next = self._numbers.found
         self._numbers.weigh(weights.lru, weights.lfu, weights.lhu)
 
-    def leaving(self) -> Leaving:
+    def eviction_state(self) -> EvictionState:
         """See Scored."""
-        return super().leaving()._replace(hobbit=self._numbers.address)
+        return super().eviction_state()._replace(hobbit=self._numbers.address)
 
     def routed(self, visit: Visit) -> None:
         """See Policy.routed."""

@@ -29,13 +29,13 @@ class LruPerLayer(Lru):
 
     def inserted(self, key: ExpertKey) -> None:
         """See Policy.inserted."""
-        self._held[self._rows[key.layer]] += self._bars[self._at(key)] == np.inf
+        self._held[self._rows[key.layer]] += self._penalties[self._at(key)] == np.inf
         self._awaited.discard(key)
         super().inserted(key)
 
     def removed(self, key: ExpertKey) -> None:
         """See Policy.removed."""
-        self._held[self._rows[key.layer]] -= self._bars[self._at(key)] != np.inf
+        self._held[self._rows[key.layer]] -= self._penalties[self._at(key)] != np.inf
         super().removed(key)
 
     def victim(self, incoming: ExpertKey, evictable: Evictable) -> ExpertKey | None:

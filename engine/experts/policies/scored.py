@@ -25,18 +25,18 @@ def values(array: Array) -> memoryview[float]:
     return cast("memoryview[float]", array.reshape(-1).data)
 
 
-class Leaving(NamedTuple):
-    """Where a policy keeps who leaves, for native code that lets them go itself; none of it ever moves.
+class EvictionState(NamedTuple):
+    """Addresses of a policy's arrays, for native code that evicts by them itself; none of them ever moves.
 
-    bars, order, protect, next: addresses of what `Scored` says of them, protect being bytes. state: two int32, whether
+    penalty, rank, pinned, next: what `Scored` says of them, pinned being bytes. state: two int32, whether
     the order is up to date, and how many are in next. hobbit: of the numbers by which native code brings it up to date
     itself (uh_hobbit); 0: `victim` is asked for that. asks: whether the policy goes by more than these, and has to be
     told of every expert that comes or goes, and asked for every victim.
     """
 
-    bars: int
-    order: int
-    protect: int
+    penalty: int
+    rank: int
+    pinned: int
     state: int
     next: int
     hobbit: int = 0
@@ -61,15 +61,15 @@ class Scored(ABC):
         self._shape = shape
         self._rows = {layer: row for row, layer in enumerate(shape.layers)}
         self._keys = [ExpertKey(layer, expert) for layer in shape.layers for expert in range(shape.experts)]
-        self._barred: Array = np.full(len(self._keys), np.inf)  # added to scores; 0 for who may leave
-        self._bars = values(self._barred)
-        self._order: Array = np.empty(len(self._keys))  # scores and bars, as long as nothing happens: `weighed`
-        self._orders = values(self._order)
+        self._penalty: Array = np.full(len(self._keys), np.inf)  # added to scores; 0 for who may leave
+        self._penalties = values(self._penalty)
+        self._rank_of: Array = np.empty(len(self._keys))  # scores and bars, as long as nothing happens: `weighed`
+        self._ranks = values(self._rank_of)
         self._state = array("i", [0, 0])  # weighed, and how many of those who leave first are known natively
-        self._first_out = Least(self._order)
+        self._first_out = Least(self._rank_of)
         self._next: Sequence[int] = ()  # who leave first, as long as nothing happens but that they do
-        self._protect = np.zeros(len(self._keys), np.uint8)
-        self._protects = self._protect.data
+        self._pinned = np.zeros(len(self._keys), np.uint8)
+        self._pins = self._pinned.data
         self._protected: set[int] = set()
         self._pending: list[Visit] = []
         self._row = len(shape.layers)  # that runs now; before the first visit, as if one round were over
@@ -83,12 +83,12 @@ class Scored(ABC):
     def _weighed(self, value: bool) -> None:
         self._state[0] = value
 
-    def leaving(self) -> Leaving:
-        """For the native table, which then keeps bars and protect in the policy's place."""
+    def eviction_state(self) -> EvictionState:
+        """For the native table, which then keeps penalty and pinned in the policy's place."""
         own, found = type(self), self._found()
         asks = (own.inserted, own.removed, own.victim) != (Scored.inserted, Scored.removed, Scored.victim)
-        bars, order, protect = (own.ctypes.data for own in (self._barred, self._order, self._protect))
-        return Leaving(bars, order, protect, self._state.buffer_info()[0], found.buffer_info()[0], asks=asks)
+        bars, order, protect = (own.ctypes.data for own in (self._penalty, self._rank_of, self._pinned))
+        return EvictionState(bars, order, protect, self._state.buffer_info()[0], found.buffer_info()[0], asks=asks)
 
     @property
     def table(self) -> tuple[int, int]:
@@ -145,17 +145,17 @@ class Scored(ABC):
         """See Policy.inserted."""
         at = self._at(key)
         self._weighed = False
-        self._bars[at] = PROTECTED if self._protects[at] else 0.0
+        self._penalties[at] = PROTECTED if self._pins[at] else 0.0
 
     def removed(self, key: ExpertKey) -> None:
         """See Policy.removed."""
         at = self._at(key)
-        self._bars[at] = self._orders[at] = np.inf
+        self._penalties[at] = self._ranks[at] = np.inf
 
     def protect(self, keys: Iterable[ExpertKey]) -> None:
         """See Policy.protect."""
         rows, experts = self._rows, self._shape.experts
-        bars, protects, before = self._bars, self._protects, self._protected
+        bars, protects, before = self._penalties, self._pins, self._protected
         self._protected = {rows[layer] * experts + expert for layer, expert in keys}
         self._weighed = False
         for at in before - self._protected:
@@ -170,7 +170,7 @@ class Scored(ABC):
     def victim(self, incoming: ExpertKey, evictable: Evictable) -> ExpertKey | None:
         """See Policy.victim."""
         self._bring_up()
-        orders, keys = self._orders, self._keys
+        orders, keys = self._ranks, self._keys
         for at in self._next[: self._state[1]]:
             if orders[at] < np.inf and evictable(key := keys[at]):
                 return key
@@ -222,8 +222,8 @@ class Scored(ABC):
 
     def _rank(self) -> None:
         """Scores and bars; the first to leave, in _next, and in _state how many."""
-        self._weigh(self._order)
-        self._order += self._barred
+        self._weigh(self._rank_of)
+        self._rank_of += self._penalty
         self._next, self._state[1] = self._first_out.found, self._first_out()
 
     def _found(self) -> array[int]:
@@ -232,7 +232,7 @@ class Scored(ABC):
 
     def _least(self, evictable: Evictable, first: int, end: int, below: float = float("inf")) -> ExpertKey | None:
         """Of the experts from number `first` to before `end` the evictable one that leaves first, its score `below`."""
-        order, orders, refused = self._order[first:end], self._orders, list[tuple[int, float]]()
+        order, orders, refused = self._rank_of[first:end], self._ranks, list[tuple[int, float]]()
         found = None
         while found is None and len(refused) < ASKED:
             at = first + int(order.argmin())

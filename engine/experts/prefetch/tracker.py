@@ -11,7 +11,7 @@ from engine.experts.cache.resident_table import LayerTable
 from engine.experts.loading.pending import PendingLoads
 from engine.experts.predictors.predictor import Floats
 from engine.experts.telemetry import PrefetchStats
-from engine.kernels.ahead import COUNTS, MOST, Ahead
+from engine.kernels.prefetch import COUNTS, MOST, PrefetchPlanner
 
 MAX_PREFETCH_SHARE = (
     1 / 8
@@ -32,8 +32,8 @@ class PrefetchTracker:
     ) -> None:
         self._cache, self._pending, self._layers = cache, pending, layers
         self._k, self._depth = min(k, MOST), depth
-        self._ahead = Ahead(cache.shelf, [layer.address for layer in layers], cache.width, self._k, depth)
-        self._counts = self._ahead.counts
+        self._planner = PrefetchPlanner(cache.table, [layer.address for layer in layers], cache.width, self._k, depth)
+        self._counts = self._planner.counts
 
     @property
     def used(self) -> int:
@@ -53,7 +53,7 @@ class PrefetchTracker:
 
     def commit_routing(self, row: int, chosen: Sequence[int]) -> None:
         """Record the experts chosen in `row`; mark its prefetches used or wasted. -1: a token begins, none chosen."""
-        self._ahead.routed(row, chosen)
+        self._planner.routed(row, chosen)
 
     def plan_row(self, row: int, scores: Floats, width: int) -> int:
         """Prefetch what a row behind the one routed last lacks, by its experts' scores, the first `width` of them.
@@ -63,8 +63,8 @@ class PrefetchTracker:
         """
         cache, at = self._cache, self._layers[row].address_of(scores)
         with cache.lock:  # the table's callbacks may evict
-            found = self._ahead.look(row, at, *self._limits(width))
-            cache.shelf.check()
+            found = self._planner.plan(row, at, *self._limits(width))
+            cache.table.check()
         return found
 
     def plan_all(self, plan: Floats, width: int) -> int:
@@ -78,8 +78,8 @@ class PrefetchTracker:
         if plan.dtype != np.float32 or plan.shape != shape or not plan.flags.c_contiguous:
             raise ValueError(f"the plan is {plan.dtype} {plan.shape}; expected contiguous float32 {list(shape)}")
         with cache.lock:
-            found = self._ahead.spread(plan.ctypes.data, *self._limits(width))
-            cache.shelf.check()
+            found = self._planner.plan_all(plan.ctypes.data, *self._limits(width))
+            cache.table.check()
         return found
 
     def _limits(self, width: int) -> tuple[int, int, int]:
@@ -90,5 +90,5 @@ class PrefetchTracker:
     def cancel_all(self) -> None:
         """Cancel all prefetches in flight, which are wasted, and protect no expert any more."""
         with self._pending.layer_lock, self._cache.lock:
-            self._ahead.give_up()
+            self._planner.cancel_all()
             self._cache.protect(())

@@ -8,7 +8,7 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from engine.generation.formats.speech import Reads
+from engine.generation.formats.speech import IoPool
 
 
 class _Generation(Extension):
@@ -21,7 +21,7 @@ class _Generation(Extension):
         return list(parser.parse_statements(("name:endgeneration",), drop_needle=True))
 
 
-def read_by(template: str) -> Reads:
+def read_by(template: str) -> IoPool:
     """Nothing for a template that is none; that is said where it is used."""
     around = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, jinja2.ext.loopcontrols]
@@ -29,7 +29,7 @@ def read_by(template: str) -> Reads:
     try:
         tree = around.parse(template)
     except (TemplateSyntaxError, RecursionError):
-        return Reads()
+        return IoPool()
     fields = {node.attr for node in tree.find_all(nodes.Getattr)}
     for item in tree.find_all(nodes.Getitem):
         if isinstance(item.arg, nodes.Const):
@@ -37,4 +37,4 @@ def read_by(template: str) -> Reads:
     for call in tree.find_all(nodes.Call):  # message.get("reasoning")
         if isinstance(call.node, nodes.Getattr) and call.node.attr == "get" and call.args:
             fields.update(str(a.value) for a in call.args[:1] if isinstance(a, nodes.Const))
-    return Reads(frozenset(meta.find_undeclared_variables(tree)), frozenset(fields))
+    return IoPool(frozenset(meta.find_undeclared_variables(tree)), frozenset(fields))

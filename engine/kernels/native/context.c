@@ -32,7 +32,7 @@ void uh_heads_many(uh_context *context, const uh_heads *heads) {
     uh_share(context, how, context->isa->finish_heads, (void *)heads, (heads->tokens + UH_HEADS_TOKENS - 1) / UH_HEADS_TOKENS);
 }
 
-int uh_attend_many(uh_context *context, const uh_span *span) { return context->isa->attend_many(context, span); }
+int uh_attend_many(uh_context *context, const uh_prefill *span) { return context->isa->attend_many(context, span); }
 
 void uh_share(uh_context *context, int how, uh_work work, void *argument, int32_t units) {
     if (how != UH_SERIAL) uh_pool_run(context->pool, work, argument, units, how == UH_LASTING);
@@ -40,7 +40,7 @@ void uh_share(uh_context *context, int how, uh_work work, void *argument, int32_
         for (int32_t unit = 0; unit < units; unit++) work(argument, unit, 0);
 }
 
-void uh_product(const uh_context *context, const uh_view *view, int32_t block, int32_t blocks, const uh_operand *operand,
+void uh_product(const uh_context *context, const uh_matrix_view *view, int32_t block, int32_t blocks, const uh_operand *operand,
                 int32_t at, int32_t n, int32_t lane, float *y) {
     const uh_isa *isa = context->isa;
     const int32_t width = blocks * UH_ROWS;

@@ -55,7 +55,7 @@ static inline int32_t uh_blocks_for(int32_t rows, int32_t most) {
 
 /* y[t * 16 * blocks + r] = (W x[at + t] + bias)[16 * block + r] for t < n and the rows r of `blocks` row blocks, in the
  * form that the operand has. */
-void uh_product(const uh_context *context, const uh_view *view, int32_t block, int32_t blocks, const uh_operand *operand,
+void uh_product(const uh_context *context, const uh_matrix_view *view, int32_t block, int32_t blocks, const uh_operand *operand,
                 int32_t at, int32_t n, int32_t lane, float *y);
 
 static inline int32_t uh_least(int32_t a, int32_t b) { return a < b ? a : b; }

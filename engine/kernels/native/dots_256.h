@@ -34,7 +34,7 @@ typedef struct {
     int32_t each, ahead, params_ahead;
 } place;
 
-INLINE place place_of(const uh_view *view, int32_t block) {
+INLINE place place_of(const uh_matrix_view *view, int32_t block) {
     const int64_t at = (int64_t)block * view->groups * view->group * 4;
     const int kind = view->kind, each = uh_scales_bytes(view);
     const uint8_t *p0 = view->codes[0] + at;
@@ -43,8 +43,8 @@ INLINE place place_of(const uh_view *view, int32_t block) {
                    .p2 = UH_HAS_FINE(kind) ? view->codes[2] + 2 * at : p0,
                    .params = uh_scales_at(view, block, 0),
                    .each = each,
-                   .ahead = FURTHER(kind) * uh_ahead(kind),
-                   .params_ahead = FURTHER(kind) * uh_params_ahead(kind, view->group, each)};
+                   .ahead = FURTHER(kind) * uh_fetch_distance(kind),
+                   .params_ahead = FURTHER(kind) * uh_params_distance(kind, view->group, each)};
 }
 
 INLINE void advance(place *at, int32_t columns) { at->p0 += columns * 4, at->p1 += columns * 4, at->p2 += columns * 8; }
@@ -71,7 +71,7 @@ INLINE void group_dots(place *at, __m256i table, const uh_quantized *x, int32_t 
                        __m256i (*sum)[2]);
 
 /* total += scale of w * scale of x * sum + offset * sum of x, for group g of n tokens; sum: whole numbers. */
-INLINE void add_group(const uh_view *view, const uint8_t *params, const uh_wide_256 *wide, const uh_quantized *x, int32_t g,
+INLINE void add_group(const uh_matrix_view *view, const uint8_t *params, const uh_wide_256 *wide, const uh_quantized *x, int32_t g,
                       int n, __m256i (*sum)[2], __m256 (*total)[2]) {
 #pragma GCC unroll 2
     for (int half = 0; half < 2; half++) {
@@ -86,21 +86,21 @@ INLINE void add_group(const uh_view *view, const uint8_t *params, const uh_wide_
     }
 }
 
-INLINE void store_rows(const uh_view *view, int n, __m256 (*total)[2], float (*y)[UH_ROWS]) {
+INLINE void store_rows(const uh_matrix_view *view, int n, __m256 (*total)[2], float (*y)[UH_ROWS]) {
     for (int t = 0; t < n; t++)
         for (int half = 0; half < 2; half++)
             _mm256_storeu_ps(y[t] + half * HALF, _mm256_mul_ps(total[t][half], _mm256_set1_ps(view->unit)));
 }
 
 /* The table of a view, twice: for each half of a register. */
-INLINE __m256i table_of(const uh_view *view) {
+INLINE __m256i table_of(const uh_matrix_view *view) {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)view->table));
 }
 
-INLINE void tile_dots(const uh_view *any, int32_t block, const uh_quantized *x, int kind, int form, int group, int n,
+INLINE void tile_dots(const uh_matrix_view *any, int32_t block, const uh_quantized *x, int kind, int form, int group, int n,
                       float (*y)[UH_ROWS]) {
-    uh_view own = uh_known(any, kind, form, group);
-    const uh_view *view = &own;
+    uh_matrix_view own = uh_known(any, kind, form, group);
+    const uh_matrix_view *view = &own;
     __m256i table = UH_HAS_TABLE(kind) ? table_of(view) : _mm256_setzero_si256();
     if (MIDDLE(kind)) own.zero -= MIDDLE(kind), table = _mm256_sub_epi8(table, _mm256_set1_epi8(MIDDLE(kind)));
     const int halves = n == 1 ? 2 : 1; /* at once: their sums fit in registers */
@@ -129,7 +129,7 @@ INLINE void tile_dots(const uh_view *any, int32_t block, const uh_quantized *x, 
 #define ONE(kind, form, group) BODY(kind, form, group, 1)
 #define SOME(kind, form, group) ONE(kind, form, group) BODY(kind, form, group, 2)
 #define UH_DOTS(name)                                                                                                   \
-    UH_TARGET static void few(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n,                     \
+    UH_TARGET static void few(const uh_matrix_view *view, int32_t block, const uh_quantized *x, int32_t n,                     \
                               float (*y)[UH_ROWS]) {                                                                    \
         const int body = 2 * UH_CODING(view->kind, view->form) + n - 1;                                                 \
         if (n == 1 && view->group == 16) {                                                                              \
@@ -140,6 +140,6 @@ INLINE void tile_dots(const uh_view *any, int32_t block, const uh_quantized *x, 
             switch (body) { UH_CODINGS(SOME, view->group) }                                                             \
         }                                                                                                               \
     }                                                                                                                   \
-    void name(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]) {              \
+    void name(const uh_matrix_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]) {              \
         for (int32_t t = 0; t < n; t += TOKENS) few(view, block, x + t, n - t < TOKENS ? 1 : TOKENS, y + t);            \
     }

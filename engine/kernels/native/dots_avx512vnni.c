@@ -25,9 +25,9 @@ INLINE void add_products(__m512i *sum, __m512i codes, const int8_t *columns) {
     __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(*sum) : "v"(codes), "m"(*(const int8_t(*)[4])columns));
 }
 
-INLINE void tile_dots(const uh_view *any, int32_t block, const uh_quantized *x, int kind, int form, int group, int n,
+INLINE void tile_dots(const uh_matrix_view *any, int32_t block, const uh_quantized *x, int kind, int form, int group, int n,
                       float (*y)[UH_ROWS]) {
-    const uh_view own = uh_known(any, kind, form, group), *view = &own;
+    const uh_matrix_view own = uh_known(any, kind, form, group), *view = &own;
     const int64_t first = (int64_t)block * view->groups;
     const uint8_t *params = uh_scales_at(view, block, 0);
     __m512i table = _mm512_setzero_si512();
@@ -38,8 +38,8 @@ INLINE void tile_dots(const uh_view *any, int32_t block, const uh_quantized *x, 
     __m512 total[UH_MOST_TOKENS];
 #pragma GCC unroll 4
     for (int t = 0; t < n; t++) total[t] = _mm512_setzero_ps();
-    const int32_t each = uh_scales_bytes(view), ahead = uh_ahead(kind);
-    const int32_t params_ahead = uh_params_ahead(kind, view->group, each);
+    const int32_t each = uh_scales_bytes(view), ahead = uh_fetch_distance(kind);
+    const int32_t params_ahead = uh_params_distance(kind, view->group, each);
     int32_t column = 0;
     for (int32_t g = 0; g < view->groups; g++) {
         __m512i acc[UH_MOST_TOKENS][4];
@@ -118,7 +118,7 @@ INLINE void tile_dots(const uh_view *any, int32_t block, const uh_quantized *x, 
 #define ONE(kind, form, group) BODY(kind, form, group, 1)
 #define SOME(kind, form, group) ONE(kind, form, group) BODY(kind, form, group, 2) BODY(kind, form, group, 3) BODY(kind, form, group, 4)
 
-UH_TARGET void uh_dots_avx512vnni(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n,
+UH_TARGET void uh_dots_avx512vnni(const uh_matrix_view *view, int32_t block, const uh_quantized *x, int32_t n,
                                   float (*y)[UH_ROWS]) {
     const int body = 4 * UH_CODING(view->kind, view->form) + n - 1;
     if (n == 1 && view->group == 16) {

@@ -2,7 +2,7 @@
 #include "scales.h"
 
 /* The code at row r of the column 16 * line + 4 * s + j of a tile. */
-static int code_at(const uh_view *view, const uint8_t *const *tile, int32_t line, int s, int j, int r) {
+static int code_at(const uh_matrix_view *view, const uint8_t *const *tile, int32_t line, int s, int j, int r) {
     const int64_t at = (int64_t)line * UH_LINE + 4 * r + j;
     int code = tile[0][at] >> 2 * s & 3;
     if (UH_HAS_SECOND(view->kind)) code = code << 2 | (tile[1][at] >> 2 * s & 3);
@@ -11,7 +11,7 @@ static int code_at(const uh_view *view, const uint8_t *const *tile, int32_t line
     return code;
 }
 
-void uh_dots_portable(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]) {
+void uh_dots_portable(const uh_matrix_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]) {
     memset(y, 0, (size_t)n * sizeof *y);
     for (int32_t g = 0; g < view->groups; g++) {
         const int64_t at = (int64_t)block * view->groups + g;

@@ -2,23 +2,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shelf_internal.h"
+#include "expert_cache_internal.h"
 
-int uh_shelf_planned(uh_shelf *shelf, int32_t expert, int32_t parts, const int64_t *crcs, const uh_read_run *runs,
-                     int32_t n_runs, const uh_read_chunk *chunks, int32_t n_chunks) {
+int uh_cache_set_plan(uh_cache *cache, int32_t expert, int32_t parts, const int64_t *crcs, const uh_io_run *runs,
+                     int32_t n_runs, const uh_io_chunk *chunks, int32_t n_chunks) {
     const size_t run_bytes = (size_t)n_runs * sizeof *runs, chunk_bytes = (size_t)n_chunks * sizeof *chunks;
     uh_plan *made = malloc(sizeof *made + run_bytes + chunk_bytes);
     if (!made) return -1;
-    made->runs = (uh_read_run *)(made + 1);
-    made->chunks = (uh_read_chunk *)(made->runs + n_runs);
+    made->runs = (uh_io_run *)(made + 1);
+    made->chunks = (uh_io_chunk *)(made->runs + n_runs);
     memcpy(made->runs, runs, run_bytes);
     memcpy(made->chunks, chunks, chunk_bytes);
     memcpy(made->crcs, crcs, sizeof made->crcs);
     made->parts = parts;
     made->n_runs = n_runs;
     made->n_chunks = n_chunks;
-    made->next = shelf->items[expert].plans;
-    shelf->items[expert].plans = made;
+    made->next = cache->items[expert].plans;
+    cache->items[expert].plans = made;
     return 0;
 }
 
@@ -29,49 +29,49 @@ static const uh_plan *find(const uh_item *e) {
 }
 
 /* Begins to read what has been reserved. UH_ASKED, UH_OUT_OF_MEMORY, UH_STOPPED. */
-static int begin(uh_shelf *shelf, int32_t expert, int32_t urgency) {
-    uh_item *e = shelf->items + expert;
+static int begin(uh_cache *cache, int32_t expert, int32_t urgency) {
+    uh_item *e = cache->items + expert;
     const uh_plan *how = find(e);
     if (!how) {
-        shelf->plan(expert, e->bringing);
+        cache->plan(expert, e->bringing);
         how = find(e);
     }
     if (!how) return UH_OUT_OF_MEMORY;
-    uh_read_part parts[UH_PARTS];
+    uh_io_part parts[UH_PARTS];
     int32_t n = 0;
     e->read_bytes = 0;
     for (int32_t i = 0; i < UH_PARTS; i++) {
         if (!(e->bringing >> i & 1)) continue;
-        const uh_stretch *to = shelf->room.stretch + e->coming[i];
-        parts[n++] = (uh_read_part){to->at, to->nbytes, how->crcs[i]};
+        const uh_block *to = cache->arena.block + e->coming[i];
+        parts[n++] = (uh_io_part){to->at, to->nbytes, how->crcs[i]};
         e->read_bytes += to->nbytes;
     }
-    e->read = uh_reads_submit(shelf->reads, urgency, parts, n, how->runs, how->n_runs, how->chunks, how->n_chunks);
+    e->read = uh_io_submit(cache->reads, urgency, parts, n, how->runs, how->n_runs, how->chunks, how->n_chunks);
     e->urgency = urgency;
     return e->read > 0 ? UH_ASKED : e->read ? UH_OUT_OF_MEMORY : UH_STOPPED;
 }
 
-int uh_shelf_fetch(uh_shelf *shelf, int32_t expert, int32_t planes, int32_t urgency) {
-    int found = uh_shelf_reserve(shelf, expert, planes);
+int uh_cache_fetch(uh_cache *cache, int32_t expert, int32_t planes, int32_t urgency) {
+    int found = uh_cache_reserve(cache, expert, planes);
     if (found) return found;
-    found = begin(shelf, expert, urgency);
+    found = begin(cache, expert, urgency);
     if (found) {
-        shelf->items[expert].read = 0;
-        uh_shelf_abandon(shelf, expert);
+        cache->items[expert].read = 0;
+        uh_cache_abandon(cache, expert);
     } else {
-        shelf->under_way[shelf->n_under_way++] = expert;
+        cache->under_way[cache->n_under_way++] = expert;
     }
     return found;
 }
 
-int uh_shelf_expect(uh_shelf *shelf, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
+int uh_cache_expect(uh_cache *cache, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
                     int64_t *nbytes) {
     memset(nbytes, 0, (size_t)n * sizeof *nbytes);
     for (int32_t i = 0; i < n; i++) {
-        const uh_item *e = shelf->items + experts[i];
+        const uh_item *e = cache->items + experts[i];
         if (!planes[i] || e->read) continue;
         if (room <= 0) return UH_NO_ROOM;
-        const int found = uh_shelf_fetch(shelf, experts[i], planes[i], UH_PREFETCH);
+        const int found = uh_cache_fetch(cache, experts[i], planes[i], UH_PREFETCH);
         if (found == UH_THERE) continue;
         if (found) return found;
         room -= nbytes[i] = e->read_bytes;
@@ -79,15 +79,15 @@ int uh_shelf_expect(uh_shelf *shelf, int32_t n, const int32_t *experts, const in
     return UH_ASKED;
 }
 
-int uh_shelf_take_over(uh_shelf *shelf, int32_t expert) {
-    uh_item *e = shelf->items + expert;
+int uh_cache_join(uh_cache *cache, int32_t expert) {
+    uh_item *e = cache->items + expert;
     if (!e->read) return 0;
-    if (e->urgency != UH_DEMAND) uh_reads_demand(shelf->reads, e->read);
+    if (e->urgency != UH_DEMAND) uh_io_demand(cache->reads, e->read);
     e->urgency = UH_DEMAND;
     return 1;
 }
 
-int32_t uh_shelf_demand(uh_shelf *shelf, int32_t first, const int64_t *ids, const int32_t *needed, int32_t k,
+int32_t uh_cache_demand(uh_cache *cache, int32_t first, const int64_t *ids, const int32_t *needed, int32_t k,
                         int32_t *ranks, int32_t *awaited, int32_t *counts) {
     int32_t asked = 0, at = 0, found = UH_ASKED;
     counts[0] = counts[1] = 0;
@@ -98,74 +98,74 @@ int32_t uh_shelf_demand(uh_shelf *shelf, int32_t first, const int64_t *ids, cons
     }
     /* First those that leave nobody without: whoever is there stays, whoever is under way is taken over. */
     for (int32_t i = 0; i < k; i++)
-        if (!needed[i]) shelf->items[first + ids[i]].pins++;
+        if (!needed[i]) cache->items[first + ids[i]].pins++;
     for (int32_t i = 0; i < k; i++)
-        if (needed[i] > 0) asked += uh_shelf_take_over(shelf, first + (int32_t)ids[i]);
+        if (needed[i] > 0) asked += uh_cache_join(cache, first + (int32_t)ids[i]);
     for (; at < k && !found; at++) {
         const int32_t expert = first + (int32_t)ids[at];
-        if (needed[at] <= 0 || shelf->items[expert].read) continue;
-        found = uh_shelf_fetch(shelf, expert, needed[at], UH_DEMAND);
+        if (needed[at] <= 0 || cache->items[expert].read) continue;
+        found = uh_cache_fetch(cache, expert, needed[at], UH_DEMAND);
         asked += !found;
     }
     if (!found || found == UH_NO_ROOM) return asked;
     for (int32_t i = 0; i < k; i++) {
         const int32_t expert = first + (int32_t)ids[i];
-        if (!needed[i]) uh_shelf_unpin(shelf, &expert, 1);
+        if (!needed[i]) uh_cache_unpin(cache, &expert, 1);
     }
     return found;
 }
 
-int32_t uh_shelf_coming(const uh_shelf *shelf, int32_t expert) {
-    const uh_item *e = shelf->items + expert;
+int32_t uh_cache_pending_planes(const uh_cache *cache, int32_t expert) {
+    const uh_item *e = cache->items + expert;
     return e->read ? e->aims : 0;
 }
 
-int64_t uh_shelf_size(const uh_shelf *shelf, int32_t expert) { return shelf->items[expert].read_bytes; }
+int64_t uh_cache_pending_bytes(const uh_cache *cache, int32_t expert) { return cache->items[expert].read_bytes; }
 
-int64_t uh_shelf_left(const uh_shelf *shelf, int32_t expert) {
-    return uh_reads_left(shelf->reads, shelf->items[expert].read);
+int64_t uh_cache_unread_bytes(const uh_cache *cache, int32_t expert) {
+    return uh_io_left(cache->reads, cache->items[expert].read);
 }
 
-int64_t uh_shelf_request(const uh_shelf *shelf, int32_t expert) { return shelf->items[expert].read; }
+int64_t uh_cache_request(const uh_cache *cache, int32_t expert) { return cache->items[expert].read; }
 
-int uh_shelf_cancel(uh_shelf *shelf, int32_t expert) {
-    return uh_reads_cancel(shelf->reads, shelf->items[expert].read);
+int uh_cache_cancel(uh_cache *cache, int32_t expert) {
+    return uh_io_cancel(cache->reads, cache->items[expert].read);
 }
 
-int32_t uh_shelf_under_way(const uh_shelf *shelf, int32_t *experts, int32_t most) {
-    const int32_t n = shelf->n_under_way < most ? shelf->n_under_way : most;
-    if (n) memcpy(experts, shelf->under_way, (size_t)n * sizeof *experts);
-    return shelf->n_under_way;
+int32_t uh_cache_pending(const uh_cache *cache, int32_t *experts, int32_t most) {
+    const int32_t n = cache->n_under_way < most ? cache->n_under_way : most;
+    if (n) memcpy(experts, cache->under_way, (size_t)n * sizeof *experts);
+    return cache->n_under_way;
 }
 
 /* Whose read this is; it is under way no more. */
-static int32_t ended(uh_shelf *shelf, int64_t read) {
-    for (int32_t i = 0; i < shelf->n_under_way; i++) {
-        const int32_t expert = shelf->under_way[i];
-        if (shelf->items[expert].read != read) continue;
-        memmove(shelf->under_way + i, shelf->under_way + i + 1,
-                (size_t)(--shelf->n_under_way - i) * sizeof *shelf->under_way);
-        shelf->items[expert].read = 0;
+static int32_t ended(uh_cache *cache, int64_t read) {
+    for (int32_t i = 0; i < cache->n_under_way; i++) {
+        const int32_t expert = cache->under_way[i];
+        if (cache->items[expert].read != read) continue;
+        memmove(cache->under_way + i, cache->under_way + i + 1,
+                (size_t)(--cache->n_under_way - i) * sizeof *cache->under_way);
+        cache->items[expert].read = 0;
         return expert;
     }
     return UH_NONE;
 }
 
-void uh_shelf_arrive(uh_shelf *shelf, const uh_read_end *ends, int32_t n, const int32_t *awaited, int32_t n_awaited,
-                     uh_arrived *arrived) {
+void uh_cache_commit(uh_cache *cache, const uh_io_completion *ends, int32_t n, const int32_t *awaited, int32_t n_awaited,
+                     uh_load_result *arrived) {
     for (int32_t i = 0; i < n; i++) {
-        const uh_read_end *end = ends + i;
-        const int32_t expert = ended(shelf, end->id);
+        const uh_io_completion *end = ends + i;
+        const int32_t expert = ended(cache, end->id);
         if (expert == UH_NONE) {
-            arrived[i] = (uh_arrived){.expert = UH_NONE};
+            arrived[i] = (uh_load_result){.expert = UH_NONE};
             continue;
         }
-        const uh_item *e = shelf->items + expert;
+        const uh_item *e = cache->items + expert;
         int32_t wanted = 0;
         for (int32_t j = 0; j < n_awaited; j++) wanted |= awaited[j] == expert;
-        arrived[i] = (uh_arrived){expert, end->status, e->aims, end->error, end->part, e->urgency, wanted, e->bringing,
+        arrived[i] = (uh_load_result){expert, end->status, e->aims, end->error, end->part, e->urgency, wanted, e->bringing,
                                   e->read_bytes, end->ns};
-        if (end->status == UH_READ_WHOLE) uh_shelf_place(shelf, expert, wanted);
-        else uh_shelf_abandon(shelf, expert);
+        if (end->status == UH_IO_WHOLE) uh_cache_place(cache, expert, wanted);
+        else uh_cache_abandon(cache, expert);
     }
 }

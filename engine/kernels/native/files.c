@@ -12,27 +12,27 @@
 
 enum { STRIDE = 65536, LONGEST = 1 << 30 };
 
-void uh_desk_close(uh_desk *desk) {
-    if (desk->event) CloseHandle(desk->event);
-    if (desk->memory) VirtualFree(desk->memory, 0, MEM_RELEASE);
-    memset(desk, 0, sizeof *desk);
+void uh_desk_close(uh_io_scratch *scratch) {
+    if (scratch->event) CloseHandle(scratch->event);
+    if (scratch->memory) VirtualFree(scratch->memory, 0, MEM_RELEASE);
+    memset(scratch, 0, sizeof *scratch);
 }
 
-static int grown(uh_desk *desk, int64_t nbytes) {
-    if (desk->nbytes >= nbytes) return 1;
-    if (desk->memory) VirtualFree(desk->memory, 0, MEM_RELEASE);
-    desk->memory = VirtualAlloc(NULL, (SIZE_T)nbytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
-    desk->nbytes = desk->memory ? nbytes : 0;
-    return desk->memory != NULL;
+static int grown(uh_io_scratch *scratch, int64_t nbytes) {
+    if (scratch->nbytes >= nbytes) return 1;
+    if (scratch->memory) VirtualFree(scratch->memory, 0, MEM_RELEASE);
+    scratch->memory = VirtualAlloc(NULL, (SIZE_T)nbytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    scratch->nbytes = scratch->memory ? nbytes : 0;
+    return scratch->memory != NULL;
 }
 
 /* At most LONGEST bytes. */
-static int64_t read_once(HANDLE file, uh_desk *desk, int64_t offset, uint8_t *to, int64_t nbytes, int32_t *error) {
+static int64_t read_once(HANDLE file, uh_io_scratch *scratch, int64_t offset, uint8_t *to, int64_t nbytes, int32_t *error) {
     OVERLAPPED state;
     memset(&state, 0, sizeof state);
     state.Offset = (DWORD)(offset & 0xffffffff);
     state.OffsetHigh = (DWORD)(offset >> 32);
-    state.hEvent = desk->event;
+    state.hEvent = scratch->event;
     DWORD got = 0;
     if ((ReadFile(file, to, (DWORD)nbytes, NULL, &state) || GetLastError() == ERROR_IO_PENDING) &&
         GetOverlappedResult(file, &state, &got, TRUE))
@@ -41,24 +41,24 @@ static int64_t read_once(HANDLE file, uh_desk *desk, int64_t offset, uint8_t *to
     return *error == ERROR_HANDLE_EOF ? 0 : -1;
 }
 
-int64_t uh_file_read(int64_t file, int direct, int64_t offset, const uh_slice *slices, int32_t n, uh_desk *desk,
+int64_t uh_file_read(int64_t file, int direct, int64_t offset, const uh_slice *slices, int32_t n, uh_io_scratch *scratch,
                      int32_t *error) {
     int64_t wanted = 0, done = 0;
     for (int32_t i = 0; i < n; i++) wanted += slices[i].nbytes;
     const int64_t total = direct ? (wanted + STRIDE - 1) / STRIDE * STRIDE : wanted;
     const int in_place = n == 1 && total == wanted;
-    if (!desk->event && !(desk->event = CreateEventW(NULL, TRUE, FALSE, NULL))) {
+    if (!scratch->event && !(scratch->event = CreateEventW(NULL, TRUE, FALSE, NULL))) {
         *error = (int32_t)GetLastError();
         return -1;
     }
-    if (!in_place && !grown(desk, total)) {
+    if (!in_place && !grown(scratch, total)) {
         *error = ERROR_NOT_ENOUGH_MEMORY;
         return -1;
     }
-    uint8_t *to = in_place ? slices[0].to : desk->memory;
+    uint8_t *to = in_place ? slices[0].to : scratch->memory;
     while (done < total) {
         const int64_t length = total - done < LONGEST ? total - done : LONGEST;
-        const int64_t got = read_once((HANDLE)(intptr_t)file, desk, offset + done, to + done, length, error);
+        const int64_t got = read_once((HANDLE)(intptr_t)file, scratch, offset + done, to + done, length, error);
         if (got < 0) return -1;
         done += got;
         if (got < length) break;
@@ -78,12 +78,12 @@ int64_t uh_file_read(int64_t file, int direct, int64_t offset, const uh_slice *s
 #include <sys/types.h>
 #include <sys/uio.h>
 
-void uh_desk_close(uh_desk *desk) { memset(desk, 0, sizeof *desk); }
+void uh_desk_close(uh_io_scratch *scratch) { memset(scratch, 0, sizeof *scratch); }
 
-int64_t uh_file_read(int64_t file, int direct, int64_t offset, const uh_slice *slices, int32_t n, uh_desk *desk,
+int64_t uh_file_read(int64_t file, int direct, int64_t offset, const uh_slice *slices, int32_t n, uh_io_scratch *scratch,
                      int32_t *error) {
     (void)direct;
-    (void)desk;
+    (void)scratch;
     struct iovec to[UH_MOST_SLICES];
     for (int32_t i = 0; i < n; i++) to[i] = (struct iovec){slices[i].to, (size_t)slices[i].nbytes};
     int64_t done = 0;

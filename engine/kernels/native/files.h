@@ -18,9 +18,9 @@ typedef struct {
     void *event;
     uint8_t *memory;
     int64_t nbytes;
-} uh_desk;
+} uh_io_scratch;
 
-void uh_desk_close(uh_desk *desk);
+void uh_desk_close(uh_io_scratch *scratch);
 
 /* Fills n slices, at most UH_MOST_SLICES, one after the other with the bytes of a file from `offset` on. Returns how many
  * there were; -1: `error` says why, in errno or, on Windows, GetLastError.
@@ -28,7 +28,7 @@ void uh_desk_close(uh_desk *desk);
  * file: a descriptor; on Windows a HANDLE for overlapped reads. direct: it goes past the system's cache, which wants
  * offset, lengths and addresses in multiples of 4096. Windows is several times as fast where lengths are multiples of
  * 64 KiB, so there more is read than is asked for: behind the last record a data file goes on for as much. */
-int64_t uh_file_read(int64_t file, int direct, int64_t offset, const uh_slice *slices, int32_t n, uh_desk *desk,
+int64_t uh_file_read(int64_t file, int direct, int64_t offset, const uh_slice *slices, int32_t n, uh_io_scratch *scratch,
                      int32_t *error);
 
 #endif

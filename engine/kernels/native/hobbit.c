@@ -22,7 +22,7 @@ void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *experts, cons
     }
 }
 
-void uh_hobbit_visit(uh_hobbit *hobbit, const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights,
+void uh_hobbit_visit(uh_hobbit *hobbit, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights,
                      const int32_t *needed) {
     int32_t used[MOST], order[MOST], n = 0;
     uint8_t high[MOST];

@@ -9,7 +9,7 @@
 struct uh_hobbit {
     double *scores, *last, *ticks, *order;
     const double *bars, *near; /* near: [rows + 1, rows] */
-    int32_t *state, *next;     /* as in uh_leaving; next: [most] */
+    int32_t *state, *next;     /* as in uh_eviction; next: [most] */
     double lru, lfu, lhu, visits;
     int64_t token; /* in this sequence */
     int32_t row;   /* that runs now; `rows` before the first */
@@ -20,7 +20,7 @@ struct uh_hobbit {
 UH_API void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *experts, const uint8_t *high, int32_t n,
                            int32_t tokens);
 /* The same for one token's choice of k experts, at most 64, with the `needed` of uh_moe_resident: what is skipped is not used. */
-void uh_hobbit_visit(uh_hobbit *hobbit, const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights,
+void uh_hobbit_visit(uh_hobbit *hobbit, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights,
                      const int32_t *needed);
 /* The order in which they leave now. */
 UH_API void uh_hobbit_rank(uh_hobbit *hobbit);

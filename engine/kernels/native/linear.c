@@ -7,7 +7,7 @@ enum { UNIT_ROWS = 64, CHUNK = UH_TOGETHER };
 
 typedef struct {
     uh_context *context;
-    const uh_view *view;
+    const uh_matrix_view *view;
     const uh_operand *operand;
     const float *x;
     float *y;
@@ -23,7 +23,7 @@ static void take_token(void *argument, int32_t token, int32_t lane) {
 
 static void run_unit(void *argument, int32_t unit, int32_t lane) {
     const call *c = argument;
-    const uh_view *view = c->view;
+    const uh_matrix_view *view = c->view;
     const int32_t first = unit * UNIT_ROWS, end = uh_least(first + UNIT_ROWS, view->rows);
     for (int32_t at = 0; at < c->tokens; at += CHUNK) {
         const int32_t n = uh_least(CHUNK, c->tokens - at), step = uh_blocks(c->operand, n) * UH_ROWS;
@@ -38,7 +38,7 @@ static void run_unit(void *argument, int32_t unit, int32_t lane) {
     }
 }
 
-int uh_linear(uh_context *context, const uh_view *view, const float *x, int32_t tokens, float *y) {
+int uh_linear(uh_context *context, const uh_matrix_view *view, const float *x, int32_t tokens, float *y) {
     const int serial = (int64_t)view->rows * view->cols * tokens < UH_SERIAL_WEIGHTS;
     const int32_t cols = view->cols;
     uh_operand *operand = view->kind >= 16 ? &context->raw : &context->input;

@@ -11,7 +11,7 @@ INLINE __m256i masked(int mask, __m256i v) { return _mm256_and_si256(v, _mm256_s
 INLINE __m256i moved(__m256i v, int left) { return left >= 0 ? _mm256_slli_epi32(v, left) : _mm256_srli_epi32(v, -left); }
 
 /* The codes of one tile, or their levels, a byte each: line s of `to` holds the columns 4 s .. 4 s + 3 of its 16 rows. Fetches `next`. */
-INLINE void unpack(const uh_view *view, int64_t tile, int64_t next, int kind, uint8_t *to) {
+INLINE void unpack(const uh_matrix_view *view, int64_t tile, int64_t next, int kind, uint8_t *to) {
     const int64_t size = (int64_t)view->group * 4, ahead = (next - tile) * size;
     const uint8_t *p0 = view->codes[0] + tile * size;
     const uint8_t *p1 = UH_HAS_SECOND(kind) ? view->codes[1] + tile * size : NULL;
@@ -50,7 +50,7 @@ INLINE void unpack(const uh_view *view, int64_t tile, int64_t next, int kind, ui
 }
 
 /* totals[t] += one tile times x[t], for t < n. */
-INLINE void group_on(const uint8_t *codes, const uh_view *view, int32_t block, const uh_quantized *x, int32_t g, int kind,
+INLINE void group_on(const uint8_t *codes, const uh_matrix_view *view, int32_t block, const uh_quantized *x, int32_t g, int kind,
                      int n, float (*totals)[UH_ROWS]) {
     const int32_t group = view->group;
     const int8_t *from[COUNTS];
@@ -85,10 +85,10 @@ INLINE void group_on(const uint8_t *codes, const uh_view *view, int32_t block, c
 #else
 #define MORE_COUNTS(kind)
 #endif
-typedef void on(const uint8_t *codes, const uh_view *view, int32_t block, const uh_quantized *x, int32_t g, int32_t n,
+typedef void on(const uint8_t *codes, const uh_matrix_view *view, int32_t block, const uh_quantized *x, int32_t g, int32_t n,
                 float (*totals)[UH_ROWS]);
 #define BODIES(name, kind)                                                                                       \
-    UH_TARGET static void name(const uint8_t *codes, const uh_view *view, int32_t block, const uh_quantized *x,   \
+    UH_TARGET static void name(const uint8_t *codes, const uh_matrix_view *view, int32_t block, const uh_quantized *x,   \
                                int32_t g, int32_t n, float (*totals)[UH_ROWS]) {                                 \
         switch (n) {                                                                                             \
             COUNT(kind, 1)                                                                                       \
@@ -103,7 +103,7 @@ BODIES(on_tabled, UH_TABLED)
 BODIES(on_levels, UH_WIDE_TABLED)
 BODIES(on_wide, 3) /* any byte */
 
-UH_TARGET static void unpack_kind(const uh_view *view, int64_t tile, int64_t next, uint8_t *to) {
+UH_TARGET static void unpack_kind(const uh_matrix_view *view, int64_t tile, int64_t next, uint8_t *to) {
     switch (view->kind) {
     case 1: unpack(view, tile, next, 1, to); break;
     case 2: unpack(view, tile, next, 2, to); break;
@@ -119,11 +119,11 @@ static on *on_kind(int kind) {
 }
 
 /* One row block on at most UH_TOGETHER tokens. */
-UH_TARGET static void pass(const uh_view *any, int32_t block, const uh_quantized *x, int32_t n, void *scratch, float *y,
+UH_TARGET static void pass(const uh_matrix_view *any, int32_t block, const uh_quantized *x, int32_t n, void *scratch, float *y,
                            int64_t stride) {
-    uh_view own = *any;
+    uh_matrix_view own = *any;
     own.zero -= MIDDLE(own.kind);
-    const uh_view *view = &own;
+    const uh_matrix_view *view = &own;
     on *const met = on_kind(view->kind);
     const int32_t parts = (n + COUNTS - 1) / COUNTS;
     float(*totals)[UH_ROWS] = scratch;
@@ -145,7 +145,7 @@ UH_TARGET static void pass(const uh_view *any, int32_t block, const uh_quantized
             _mm256_storeu_ps(y + t * stride + at, _mm256_mul_ps(_mm256_loadu_ps(totals[t] + at), unit));
 }
 
-void UH_MANY(const uh_view *view, int32_t block, int32_t blocks, const uh_quantized *x, int32_t n, void *scratch, float *y,
+void UH_MANY(const uh_matrix_view *view, int32_t block, int32_t blocks, const uh_quantized *x, int32_t n, void *scratch, float *y,
              int64_t stride) {
     for (int32_t at = 0; at < n; at += UH_TOGETHER) {
         const int32_t count = n - at < UH_TOGETHER ? n - at : UH_TOGETHER;

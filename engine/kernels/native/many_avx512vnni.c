@@ -27,7 +27,7 @@ INLINE void add_products(__m512i *sum, __m512i codes, __m512i x) {
 }
 
 /* The codes of one tile, a byte each: line s of `to` holds the columns 4 s .. 4 s + 3 of its 16 rows. Fetches `next`. */
-INLINE void unpack(const uh_view *view, int64_t tile, int64_t next, int kind, uint8_t *to) {
+INLINE void unpack(const uh_matrix_view *view, int64_t tile, int64_t next, int kind, uint8_t *to) {
     const int64_t size = (int64_t)view->group * 4, ahead = (next - tile) * size;
     const uint8_t *p0 = view->codes[0] + tile * size;
     const uint8_t *p1 = UH_HAS_SECOND(kind) ? view->codes[1] + tile * size : NULL;
@@ -65,7 +65,7 @@ INLINE void unpack(const uh_view *view, int64_t tile, int64_t next, int kind, ui
 }
 
 /* totals[t][b] += one group of tiles times x[t], for t < n and b < blocks. */
-INLINE void group_on(const uint8_t *codes, const uh_view *view, int32_t block, const uh_quantized *x, int32_t g, int blocks,
+INLINE void group_on(const uint8_t *codes, const uh_matrix_view *view, int32_t block, const uh_quantized *x, int32_t g, int blocks,
                      int n, float (*totals)[UH_PAIR * UH_ROWS]) {
     const int32_t group = view->group;
     const uint8_t *second = codes + group * UH_ROWS;
@@ -110,7 +110,7 @@ INLINE void group_on(const uint8_t *codes, const uh_view *view, int32_t block, c
 #define COUNT(blocks, n) \
     case n: group_on(codes, view, block, x, g, blocks, n, totals); break;
 #define BODIES(name, blocks)                                                                                      \
-    UH_TARGET static void name(const uint8_t *codes, const uh_view *view, int32_t block,                          \
+    UH_TARGET static void name(const uint8_t *codes, const uh_matrix_view *view, int32_t block,                          \
                                const uh_quantized *x, int32_t g, int32_t n, float (*totals)[UH_PAIR * UH_ROWS]) {    \
         switch (n) {                                                                                              \
             COUNT(blocks, 1)                                                                                      \
@@ -126,7 +126,7 @@ INLINE void group_on(const uint8_t *codes, const uh_view *view, int32_t block, c
 BODIES(on_one, 1)
 BODIES(on_two, 2)
 
-UH_TARGET static void unpack_kind(const uh_view *view, int64_t tile, int64_t next, uint8_t *to) {
+UH_TARGET static void unpack_kind(const uh_matrix_view *view, int64_t tile, int64_t next, uint8_t *to) {
     switch (view->kind) {
     case 1: unpack(view, tile, next, 1, to); break;
     case 2: unpack(view, tile, next, 2, to); break;
@@ -138,7 +138,7 @@ UH_TARGET static void unpack_kind(const uh_view *view, int64_t tile, int64_t nex
 }
 
 /* One or two row blocks on at most UH_TOGETHER tokens. */
-UH_TARGET static void pass(const uh_view *view, int32_t block, int blocks, const uh_quantized *x, int32_t n,
+UH_TARGET static void pass(const uh_matrix_view *view, int32_t block, int blocks, const uh_quantized *x, int32_t n,
                            void *scratch, float *y, int64_t stride) {
     const int32_t group = view->group, parts = (n + COUNTS - 1) / COUNTS;
     float(*totals)[UH_PAIR * UH_ROWS] = scratch;
@@ -163,7 +163,7 @@ UH_TARGET static void pass(const uh_view *view, int32_t block, int blocks, const
             _mm512_storeu_ps(y + t * stride + b * UH_ROWS, _mm512_mul_ps(_mm512_loadu_ps(totals[t] + b * UH_ROWS), unit));
 }
 
-void uh_many_avx512vnni(const uh_view *view, int32_t block, int32_t blocks, const uh_quantized *x, int32_t n,
+void uh_many_avx512vnni(const uh_matrix_view *view, int32_t block, int32_t blocks, const uh_quantized *x, int32_t n,
                         void *scratch, float *y, int64_t stride) {
     for (int32_t at = 0; at < n; at += UH_TOGETHER) {
         const int32_t count = n - at < UH_TOGETHER ? n - at : UH_TOGETHER;

@@ -3,7 +3,7 @@
 
 #include "rows.h"
 
-void uh_many_portable(const uh_view *view, int32_t block, int32_t blocks, const uh_quantized *x, int32_t n, void *scratch,
+void uh_many_portable(const uh_matrix_view *view, int32_t block, int32_t blocks, const uh_quantized *x, int32_t n, void *scratch,
                       float *y, int64_t stride) {
     float rows[UH_MOST_TOKENS][UH_ROWS];
     (void)scratch;

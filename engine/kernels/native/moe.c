@@ -13,7 +13,7 @@ enum {
 
 /* One expert and its slots, `count` from `first` on. */
 typedef struct {
-    uh_view views[UH_MATRICES];
+    uh_matrix_view views[UH_MATRICES];
     int32_t first, count;
 } job;
 
@@ -32,11 +32,11 @@ typedef struct {
     int how; /* it is shared out */
 } call;
 
-static uh_view view_of(const uh_layout *layout, const uh_expert *expert, int which) {
+static uh_matrix_view view_of(const uh_layout *layout, const uh_expert *expert, int which) {
     const uh_matrix *m = &layout->matrix[which];
     int raw = layout->top >= 16;
     const int planes = expert->planes;
-    uh_view view = {.rows = m->rows, .cols = m->cols, .group = m->group, .unit = 1.0f};
+    uh_matrix_view view = {.rows = m->rows, .cols = m->cols, .group = m->group, .unit = 1.0f};
     view.groups = raw ? 0 : m->stored_cols / m->group;
     view.kind = raw ? layout->top : m->kind[planes - 1];
     for (int p = 0; p < planes; p++) view.codes[p] = expert->codes[p] + m->codes[p];
@@ -81,7 +81,7 @@ static void take_token(void *argument, int32_t unit, int32_t lane) {
 /* The rows of `blocks` row blocks on n slots from `at` on: 16 rows from r of slot t at y[place(blocks, n, t, r)]. For few
  * slots, whose time goes into reading, blocks follow one another, so that a matrix is read in one long stream: gate and up
  * in turns of one block were 3 to 5 % slower at 8 and 4 bits. */
-static void tile_product(const call *c, const uh_view *view, int32_t block, int32_t blocks, int32_t at, int32_t n,
+static void tile_product(const call *c, const uh_matrix_view *view, int32_t block, int32_t blocks, int32_t at, int32_t n,
                          int32_t lane, float *y) {
     const uh_operand *x = &c->context->slots;
     if (n > UH_MOST_TOKENS) {

@@ -27,7 +27,7 @@ static int run_linear(uh_context *context, const uh_op *op, const uh_step *step)
 /* A matrix for every head, one below the other in one view. */
 typedef struct {
     const uh_context *context;
-    const uh_view *view;
+    const uh_matrix_view *view;
     const uh_operand *x; /* [heads] */
     float *y;
     int64_t step; /* from head to head in y */
@@ -36,7 +36,7 @@ typedef struct {
 
 static void run_head(void *argument, int32_t head, int32_t lane) {
     const each_head *e = argument;
-    uh_view view = *e->view;
+    uh_matrix_view view = *e->view;
     int32_t block = 0;
     if (view.kind >= 16) {
         view.rows = e->rows;
@@ -53,7 +53,7 @@ static void run_head(void *argument, int32_t head, int32_t lane) {
 
 static int run_each(uh_context *context, const uh_op *op, const uh_step *step) {
     const int32_t heads = op->n[0];
-    const uh_view *view = op->p[0];
+    const uh_matrix_view *view = op->p[0];
     const float *x = op->p[1];
     const int raw = view->kind >= 16, form = raw ? UH_PLAIN : context->exact ? UH_FLOAT : UH_INT8;
     uh_operand *operand = raw ? &context->raw : &context->input;

@@ -39,7 +39,7 @@ static int32_t greatest(const float *scores, int32_t n, int32_t most, int32_t *f
     return count;
 }
 
-int32_t uh_foresee(const uh_residents *layer, const float *scores, const int32_t *asked, int32_t width, int32_t most,
+int32_t uh_predict_topk(const uh_resident_layer *layer, const float *scores, const int32_t *asked, int32_t width, int32_t most,
                    int32_t *expected, int32_t *lacks) {
     const int32_t count = greatest(scores, layer->n, most, expected);
     for (int32_t rank = 0; rank < width && rank < count; rank++) {

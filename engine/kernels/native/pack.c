@@ -147,7 +147,7 @@ float uh_peak(uh_context *context, const uint8_t *weights, int32_t kind, int64_t
 /* ---- packing ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const uh_view *view;
+    const uh_matrix_view *view;
     const uint8_t *weights;
     fitter fitter;
     int32_t first, count, kind;
@@ -168,7 +168,7 @@ static void put_plane(const uint8_t *codes, int32_t group, int shift, int bits, 
 }
 
 static void put_row(const packing *p, int32_t row) {
-    const uh_view *view = p->view;
+    const uh_matrix_view *view = p->view;
     const int32_t group = view->group, size = p->kind == 32 ? 4 : 2, at_row = row % UH_ROWS;
     const uint8_t *weights = p->weights + (int64_t)(row - p->first) * view->cols * size;
     const float factor = 1.0f / view->unit;
@@ -200,7 +200,7 @@ static void pack_block(void *argument, int32_t unit, int32_t lane) {
         if (row >= p->first && row < end) put_row(p, row);
 }
 
-void uh_pack(uh_context *context, const uh_view *view, int32_t first, int32_t count, const uint8_t *weights,
+void uh_pack(uh_context *context, const uh_matrix_view *view, int32_t first, int32_t count, const uint8_t *weights,
              int32_t kind) {
     packing p = {view, weights, fitter_of(context), first, count, kind};
     const int32_t blocks = (first + count + UH_ROWS - 1) / UH_ROWS - first / UH_ROWS;
@@ -214,7 +214,7 @@ static int bits_at(const uint8_t *tile, int32_t column, int bits) {
     return tile[line * UH_LINE + column % 4] >> (bits * s) & ((1 << bits) - 1);
 }
 
-void uh_rows(const uh_view *view, const int64_t *ids, int32_t n, float *out) {
+void uh_rows(const uh_matrix_view *view, const int64_t *ids, int32_t n, float *out) {
     for (int32_t i = 0; i < n; i++, out += view->cols) {
         const int64_t block = ids[i] / UH_ROWS, row = ids[i] % UH_ROWS;
         for (int32_t g = 0; g < view->groups; g++) {

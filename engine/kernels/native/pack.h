@@ -10,10 +10,10 @@ UH_API float uh_peak(uh_context *context, const uint8_t *weights, int32_t kind, 
 /* Writes rows first .. first + count - 1 of a matrix of kind 2 or 3 (its bias is not looked at) from weights
  * [count, cols] of kind 16 or 32. All of them are finite, and at most 4096 units. Rows that only pad are left as they
  * are. Rows of different calls may share a block, but one must have ended before the other begins. */
-UH_API void uh_pack(uh_context *context, const uh_view *view, int32_t first, int32_t count, const uint8_t *weights,
+UH_API void uh_pack(uh_context *context, const uh_matrix_view *view, int32_t first, int32_t count, const uint8_t *weights,
                     int32_t kind);
 
 /* out [n, cols]: the rows of a matrix of kind 2 or 3 as float32. ids: in 0 .. rows - 1. */
-UH_API void uh_rows(const uh_view *view, const int64_t *ids, int32_t n, float *out);
+UH_API void uh_rows(const uh_matrix_view *view, const int64_t *ids, int32_t n, float *out);
 
 #endif

@@ -6,7 +6,7 @@
 enum { MOST = 64 }; /* experts per token */
 
 /* The planes that each of k experts needs, 0: it may be skipped. 0: not to be decided here. */
-static int needed_planes(const uh_residents *layer, const float *weights, int32_t k, int32_t *needed) {
+static int needed_planes(const uh_resident_layer *layer, const float *weights, int32_t k, int32_t *needed) {
     int32_t order[MOST];
     double scores[MOST];
     for (int32_t i = 0; i < k; i++)
@@ -17,7 +17,7 @@ static int needed_planes(const uh_residents *layer, const float *weights, int32_
     return 1;
 }
 
-int uh_lacking(const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *needed) {
+int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *needed) {
     const int exact = layer->t1 >= 1.0;
     int missing = 0;
     if (k > MOST || (!exact && !needed_planes(layer, weights, k, needed))) return UH_NOT_DECIDED;
@@ -36,13 +36,13 @@ int uh_lacking(const uh_residents *layer, const int64_t *ids, int32_t k, const f
 }
 
 /* Whether an expert of so many planes, 0: none, runs at less than its full precision. */
-static int coarse(const uh_residents *layer, const uh_expert *expert) {
+static int coarse(const uh_resident_layer *layer, const uh_expert *expert) {
     const int32_t full = expert->most && expert->most < layer->high ? expert->most : layer->high;
     return expert->planes && expert->planes < full;
 }
 
 /* What a token's choice adds to the counters, but for what its experts run at; returns how many are there. */
-static int32_t counted(const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights,
+static int32_t counted(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights,
                        const int32_t *needed) {
     int32_t hits = 0;
     for (int32_t i = 0; i < k; i++) {
@@ -58,16 +58,16 @@ static int32_t counted(const uh_residents *layer, const int64_t *ids, int32_t k,
 }
 
 /* What one expert, which is there, adds to them. */
-static void count_run(const uh_residents *layer, int64_t id) {
+static void count_run(const uh_resident_layer *layer, int64_t id) {
     layer->ran[layer->tiers[layer->experts[id].planes]]++;
     layer->notes[4 * id + 2] += coarse(layer, layer->experts + id);
 }
 
-int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
+int uh_moe_resident(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *x,
                     const float *weights, float *y, int32_t *needed) {
     uh_expert asked[MOST];
     int32_t at = 0;
-    const int missing = uh_lacking(layer, ids, k, weights, needed);
+    const int missing = uh_missing_experts(layer, ids, k, weights, needed);
     if (missing < 0) return missing;
     const int32_t hits = counted(layer, ids, k, weights, needed);
     if (layer->policy) uh_hobbit_visit(layer->policy, layer, ids, k, weights, needed);
@@ -82,7 +82,7 @@ int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_
     return uh_moe_one(context, layer->layout, asked, hits, x, weights, y) ? -1 : hits;
 }
 
-int uh_moe_some(uh_context *context, const uh_residents *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
+int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
                 int32_t k, const float *x, float *out) {
     uh_expert asked[MOST];
     if (n > MOST) return UH_NOT_DECIDED;

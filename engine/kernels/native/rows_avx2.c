@@ -29,7 +29,7 @@ INLINE void four_columns(__m256i c, int kind, const float *const *x, int32_t at,
     }
 }
 
-INLINE void half_rows(const uh_view *view, int32_t block, int half, const float *const *x, const float *const *sums,
+INLINE void half_rows(const uh_matrix_view *view, int32_t block, int half, const float *const *x, const float *const *sums,
                       int kind, int n, float (*y)[UH_ROWS]) {
     const int64_t first = (int64_t)block * view->groups;
     const uint8_t *params = uh_scales_at(view, block, 0);
@@ -49,9 +49,9 @@ INLINE void half_rows(const uh_view *view, int32_t block, int half, const float 
 #pragma GCC unroll 4
             for (int j = 0; j < 4; j++) acc[t][j] = _mm256_setzero_ps();
         for (int32_t end = column + view->group; column < end; column += 16, p0 += UH_LINE) {
-            UH_FETCH(p0 + UH_AHEAD);
-            if (UH_HAS_SECOND(kind)) UH_FETCH(p1 + UH_AHEAD);
-            if (UH_HAS_FINE(kind)) UH_FETCH(p2 + 2 * UH_AHEAD), UH_FETCH(p2 + 2 * UH_AHEAD + UH_LINE);
+            UH_FETCH(p0 + UH_FETCH_DISTANCE);
+            if (UH_HAS_SECOND(kind)) UH_FETCH(p1 + UH_FETCH_DISTANCE);
+            if (UH_HAS_FINE(kind)) UH_FETCH(p2 + 2 * UH_FETCH_DISTANCE), UH_FETCH(p2 + 2 * UH_FETCH_DISTANCE + UH_LINE);
             const __m256i a = _mm256_loadu_si256((const __m256i *)p0);
             __m256i b = a, low[2] = {a, a};
             if (UH_HAS_SECOND(kind)) b = _mm256_loadu_si256((const __m256i *)p1), p1 += UH_LINE;
@@ -90,7 +90,7 @@ INLINE void half_rows(const uh_view *view, int32_t block, int half, const float 
         _mm256_storeu_ps(y[t] + half * HALF, _mm256_mul_ps(total[t], _mm256_set1_ps(view->unit)));
 }
 
-INLINE void tile_rows(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int kind,
+INLINE void tile_rows(const uh_matrix_view *view, int32_t block, const float *const *x, const float *const *sums, int kind,
                       int n, float (*y)[UH_ROWS]) {
     half_rows(view, block, 0, x, sums, kind, n, y);
     half_rows(view, block, 1, x, sums, kind, n, y);
@@ -119,7 +119,7 @@ INLINE float across(__m256 v) {
     return _mm_cvtss_f32(_mm_add_ss(sum, _mm_movehdup_ps(sum)));
 }
 
-INLINE void raw_rows(const uh_view *view, int32_t block, const float *const *x, int kind, int n, float (*y)[UH_ROWS]) {
+INLINE void raw_rows(const uh_matrix_view *view, int32_t block, const float *const *x, int kind, int n, float (*y)[UH_ROWS]) {
     const int64_t row_bytes = (int64_t)view->cols * (kind / 8);
     for (int r = 0; r < UH_ROWS; r++) {
         const int32_t index = block * UH_ROWS + r;
@@ -147,7 +147,7 @@ INLINE void raw_rows(const uh_view *view, int32_t block, const float *const *x, 
 
 /* One body for each kind and count, so that accumulators live in registers. */
 #define BODY(name, function, kind, count)                                                                         \
-    UH_TARGET static void name(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, \
+    UH_TARGET static void name(const uh_matrix_view *view, int32_t block, const float *const *x, const float *const *sums, \
                                float (*y)[UH_ROWS]) {                                                             \
         function;                                                                                                 \
     }
@@ -168,7 +168,7 @@ RAW_BODY(rows16_2, 16, 2)
 RAW_BODY(rows32_1, 32, 1)
 RAW_BODY(rows32_2, 32, 2)
 
-void uh_rows_avx2(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
+void uh_rows_avx2(const uh_matrix_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
                   float (*y)[UH_ROWS]) {
     switch (view->kind) {
     case 1: (n == 1 ? rows2_1 : rows2_2)(view, block, x, sums, y); break;

@@ -33,7 +33,7 @@ INLINE __m512i moved(__m512i v, int left) { return left >= 0 ? _mm512_slli_epi32
 /* (a & mask) | (b & ~mask) */
 INLINE __m512i chosen(__m512i mask, __m512i a, __m512i b) { return _mm512_ternarylogic_epi32(mask, a, b, 0xCA); }
 
-INLINE void tile_rows(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int kind,
+INLINE void tile_rows(const uh_matrix_view *view, int32_t block, const float *const *x, const float *const *sums, int kind,
                       int n, float (*y)[UH_ROWS]) {
     const int bits = kind == 1 ? 2 : kind == 2 ? 4 : 8; /* of what becomes a float: a level out of a table is a byte */
     const __m512 counting = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -56,9 +56,9 @@ INLINE void tile_rows(const uh_view *view, int32_t block, const float *const *x,
 #pragma GCC unroll 4
             for (int j = 0; j < 4; j++) acc[t][j] = _mm512_setzero_ps();
         for (int32_t end = column + view->group; column < end; column += 16, p0 += UH_LINE) {
-            UH_FETCH(p0 + UH_AHEAD);
-            if (UH_HAS_SECOND(kind)) UH_FETCH(p1 + UH_AHEAD);
-            if (UH_HAS_FINE(kind)) UH_FETCH(p2 + 2 * UH_AHEAD), UH_FETCH(p2 + 2 * UH_AHEAD + UH_LINE);
+            UH_FETCH(p0 + UH_FETCH_DISTANCE);
+            if (UH_HAS_SECOND(kind)) UH_FETCH(p1 + UH_FETCH_DISTANCE);
+            if (UH_HAS_FINE(kind)) UH_FETCH(p2 + 2 * UH_FETCH_DISTANCE), UH_FETCH(p2 + 2 * UH_FETCH_DISTANCE + UH_LINE);
             const __m512i a = _mm512_loadu_si512(p0);
             __m512i b = a, low[2] = {a, a};
             if (UH_HAS_SECOND(kind)) b = _mm512_loadu_si512(p1), p1 += UH_LINE;
@@ -103,7 +103,7 @@ INLINE __m512 raw_weights(const uint8_t *row, int32_t column, int kind, __mmask1
     return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
 }
 
-INLINE void raw_rows(const uh_view *view, int32_t block, const float *const *x, int kind, int n, float (*y)[UH_ROWS]) {
+INLINE void raw_rows(const uh_matrix_view *view, int32_t block, const float *const *x, int kind, int n, float (*y)[UH_ROWS]) {
     const int64_t row_bytes = (int64_t)view->cols * (kind / 8);
     for (int r = 0; r < UH_ROWS; r++) {
         const int32_t index = block * UH_ROWS + r;
@@ -148,7 +148,7 @@ INLINE void raw_rows(const uh_view *view, int32_t block, const float *const *x, 
     default: call(4); break; \
     }
 #define TILES(name, kind)                                                                                        \
-    UH_TARGET static void name(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, \
+    UH_TARGET static void name(const uh_matrix_view *view, int32_t block, const float *const *x, const float *const *sums, \
                                int32_t n, float (*y)[UH_ROWS]) {                                                 \
         FOR_COUNT(n, TILES_##kind)                                                                               \
     }
@@ -165,7 +165,7 @@ TILES(rows8, 3)
 TILES(rows_tabled, 4)
 TILES(rows6, 6)
 
-UH_TARGET static void rows_raw(const uh_view *view, int32_t block, const float *const *x, int32_t n,
+UH_TARGET static void rows_raw(const uh_matrix_view *view, int32_t block, const float *const *x, int32_t n,
                                float (*y)[UH_ROWS]) {
     if (view->kind == 16) {
         FOR_COUNT(n, RAW_16)
@@ -174,7 +174,7 @@ UH_TARGET static void rows_raw(const uh_view *view, int32_t block, const float *
     }
 }
 
-void uh_rows_avx512(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
+void uh_rows_avx512(const uh_matrix_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
                     float (*y)[UH_ROWS]) {
     switch (view->kind) {
     case 1: rows2(view, block, x, sums, n, y); break;

@@ -17,7 +17,7 @@ static float raw_weight(const uint8_t *codes, int64_t index, int32_t kind) {
     return value;
 }
 
-static void raw_rows(const uh_view *view, int32_t block, const float *const *x, int32_t n, float (*y)[UH_ROWS]) {
+static void raw_rows(const uh_matrix_view *view, int32_t block, const float *const *x, int32_t n, float (*y)[UH_ROWS]) {
     for (int r = 0; r < UH_ROWS; r++) {
         int64_t row = (int64_t)block * UH_ROWS + r;
         for (int t = 0; t < n; t++) {
@@ -31,7 +31,7 @@ static void raw_rows(const uh_view *view, int32_t block, const float *const *x, 
 }
 
 /* The codes of 16 columns from `column` on, as [column][row]. */
-static void decode(const uh_view *view, const uint8_t *const *tile, int32_t column, float (*codes)[UH_ROWS]) {
+static void decode(const uh_matrix_view *view, const uint8_t *const *tile, int32_t column, float (*codes)[UH_ROWS]) {
     int64_t line = (int64_t)column / 16 * UH_LINE;
     for (int s = 0; s < 4; s++) {
         for (int j = 0; j < 4; j++) {
@@ -47,7 +47,7 @@ static void decode(const uh_view *view, const uint8_t *const *tile, int32_t colu
     }
 }
 
-static void tile_rows(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
+static void tile_rows(const uh_matrix_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
                       float (*y)[UH_ROWS]) {
     memset(y, 0, (size_t)n * sizeof *y);
     for (int32_t g = 0; g < view->groups; g++) {
@@ -73,7 +73,7 @@ static void tile_rows(const uh_view *view, int32_t block, const float *const *x,
         for (int r = 0; r < UH_ROWS; r++) y[t][r] *= view->unit;
 }
 
-void uh_rows_portable(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
+void uh_rows_portable(const uh_matrix_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
                       float (*y)[UH_ROWS]) {
     if (view->kind >= 16)
         raw_rows(view, block, x, n, y);

@@ -15,7 +15,7 @@ typedef struct {
 } uh_wide_256;
 
 /* wide: uh_wide_at. */
-UH_TARGET static inline __attribute__((always_inline)) uh_wide_256 uh_wide_of(const uh_view *view, const uint8_t *wide,
+UH_TARGET static inline __attribute__((always_inline)) uh_wide_256 uh_wide_of(const uh_matrix_view *view, const uint8_t *wide,
                                                                               int half) {
     if (view->form != UH_SUPER) return (uh_wide_256){_mm256_setzero_ps(), _mm256_setzero_ps()};
     const __m256 offset = uh_halves_256(wide + 2 * (UH_ROWS + half * 8));
@@ -23,7 +23,7 @@ UH_TARGET static inline __attribute__((always_inline)) uh_wide_256 uh_wide_of(co
 }
 
 /* at: uh_scales_at; wide: of this half. */
-UH_TARGET static inline __attribute__((always_inline)) void uh_scales_256(const uh_view *view, const uint8_t *at,
+UH_TARGET static inline __attribute__((always_inline)) void uh_scales_256(const uh_matrix_view *view, const uint8_t *at,
                                                                           uh_wide_256 wide, int half, __m256 *scale,
                                                                           __m256 *offset) {
     const int rows = half * 8;

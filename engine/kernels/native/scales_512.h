@@ -10,7 +10,7 @@ UH_TARGET static inline __attribute__((always_inline)) __m512 uh_bytes_512(const
 }
 
 /* at, wide: uh_scales_at and uh_wide_at. */
-UH_TARGET static inline __attribute__((always_inline)) void uh_scales_512(const uh_view *view, const uint8_t *at,
+UH_TARGET static inline __attribute__((always_inline)) void uh_scales_512(const uh_matrix_view *view, const uint8_t *at,
                                                                           const uint8_t *wide, __m512 *scale,
                                                                           __m512 *offset) {
     switch (view->form) {

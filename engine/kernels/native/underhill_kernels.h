@@ -86,7 +86,7 @@ typedef struct {
     int32_t form;          /* of the scales */
     float zero;            /* offsets are scales times -zero, where the form stores none */
     const uint8_t *table;  /* [UH_LEVELS], of UH_TABLED and UH_WIDE_TABLED */
-} uh_view; /* of UH_SIX codes[1] is not read: the second part is codes[2] */
+} uh_matrix_view; /* of UH_SIX codes[1] is not read: the second part is codes[2] */
 
 typedef struct uh_context uh_context;
 
@@ -100,13 +100,13 @@ UH_API uh_context *uh_open(int threads, int isa, int exact);
 UH_API void uh_close(uh_context *context);
 
 /* y = W x + bias. x [T, cols], y [T, rows]. 0: done; -1: out of memory. */
-UH_API int uh_linear(uh_context *context, const uh_view *view, const float *x, int32_t tokens, float *y);
+UH_API int uh_linear(uh_context *context, const uh_matrix_view *view, const float *x, int32_t tokens, float *y);
 
 /* Keys and values of some tokens in a row, head by head: `rows` rows [dim] each, `stride` values from head to head. */
 typedef struct {
     const void *keys, *values;
     int64_t stride, rows;
-} uh_piece;
+} uh_kv_piece;
 
 /* Queries, keys and values of many tokens, finished where they lie. x: of every token queries [heads, dim], then keys
  * [kv_heads, dim]; values: [kv_heads, dim]; stride, value_stride: from token to token. In this order: the values become a
@@ -131,15 +131,15 @@ typedef struct {
     const float *q;  /* [tokens, heads, dim], q_stride values from token to token */
     const float *sinks; /* [heads], or NULL */
     float *out;      /* [tokens, heads, dim] */
-    const uh_piece *piece;
+    const uh_kv_piece *piece;
     int64_t q_stride, start, window;
     int32_t pieces, bits; /* of keys and values: 16 (bf16) or 32 */
     int32_t tokens, heads, kv_heads, dim;
     float scale;
-} uh_span;
+} uh_prefill;
 
 /* 0: done; -1: out of memory. */
-UH_API int uh_attend_many(uh_context *context, const uh_span *span);
+UH_API int uh_attend_many(uh_context *context, const uh_prefill *span);
 
 /* out[slot] = expert(x[slot / k]) for every slot of every expert. x [T, hidden], out [T * k, hidden], float32.
  * The result of a slot does not depend on the other slots, on the number of threads or on the order of the experts.
@@ -186,24 +186,24 @@ typedef struct {
     int32_t row;       /* of the policy */
     uh_hobbit *policy; /* told of every token's choice; NULL: whoever calls tells it */
     uh_ranks *ranks;   /* learnt from every token but under the exact dial; NULL: nobody asks */
-} uh_residents;
+} uh_resident_layer;
 
 /* NOT_RESIDENT: something has to be fetched. NOT_DECIDED: a call that these functions do not take. */
 enum { UH_SKIPPED = -1, UH_NOT_RESIDENT = -2, UH_NOT_DECIDED = -3 };
 
 /* How many of the k different experts `ids` have to be fetched; UH_NOT_DECIDED. needed [k]: planes that each has to be fetched
  * to, 0 if it is there, UH_SKIPPED if it is neither there nor to be fetched. */
-UH_API int uh_lacking(const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *needed);
+UH_API int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *needed);
 
 /* uh_moe_one on the k different experts `ids`, if none of them has to be fetched; one that may be skipped and is not there
- * is. Returns how many ran; -1: out of memory; below: nothing was computed. needed [k], of UH_NOT_RESIDENT: as of uh_lacking;
+ * is. Returns how many ran; -1: out of memory; below: nothing was computed. needed [k], of UH_NOT_RESIDENT: as of uh_missing_experts;
  * then all is counted but what they will run at. */
-UH_API int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
+UH_API int uh_moe_resident(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *x,
                            const float *weights, float *y, int32_t *needed);
 
 /* Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x) for the n `ranks` below k. out
  * [k, hidden], for uh_combine_some. Counts in `ran`, and what ran coarse. 0: done; -1: out of memory; below: nothing was done. */
-UH_API int uh_moe_some(uh_context *context, const uh_residents *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
+UH_API int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
                        int32_t k, const float *x, float *out);
 
 /* uh_combine for one token with the `needed` of UH_NOT_RESIDENT: what is skipped there is dropped unread. At most 64. */
@@ -221,7 +221,7 @@ UH_API int32_t uh_order(const double *scores, const double *ticks, const double 
 /* expected: the `most` experts of a layer, 1 or more, with the greatest scores [layer->n], the greatest first and of equals
  * the first. lacks: of the `width` first of them, the planes that each has to be fetched to where asked [width] says how many
  * it should have; 0: none. Returns how many are expected. */
-UH_API int32_t uh_foresee(const uh_residents *layer, const float *scores, const int32_t *asked, int32_t width, int32_t most,
+UH_API int32_t uh_predict_topk(const uh_resident_layer *layer, const float *scores, const int32_t *asked, int32_t width, int32_t most,
                           int32_t *expected, int32_t *lacks);
 
 /* Unimportance of the k experts of each token (HOBBIT, section 3.2, eq. 2): the share, 0 to 1, of the gate weight of those that weigh

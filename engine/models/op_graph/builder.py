@@ -10,8 +10,8 @@ from torch import Tensor
 from engine.experts.backend import Step
 from engine.kernels import mixer_ops, op_graph
 from engine.kernels.dense import raw_view
+from engine.kernels.matrix_view import MatrixView
 from engine.kernels.op_graph import Op, OpGraph
-from engine.kernels.view import View
 from engine.models.linear import Linear
 from engine.models.norms import Norm
 from engine.models.rope import rope_frequencies
@@ -101,13 +101,13 @@ class GraphBuilder:
             at += view.rows
         return out
 
-    def product(self, view: View, x: Tensor, name: str) -> Tensor:
+    def product(self, view: MatrixView, x: Tensor, name: str) -> Tensor:
         """The product of a matrix that the caller keeps, in the memory of that name."""
         out = self.floats(name, view.rows)
         self.add(op_graph.linear(view, x, out))
         return out
 
-    def exact_view(self, weight: Tensor, bias: Tensor | None) -> View:
+    def exact_view(self, weight: Tensor, bias: Tensor | None) -> MatrixView:
         """A float32 or bf16 matrix as it is, or as bf16 where that holds the same values, which is half to read."""
         half = weight.bfloat16()
         held = half if torch.equal(half.float(), weight.float()) else weight

@@ -19,7 +19,7 @@ from engine.experts.loading.loader import Loader
 from engine.experts.runtime import ExpertRuntime, open_runtime
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts
-from engine.kernels.reads import Instead
+from engine.kernels.io_pool import ReadHook
 from engine.store.layout import ALIGN, ExpertSpec
 from engine.store.manifest import Source
 from engine.store.reader import Extent
@@ -73,7 +73,7 @@ class MemorySource:
                 error[0] = cause.errno
                 return -1
 
-        return Loader(self, readers, read_hook=Instead(read))
+        return Loader(self, readers, read_hook=ReadHook(read))
 
     def open(self, experts: float, readers: int = 1, **options: Any) -> ExpertRuntime:
         """A runtime with room for so many whole experts."""

@@ -164,7 +164,7 @@ def test_every_tier_reads_and_keeps_its_own_bytes_alone(opened: Open, tier: int)
     runtime.set_thresholds(Thresholds())
     conversation(runtime, source)
     assert {key: sorted(source.spec_.layout.parts_for(tier)) for key in source.records} == {
-        key: sorted(piece.part for piece in runtime.cache.shelf.pieces(runtime.cache.number(key)))
+        key: sorted(piece.part for piece in runtime.cache.table.pieces(runtime.cache.number(key)))
         for key in source.records
     }
     cold = opened(source, 12, tier=tier)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels import op_graph
-from engine.kernels.heads import finish_many
+from engine.kernels.heads import finish_heads
 from engine.kernels.op_graph import Heads
 from tests.engine.kernels.test_op_graph import MANY, MakeKernel, noise, run_ops, tables
 
@@ -85,7 +85,7 @@ def test_as_in_float64_and_as_token_by_token(
     values = loose if reuse else x[:, (number + kv) * dim : width]
     q, k, v = wanted(spec, x, values)
     kernel = make_kernel()
-    finish_many(kernel, spec, x, values)
+    finish_heads(kernel, spec, x, values)
     got = (x[:, : number * dim], x[:, number * dim : (number + kv) * dim], values)
     for found, exact in zip(got, (q, k, v), strict=True):
         assert (found.view(exact.shape) - exact).abs().max() <= 1e-5 * exact.abs().max().clamp_min(1)
@@ -109,7 +109,7 @@ def test_many_threads_do_the_same(make_kernel: MakeKernel) -> None:
     found = []
     for threads in (1, 3):
         x = noise(500, 12 * 64)
-        finish_many(make_kernel(threads), spec, x, x[:, 10 * 64 :])
+        finish_heads(make_kernel(threads), spec, x, x[:, 10 * 64 :])
         found.append(x)
     assert torch.equal(*found)
 
@@ -135,4 +135,4 @@ def test_what_does_not_fit_is_refused(
     make_kernel: MakeKernel, spec: Heads, x: Tensor, values: Tensor, said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
-        finish_many(make_kernel(), spec, x, values)
+        finish_heads(make_kernel(), spec, x, values)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels.call import Work
-from engine.kernels.native import NativeKernel, View
+from engine.kernels.native import MatrixView, NativeKernel
 from engine.kernels.reference import decode_matrix
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
@@ -22,7 +22,7 @@ from tests.engine.kernels.test_native_linear import matrix
 MakeKernel = Callable[..., NativeKernel]
 
 
-def one_by_one(kernel: NativeKernel, view: View, x: Tensor) -> Tensor:
+def one_by_one(kernel: NativeKernel, view: MatrixView, x: Tensor) -> Tensor:
     """The product of each token in a call of its own."""
     return torch.cat([kernel.linear(view, row) for row in x.split(1)])
 

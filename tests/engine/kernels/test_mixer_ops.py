@@ -11,9 +11,9 @@ from torch import Tensor
 
 from engine.kernels import mixer_ops
 from engine.kernels.dense import Packed, raw_view
+from engine.kernels.matrix_view import MatrixView
 from engine.kernels.memory import Arena
 from engine.kernels.mixer_ops import Delta, Latent
-from engine.kernels.view import View
 from engine.models.conv import causal_conv
 from engine.models.delta_rule import delta_step
 from engine.models.rope import rope_table
@@ -197,6 +197,6 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="too few"):
         mixer_ops.each(raw_view(torch.empty(6, 4), None), 3, torch.empty(10), 4, torch.empty(6), 2)
     with pytest.raises(ValueError, match="whole tiles"):
-        mixer_ops.each(View(rows=40, cols=64, kind=2), 2, torch.empty(128), 64, torch.empty(40), 20)
+        mixer_ops.each(MatrixView(rows=40, cols=64, kind=2), 2, torch.empty(128), 64, torch.empty(40), 20)
     with pytest.raises(ValueError, match="on 3"):
         mixer_ops.delta(Delta(3, 4, 8, 8, 4, 0.0, 0.0, *[torch.empty(1)] * 4), *[torch.empty(1)] * 3, 0)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels.call import Parts
-from engine.kernels.native import NativeKernel, View
+from engine.kernels.native import MatrixView, NativeKernel
 from engine.kernels.reference import decode_matrix
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.oracle import unit_of
@@ -20,11 +20,11 @@ from tests.engine.kernels.records import random_parts
 MakeKernel = Callable[..., NativeKernel]
 
 
-def matrix(rows: int, cols: int, tier: int, group: int, seed: int = 0) -> tuple[View, Tensor, Parts]:
+def matrix(rows: int, cols: int, tier: int, group: int, seed: int = 0) -> tuple[MatrixView, Tensor, Parts]:
     """The up matrix of a random expert: as the library takes it, in float64, and the memory that holds it."""
     spec = ExpertSpec(cols, rows, tier if tier > 8 else 8, group, has_gate=False)
     expert = Parts(spec, random_parts(spec, seed), tier)
-    view = View(rows=rows, cols=cols, kind=tier, unit=1.0)
+    view = MatrixView(rows=rows, cols=cols, kind=tier, unit=1.0)
     for i, part in enumerate(spec.layout.codes_for(tier)):
         view.codes[i] = expert.addresses[i] + part.sections["up"].offset
     if tier <= 8:

@@ -39,28 +39,28 @@ class Cache(ExpertCache):
         super().__init__(capacity, make_policy(policy, SHAPE), SPECS, SHAPE, WHOLE)
 
     def reserve(self, key: ExpertKey, tier: int) -> int:
-        """Room for an expert, filled with what says which one it is; see uh_shelf_reserve."""
+        """Room for an expert, filled with what says which one it is; see uh_cache_reserve."""
         at = self.number(key)
-        found: int = self._of.uh_shelf_reserve(self._at, at, self.planes(at, tier))
-        for piece in self.shelf.pieces(at, arriving=True) if found == ASKED else ():
-            piece.block[piece.start : piece.start + piece.nbytes].fill_(mark(key, piece.part))
+        found: int = self._of.uh_cache_reserve(self._at, at, self.planes(at, tier))
+        for piece in self.table.pieces(at, arriving=True) if found == ASKED else ():
+            piece.slab[piece.start : piece.start + piece.nbytes].fill_(mark(key, piece.part))
         return found
 
     def arriving(self, key: ExpertKey) -> tuple[int, ...]:
         """Parts that are reserved."""
-        return tuple(piece.part for piece in self.shelf.pieces(self.number(key), arriving=True))
+        return tuple(piece.part for piece in self.table.pieces(self.number(key), arriving=True))
 
     def held(self, key: ExpertKey) -> list[int]:
         """Parts that are there."""
-        return [piece.part for piece in self.shelf.pieces(self.number(key))]
+        return [piece.part for piece in self.table.pieces(self.number(key))]
 
     def place(self, key: ExpertKey, pin: bool = False) -> None:
         """What was reserved has come."""
-        self._of.uh_shelf_place(self._at, self.number(key), pin)
+        self._of.uh_cache_place(self._at, self.number(key), pin)
 
     def abandon(self, key: ExpertKey) -> None:
         """It has not."""
-        self._of.uh_shelf_abandon(self._at, self.number(key))
+        self._of.uh_cache_abandon(self._at, self.number(key))
 
     def load(self, key: ExpertKey, tier: int) -> Lease:
         """Room, and what fills it."""
@@ -117,10 +117,10 @@ class Pair:
         assert (self.native.nbytes, self.native.free) == (self.model.nbytes, self.model.free)
         addresses, count = set(), 0
         for key in KEYS:
-            pieces = self.native.shelf.pieces(self.native.number(key))
+            pieces = self.native.table.pieces(self.native.number(key))
             assert [piece.part for piece in pieces] == sorted(self.model.entries[key].held)
             for piece in pieces:
-                memory = piece.block[piece.start : piece.start + piece.nbytes]
+                memory = piece.slab[piece.start : piece.start + piece.nbytes]
                 assert memory.eq(mark(key, piece.part)).all()
                 addresses.add(memory.data_ptr())
                 count += 1
@@ -230,9 +230,9 @@ def test_an_expert_that_was_looked_at_keeps_no_memory() -> None:
         lease = cache.load(key, 8)
         assert lease.parts.addresses
         lease.release()
-    memory = [weakref.ref(tensor) for tensor in cache.shelf.blocks.tensors.values()]
+    memory = [weakref.ref(tensor) for tensor in cache.table.slabs.tensors.values()]
     cache.set_capacity(WHOLE)
-    assert sum(found() is not None for found in memory) == len(cache.shelf.blocks.tensors) < len(memory)
+    assert sum(found() is not None for found in memory) == len(cache.table.slabs.tensors) < len(memory)
     assert list(cache.residency()) == [WHOLES[3]]
 
 

@@ -58,8 +58,8 @@ def stepped(runtime: ExpertRuntime, layer: int, x: Tensor, ids: Tensor, weights:
 def pinned(runtime: ExpertRuntime) -> list[ExpertKey]:
     """Experts that cannot leave."""
     cache = runtime.cache
-    shelf = cache.shelf
-    return [key for key in cache.residency() if shelf.library.uh_shelf_pins(shelf.address, cache.number(key))]
+    table = cache.table
+    return [key for key in cache.residency() if table.library.uh_cache_pins(table.address, cache.number(key))]
 
 
 @pytest.mark.parametrize("experts", [1, 2, 3, 5.5, 12])

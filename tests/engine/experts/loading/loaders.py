@@ -9,7 +9,7 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey, ExpertSource, Urgency
 from engine.experts.loading.loader import Loader
-from engine.kernels.reads import CANCELLED, PART, End, Instead
+from engine.kernels.io_pool import CANCELLED, PART, IoCompletion, ReadHook
 from tests.engine.experts.loading.slow_disk import SlowDisk, key
 from tests.waiting import LONGEST
 
@@ -63,11 +63,11 @@ class Asked:
 
     def take(self, wait: bool) -> list[Request]:
         """Those that have ended; wait: for one."""
-        ends = self.reads.take(wait)
+        ends = self.reads.completed(wait)
         self.loader.tell({number: (request.key, request.parts) for number, request in self._open.items()})
         return [self._end(end) for end in ends]
 
-    def _end(self, end: End) -> Request:
+    def _end(self, end: IoCompletion) -> Request:
         request = self._open.pop(end.number)
         request.seconds = end.seconds
         if end.status == CANCELLED:
@@ -89,7 +89,7 @@ class Opened(Asked):
                 error[0] = cause.errno
                 return -1
 
-        super().__init__(disk, readers, PAGE, Instead(read))
+        super().__init__(disk, readers, PAGE, ReadHook(read))
         self.disk = disk
         self.handed: list[Request] = []
 

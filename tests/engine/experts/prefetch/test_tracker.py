@@ -132,9 +132,9 @@ class Model:
         return in_flight
 
     def _read_so_far(self, key: ExpertKey) -> int:
-        shelf, at = self._cache.shelf, self._cache.number(key)
-        size: int = shelf.library.uh_shelf_size(shelf.address, at)
-        return size - shelf.library.uh_shelf_left(shelf.address, at)
+        table, at = self._cache.table, self._cache.number(key)
+        size: int = table.library.uh_cache_pending_bytes(table.address, at)
+        return size - table.library.uh_cache_unread_bytes(table.address, at)
 
     def _mark_used(self, row: int, expert: int) -> None:
         nbytes, key = self._bets[row].pop(expert), ExpertKey(LAYERS[row], expert)
@@ -149,7 +149,7 @@ class Model:
         wasted = nbytes
         if self._pending.pending_tier(key):
             wasted = self._read_so_far(key)
-            self._cache.shelf.library.uh_shelf_cancel(self._cache.shelf.address, self._cache.number(key))
+            self._cache.table.library.uh_cache_cancel(self._cache.table.address, self._cache.number(key))
             self.stats.cancelled += wasted < nbytes
         self.stats.wasted += wasted
 

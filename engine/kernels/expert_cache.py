@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.kernels.io_pool import CHUNK, RUN, IoPool
 from engine.kernels.native import keeping_the_lock
-from engine.kernels.reads import CHUNK, RUN, Reads
 from engine.store.layout import ExpertSpec
 from engine.translatable import msg
 
@@ -34,13 +34,13 @@ class _Record(ctypes.Structure):
     )
 
 
-class Leaving(ctypes.Structure):
-    """uh_leaving: addresses of a policy's numbers."""
+class Eviction(ctypes.Structure):
+    """uh_eviction: addresses of a policy's numbers."""
 
     _fields_ = (
-        ("bars", ctypes.c_void_p),
-        ("order", ctypes.c_void_p),
-        ("protect", ctypes.c_void_p),
+        ("penalty", ctypes.c_void_p),
+        ("rank", ctypes.c_void_p),
+        ("pinned", ctypes.c_void_p),
         ("state", ctypes.c_void_p),
         ("next", ctypes.c_void_p),
         ("hobbit", ctypes.c_void_p),
@@ -59,12 +59,12 @@ class _End(ctypes.Structure):
 _NAMES = ("expert", "status", "planes", "error", "part", "urgency", "awaited", "parts")
 
 
-class _Arrived(ctypes.Structure):
+class _LoadResult(ctypes.Structure):
     _fields_ = (*((name, ctypes.c_int32) for name in _NAMES), ("nbytes", ctypes.c_int64), ("ns", ctypes.c_int64))
 
 
-class Arrived(NamedTuple):
-    """How a read ended: uh_arrived in shelf.h. parts: bits."""
+class LoadResult(NamedTuple):
+    """How a read ended: uh_load_result in expert_cache.h. parts: bits."""
 
     expert: int
     status: int
@@ -78,7 +78,7 @@ class Arrived(NamedTuple):
     ns: int
 
 
-class _Came(ctypes.Structure):
+class _BatchStats(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("nbytes", "ns")),
         *((name, ctypes.c_int32) for name in ("reads", "repaired", "failed", "lacking")),
@@ -86,18 +86,18 @@ class _Came(ctypes.Structure):
 
 
 class Piece(NamedTuple):
-    """A part of an expert where it lies. start: in the memory of its block."""
+    """A part of an expert where it lies. start: in the memory of its slab."""
 
     part: int
-    block: Tensor
+    slab: Tensor
     start: int
     nbytes: int
 
 
 _Allocate = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_int64)
-_Victim = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
-_Told = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32)
+_ChooseVictim = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
+_ResidencyChanged = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32)
 
 
 @lru_cache(maxsize=256)
@@ -119,33 +119,42 @@ def _native() -> ctypes.PyDLL:
     """Called without letting go of Python's lock, which so guards the table, too. Raises NativeMissing."""
     library = keeping_the_lock()
     pointer, i32, i64, plain = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_int
-    library.uh_shelf_open.argtypes = (i32, i64, _Allocate, _Release, _Victim, _Told, _Told)
-    library.uh_shelf_open.restype = pointer
-    library.uh_shelf_totals.argtypes, library.uh_shelf_totals.restype = (pointer,), pointer
+    library.uh_cache_open.argtypes = (
+        i32,
+        i64,
+        _Allocate,
+        _Release,
+        _ChooseVictim,
+        _ResidencyChanged,
+        _ResidencyChanged,
+    )
+    library.uh_cache_open.restype = pointer
+    library.uh_cache_totals.argtypes, library.uh_cache_totals.restype = (pointer,), pointer
     for name, arguments, result in (
         ("close", (), None), ("reads", (pointer,), None), ("policy", (pointer,), None),
         ("protect", (pointer, i32), None), ("expert", (i32, pointer), None),
-        ("show", (i32, pointer, i32), None), ("planes", (i32, i32), i32), ("pins", (i32,), i32),
-        ("lacking", (i32, i32), i64), ("parts", (i32, plain, pointer), i32), ("version", (i32,), i64),
-        ("look", (pointer, pointer), None), ("pin", (pointer, i32), None), ("unpin", (pointer, i32), None),
+        ("publish", (i32, pointer, i32), None), ("planes", (i32, i32), i32), ("pins", (i32,), i32),
+        ("missing_bytes", (i32, i32), i64), ("parts", (i32, plain, pointer), i32), ("version", (i32,), i64),
+        ("snapshot", (pointer, pointer), None), ("pin", (pointer, i32), None), ("unpin", (pointer, i32), None),
         ("reserve", (i32, i32), plain), ("place", (i32, plain), None), ("abandon", (i32,), None),
-        ("forget", (i32,), None), ("make_free", (i64,), None), ("settle", (plain,), None),
-        ("planned", (i32, i32, pointer, pointer, i32, pointer, i32), plain), ("fetch", (i32, i32, i32), plain),
+        ("forget", (i32,), None), ("make_free", (i64,), None), ("trim", (plain,), None),
+        ("set_plan", (i32, i32, pointer, pointer, i32, pointer, i32), plain), ("fetch", (i32, i32, i32), plain),
         ("expect", (i32, pointer, pointer, i64, pointer), plain),
         ("demand", (i32, pointer, pointer, i32, pointer, pointer, pointer), i32),
-        ("take_over", (i32,), plain), ("coming", (i32,), i32), ("size", (i32,), i64), ("left", (i32,), i64),
-        ("request", (i32,), i64), ("cancel", (i32,), plain), ("under_way", (pointer, i32), i32),
-        ("collect", (pointer, i32, pointer, pointer), i32),
-        ("arrive", (pointer, i32, pointer, i32, pointer), None),
-        ("came", (i32, pointer, pointer, i32, pointer, i32, pointer, i32, pointer, pointer, pointer), i32),
+        ("join", (i32,), plain), ("pending_planes", (i32,), i32), ("pending_bytes", (i32,), i64),
+        ("unread_bytes", (i32,), i64), ("request", (i32,), i64), ("cancel", (i32,), plain),
+        ("pending", (pointer, i32), i32),
+        ("commit_completed", (pointer, i32, pointer, pointer), i32),
+        ("commit", (pointer, i32, pointer, i32, pointer), None),
+        ("commit_step", (i32, pointer, pointer, i32, pointer, i32, pointer, i32, pointer, pointer, pointer), i32),
     ):  # fmt: skip
-        function = getattr(library, f"uh_shelf_{name}")
+        function = getattr(library, f"uh_cache_{name}")
         function.argtypes, function.restype = (pointer, *arguments), result
     return library
 
 
-class Blocks:
-    """The memory of a shelf, by number of the block. Readers write to it as long as it lives."""
+class Slabs:
+    """The memory of a cache, by number of the slab. Readers write to it as long as it lives."""
 
     def __init__(self, allocate: Callable[[int], Tensor]) -> None:
         self.tensors: dict[int, Tensor] = {}
@@ -154,27 +163,27 @@ class Blocks:
         self.refusals = 0
         self._allocate = allocate
 
-    def allocate(self, nbytes: int, block: int) -> int | None:
+    def allocate(self, nbytes: int, slab: int) -> int | None:
         """Its address."""
         try:
-            tensor = self.tensors[block] = self._allocate(nbytes)
+            tensor = self.tensors[slab] = self._allocate(nbytes)
         except BaseException as problem:  # nothing can be raised through native code
             self.problem = problem
             self.refusals += 1
             return None
         return tensor.data_ptr()
 
-    def release(self, block: int) -> None:
+    def release(self, slab: int) -> None:
         """Give it back to the system."""
         self.pictures.clear()
-        del self.tensors[block]
+        del self.tensors[slab]
 
 
-class Shelf:
-    """See shelf.h, whose functions these are. Experts by number, those that there are not having no spec.
+class CacheTable:
+    """See expert_cache.h, whose functions these are. Experts by number, those that there are not having no spec.
 
-    allocate: uint8 [n], OSError or MemoryError where there is none. victim, told, plan: as in shelf.h; what they raise
-    is kept, and raised by `check`. Nothing is checked here. Raises NativeMissing, MemoryError.
+    allocate: uint8 [n], OSError or MemoryError where there is none. choose_victim, residency_changed, plan_read: as in
+    expert_cache.h; what they raise is kept, and raised by `check`. Nothing is checked here. Raises MemoryError.
     """
 
     def __init__(
@@ -182,36 +191,36 @@ class Shelf:
         specs: Sequence[ExpertSpec | None],
         capacity: int,
         allocate: Callable[[int], Tensor],
-        victim: Callable[[int], int],
-        told: Callable[[int, int], None],
-        plan: Callable[[int, int], None],
+        choose_victim: Callable[[int], int],
+        residency_changed: Callable[[int, int], None],
+        plan_read: Callable[[int, int], None],
     ) -> None:
         self.library = _native()
-        self.blocks = Blocks(allocate)
+        self.slabs = Slabs(allocate)
         self._failures: list[BaseException] = []
         self._callbacks = (
-            _Allocate(self.blocks.allocate),
-            _Release(self.blocks.release),
-            _Victim(self._guarded(victim, NOBODY)),
-            _Told(self._guarded(told, None)),
-            _Told(self._guarded(plan, None)),
+            _Allocate(self.slabs.allocate),
+            _Release(self.slabs.release),
+            _ChooseVictim(self._guarded(choose_victim, NOBODY)),
+            _ResidencyChanged(self._guarded(residency_changed, None)),
+            _ResidencyChanged(self._guarded(plan_read, None)),
         )
-        opened: int | None = self.library.uh_shelf_open(len(specs), capacity, *self._callbacks)
+        opened: int | None = self.library.uh_cache_open(len(specs), capacity, *self._callbacks)
         if opened is None:
             raise MemoryError(msg("no memory for a table of experts"))
         self.address = opened
-        self.totals = (ctypes.c_int64 * 4).from_address(self.library.uh_shelf_totals(opened))
+        self.totals = (ctypes.c_int64 * 4).from_address(self.library.uh_cache_totals(opened))
         self._records = [None if spec is None else _record(spec) for spec in specs]  # kept alive
         for expert, record in enumerate(self._records):
             if record is not None:
-                self.library.uh_shelf_expert(opened, expert, ctypes.addressof(record))
+                self.library.uh_cache_expert(opened, expert, ctypes.addressof(record))
         self._parts = (ctypes.c_int64 * (3 * PARTS))()
-        self._ends, self._arrived = (_End * AT_ONCE)(), (_Arrived * AT_ONCE)()
+        self._ends, self._results = (_End * AT_ONCE)(), (_LoadResult * AT_ONCE)()
         self._awaited = array("i", [0] * AT_ONCE)
-        self.came = _Came()
-        self._came_at = ctypes.addressof(self.came)
-        self._reads: Reads | None = None
-        weakref.finalize(self, self.library.uh_shelf_close, opened)
+        self.stats = _BatchStats()
+        self._stats_at = ctypes.addressof(self.stats)
+        self._reads: IoPool | None = None
+        weakref.finalize(self, self.library.uh_cache_close, opened)
 
     def _guarded(self, call: Callable[..., int | None], otherwise: int | None) -> Callable[..., int | None]:
         failures = self._failures
@@ -232,22 +241,22 @@ class Shelf:
             self._failures.clear()
             raise failure
 
-    def follow(self, leaving: Leaving) -> None:
+    def follow(self, eviction: Eviction) -> None:
         """Who leaves, where a policy keeps numbers; they have to stay where they are."""
-        self.library.uh_shelf_policy(self.address, ctypes.byref(leaving))
+        self.library.uh_cache_policy(self.address, ctypes.byref(eviction))
 
-    def read_with(self, reads: Reads) -> None:
+    def read_with(self, reads: IoPool) -> None:
         """Who brings experts; stopped before memory that they write to is let go."""
         self._reads = reads
-        self.library.uh_shelf_reads(self.address, reads.address)
-        weakref.finalize(self.blocks, reads.stop)
+        self.library.uh_cache_reads(self.address, reads.address)
+        weakref.finalize(self.slabs, reads.stop)
 
-    def planned(self, expert: int, parts: Sequence[int], crcs: Sequence[int], runs: bytes, chunks: bytes) -> None:
+    def set_plan(self, expert: int, parts: Sequence[int], crcs: Sequence[int], runs: bytes, chunks: bytes) -> None:
         """How these parts of an expert are read. Raises MemoryError."""
         by_part = (ctypes.c_int64 * PARTS)()
         for part, crc in zip(parts, crcs, strict=True):
             by_part[part] = crc
-        if self.library.uh_shelf_planned(
+        if self.library.uh_cache_set_plan(
             self.address, expert, sum(1 << part for part in parts), by_part, runs, len(runs) // RUN.size, chunks,
             len(chunks) // CHUNK.size,
         ):  # fmt: skip
@@ -255,33 +264,33 @@ class Shelf:
 
     def pieces(self, expert: int, *, arriving: bool = False) -> list[Piece]:
         """What is held of an expert, or is to be filled."""
-        parts, tensors = self._parts, self.blocks.tensors
-        self.library.uh_shelf_parts(self.address, expert, arriving, parts)
+        parts, tensors = self._parts, self.slabs.tensors
+        self.library.uh_cache_parts(self.address, expert, arriving, parts)
         found = []
         for part in range(PARTS):
-            block, address, nbytes = parts[3 * part : 3 * part + 3]
-            if block >= 0:
-                memory = tensors[block]
+            slab, address, nbytes = parts[3 * part : 3 * part + 3]
+            if slab >= 0:
+                memory = tensors[slab]
                 found.append(Piece(part, memory, address - memory.data_ptr(), nbytes))
         return found
 
-    def look(self) -> tuple[bytes, NDArray[np.int64]]:
-        """Of every expert the planes held and the number of its latest block, -1: none."""
+    def snapshot(self) -> tuple[bytes, NDArray[np.int64]]:
+        """Of every expert the planes held and the number of its latest slab, -1: none."""
         n = len(self._records)
         planes, latest = ctypes.create_string_buffer(n), np.empty(n, np.int64)
-        self.library.uh_shelf_look(self.address, planes, latest.ctypes.data)
+        self.library.uh_cache_snapshot(self.address, planes, latest.ctypes.data)
         return planes.raw, latest
 
-    def under_way(self) -> list[int]:
+    def pending(self) -> list[int]:
         """Experts that are on their way from disk, in the order in which they were asked for."""
         room = array("i", [0] * len(self._records))
-        n: int = self.library.uh_shelf_under_way(self.address, room.buffer_info()[0], len(room))
+        n: int = self.library.uh_cache_pending(self.address, room.buffer_info()[0], len(room))
         return room[:n].tolist()
 
     def ended(self, wait: bool) -> int:
-        """How many reads have ended, at most AT_ONCE, for `arrive`. wait: for one, Python's lock being free."""
+        """How many reads have ended, at most AT_ONCE, for `commit`. wait: for one, Python's lock being free."""
         assert self._reads is not None
-        return self._reads.take_into(ctypes.addressof(self._ends), AT_ONCE, wait)
+        return self._reads.completed_into(ctypes.addressof(self._ends), AT_ONCE, wait)
 
     @property
     def first_ended(self) -> int:
@@ -289,36 +298,38 @@ class Shelf:
         number: int = self._ends[0].id
         return number
 
-    def arrive(self, n: int, awaited: Sequence[int]) -> list[Arrived]:
+    def commit(self, n: int, awaited: Sequence[int]) -> list[LoadResult]:
         """Put what has `ended` in its place, or take its room back; those awaited are pinned."""
         if len(awaited) > len(self._awaited):
             self._awaited = array("i", [0] * len(awaited))
         for at, expert in enumerate(awaited):
             self._awaited[at] = expert
-        arrived = self._arrived
-        self.library.uh_shelf_arrive(
+        arrived = self._results
+        self.library.uh_cache_commit(
             self.address, self._ends, n, self._awaited.buffer_info()[0], len(awaited), arrived
         )  # fmt: skip
-        return self.told(n)
+        return self.results(n)
 
-    def told(self, n: int) -> list[Arrived]:
+    def results(self, n: int) -> list[LoadResult]:
         """How those that came in last have ended, one by one."""
-        return [Arrived(a.expert, a.status, a.planes, a.error, a.part, a.urgency, a.awaited, a.parts, a.nbytes, a.ns)
-                for a in self._arrived[:n]]  # fmt: skip
+        return [LoadResult(a.expert, a.status, a.planes, a.error, a.part, a.urgency, a.awaited, a.parts, a.nbytes, a.ns)
+                for a in self._results[:n]]  # fmt: skip
 
-    def collect(self) -> int:
-        """See uh_shelf_collect: of the reads that have ended nobody awaits one. What they amount to is in `came`."""
-        n: int = self.library.uh_shelf_collect(self.address, self._ends, AT_ONCE, self._arrived, self._came_at)
+    def commit_completed(self) -> int:
+        """See uh_cache_commit_completed, for reads that nobody awaits. What they amount to is in `stats`."""
+        n: int = self.library.uh_cache_commit_completed(
+            self.address, self._ends, AT_ONCE, self._results, self._stats_at
+        )
         return n
 
     @property
     def ends(self) -> int:
-        """Where the ends of up to AT_ONCE reads are written, to be put in place by `place`."""
+        """Where the ends of up to AT_ONCE reads are written, to be put in place by `commit_step`."""
         return ctypes.addressof(self._ends)
 
-    def place(self, first: int, ids: int, awaited: int, k: int, ran: int, n_ran: int, n: int, ranks: int) -> int:
-        """See uh_shelf_came; n: of the `ends`. What they amount to is in `came`."""
-        ready: int = self.library.uh_shelf_came(
-            self.address, first, ids, awaited, k, ran, n_ran, self._ends, n, self._arrived, ranks, self._came_at
+    def commit_step(self, first: int, ids: int, awaited: int, k: int, ran: int, n_ran: int, n: int, ranks: int) -> int:
+        """See uh_cache_commit_step; n: of the `ends`. What they amount to is in `stats`."""
+        ready: int = self.library.uh_cache_commit_step(
+            self.address, first, ids, awaited, k, ran, n_ran, self._ends, n, self._results, ranks, self._stats_at
         )  # fmt: skip
         return ready

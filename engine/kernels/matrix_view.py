@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 
 
-class View(ctypes.Structure):
-    """One matrix, as uh_view in underhill_kernels.h says; whoever makes one keeps alive what it points to.
+class MatrixView(ctypes.Structure):
+    """One matrix, as uh_matrix_view in underhill_kernels.h says; whoever makes one keeps alive what it points to.
 
     kind: 1, 2, 3 are 2, 4, 8 bits in tiles; 16, 32 are rows of bf16 or float32. form, zero, table: of experts that keep
     codes of their own; else 0 and nothing.

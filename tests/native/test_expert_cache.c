@@ -1,5 +1,5 @@
 /* A table of experts: memory within its ceiling and nobody's twice, who leaves, and reads from a disk that plays one. */
-#include "ahead.h"
+#include "prefetch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static struct {
     double bars[EXPERTS], order[EXPERTS];
     uint8_t protect[EXPERTS];
     int32_t state[2], next[EXPERTS];
-    uh_shelf *shelf;
+    uh_cache *cache;
 } at;
 
 static void *allocate(int64_t nbytes, int64_t block) {
@@ -46,7 +46,7 @@ static void let_go(int64_t block) {
 /* The first that nobody uses. */
 static int32_t victim(int32_t incoming) {
     for (int32_t i = 0; i < EXPERTS; i++)
-        if (i != incoming && uh_shelf_planes(at.shelf, i, 0) && !uh_shelf_pins(at.shelf, i)) return i;
+        if (i != incoming && uh_cache_planes(at.cache, i, 0) && !uh_cache_pins(at.cache, i)) return i;
     return UH_NONE;
 }
 
@@ -68,34 +68,34 @@ static int64_t from_nowhere(int64_t file, int64_t offset, const uh_slice *slices
 static void planned(int32_t expert, int32_t parts) {
     static uint8_t page[3 * PAGE];
     int64_t crcs[UH_PARTS] = {0};
-    uh_read_run runs[UH_PARTS];
-    uh_read_chunk chunks[UH_PARTS];
+    uh_io_run runs[UH_PARTS];
+    uh_io_chunk chunks[UH_PARTS];
     int32_t n = 0;
     for (int32_t i = 0; i < UH_PARTS; i++) {
         if (!(parts >> i & 1)) continue;
         memset(page, (int)byte_of(expert, i), (size_t)RECORD.nbytes[i]);
         crcs[i] = uh_crc32(-1, 0, page, RECORD.nbytes[i]);
-        runs[n] = (uh_read_run){byte_of(expert, i), 0, 0};
-        chunks[n] = (uh_read_chunk){0, RECORD.nbytes[i], 0, n, n};
+        runs[n] = (uh_io_run){byte_of(expert, i), 0, 0};
+        chunks[n] = (uh_io_chunk){0, RECORD.nbytes[i], 0, n, n};
         n++;
     }
-    check(!uh_shelf_planned(at.shelf, expert, parts, crcs, runs, n, chunks, n), "a plan of expert %d", expert);
+    check(!uh_cache_set_plan(at.cache, expert, parts, crcs, runs, n, chunks, n), "a plan of expert %d", expert);
 }
 
 static void fill(int32_t expert) {
     int64_t parts[3 * UH_PARTS];
-    const int32_t found = uh_shelf_parts(at.shelf, expert, 1, parts);
+    const int32_t found = uh_cache_parts(at.cache, expert, 1, parts);
     for (int32_t i = 0; i < UH_PARTS; i++)
         if (found >> i & 1) memset((void *)(intptr_t)parts[3 * i + 1], (int)byte_of(expert, i), (size_t)parts[3 * i + 2]);
 }
 
 /* Whether what is held is what was written, and no more than there may be. */
 static void consistent(int64_t ceiling) {
-    const int64_t *totals = uh_shelf_totals(at.shelf);
+    const int64_t *totals = uh_cache_totals(at.cache);
     int64_t used = 0, parts[3 * UH_PARTS];
     for (int32_t e = 0; e < EXPERTS; e++) {
         for (int arriving = 0; arriving < 2; arriving++) {
-            const int32_t found = uh_shelf_parts(at.shelf, e, arriving, parts);
+            const int32_t found = uh_cache_parts(at.cache, e, arriving, parts);
             for (int32_t i = 0; i < UH_PARTS; i++) {
                 if (!(found >> i & 1)) continue;
                 const uint8_t *bytes = (const uint8_t *)(intptr_t)parts[3 * i + 1];
@@ -110,16 +110,16 @@ static void consistent(int64_t ceiling) {
     check(totals[2] <= ceiling, "%lld bytes are held", (long long)totals[2]);
 }
 
-static void begin(uh_reads *reads) {
+static void begin(uh_io_pool *reads) {
     memset(&at, 0, sizeof at);
-    at.shelf = uh_shelf_open(EXPERTS, CAPACITY, allocate, let_go, victim, told, planned);
-    check(at.shelf != NULL, "opened");
-    for (int32_t e = 0; e < EXPERTS; e++) uh_shelf_expert(at.shelf, e, &RECORD);
-    if (reads) uh_shelf_reads(at.shelf, reads);
+    at.cache = uh_cache_open(EXPERTS, CAPACITY, allocate, let_go, victim, told, planned);
+    check(at.cache != NULL, "opened");
+    for (int32_t e = 0; e < EXPERTS; e++) uh_cache_expert(at.cache, e, &RECORD);
+    if (reads) uh_cache_reads(at.cache, reads);
 }
 
 static void finish(void) {
-    uh_shelf_close(at.shelf);
+    uh_cache_close(at.cache);
     for (int i = 0; i < BLOCKS; i++) free(at.block[i]);
 }
 
@@ -130,39 +130,39 @@ static void anything(void) {
     int arriving[EXPERTS] = {0}, pinned[EXPERTS] = {0};
     int64_t before = 0;
     uh_expert *shown = exactly(EXPERTS * sizeof *shown, 0);
-    for (int32_t e = 0; e < EXPERTS; e++) uh_shelf_show(at.shelf, e, shown + e, 2);
+    for (int32_t e = 0; e < EXPERTS; e++) uh_cache_publish(at.cache, e, shown + e, 2);
     for (int step = 0; step < STEPS; step++) {
         const int32_t e = between(0, EXPERTS - 1);
         switch (between(0, 6)) {
         case 0:
         case 1:
-            if (!arriving[e] && !uh_shelf_reserve(at.shelf, e, between(1, 2))) arriving[e] = 1, fill(e);
+            if (!arriving[e] && !uh_cache_reserve(at.cache, e, between(1, 2))) arriving[e] = 1, fill(e);
             break;
         case 2:
         case 3:
             if (!arriving[e]) break;
             arriving[e] = 0;
-            if (between(0, 3)) uh_shelf_place(at.shelf, e, 0);
-            else uh_shelf_abandon(at.shelf, e);
+            if (between(0, 3)) uh_cache_place(at.cache, e, 0);
+            else uh_cache_abandon(at.cache, e);
             break;
         case 4:
-            if (pinned[e]) pinned[e] = 0, uh_shelf_unpin(at.shelf, &e, 1);
-            else if (uh_shelf_planes(at.shelf, e, 0)) pinned[e] = 1, uh_shelf_pin(at.shelf, &e, 1);
+            if (pinned[e]) pinned[e] = 0, uh_cache_unpin(at.cache, &e, 1);
+            else if (uh_cache_planes(at.cache, e, 0)) pinned[e] = 1, uh_cache_pin(at.cache, &e, 1);
             break;
         case 5:
             if (between(0, 9)) break;
-            uh_shelf_totals(at.shelf)[0] = between(10, 60) * PAGE;
-            uh_shelf_settle(at.shelf, 0);
+            uh_cache_totals(at.cache)[0] = between(10, 60) * PAGE;
+            uh_cache_trim(at.cache, 0);
             break;
-        default: uh_shelf_make_free(at.shelf, between(0, 12) * PAGE);
+        default: uh_cache_make_free(at.cache, between(0, 12) * PAGE);
         }
-        const int64_t *totals = uh_shelf_totals(at.shelf);
+        const int64_t *totals = uh_cache_totals(at.cache);
         consistent(before > totals[0] ? before : totals[0]); /* what is pinned may stay above a lowered ceiling */
         before = totals[2];
         for (int32_t i = 0; i < EXPERTS; i++) {
-            check(shown[i].planes == uh_shelf_planes(at.shelf, i, 2), "what is shown of %d", (int)i);
+            check(shown[i].planes == uh_cache_planes(at.cache, i, 2), "what is shown of %d", (int)i);
             check(!shown[i].planes || shown[i].codes[0][5] == byte_of(i, 1), "where the codes of %d are", (int)i);
-            check(!pinned[i] || uh_shelf_planes(at.shelf, i, 0), "who is pinned stays");
+            check(!pinned[i] || uh_cache_planes(at.cache, i, 0), "who is pinned stays");
         }
     }
     finish();
@@ -173,33 +173,33 @@ static void refused(void) {
     group("no memory for an expert");
     begin(NULL);
     at.refuse = 1;
-    check(uh_shelf_reserve(at.shelf, 0, 1) == UH_OUT_OF_MEMORY, "it is said");
-    check(!uh_shelf_pins(at.shelf, 0) && !uh_shelf_totals(at.shelf)[1], "and nothing is held for it");
+    check(uh_cache_reserve(at.cache, 0, 1) == UH_OUT_OF_MEMORY, "it is said");
+    check(!uh_cache_pins(at.cache, 0) && !uh_cache_totals(at.cache)[1], "and nothing is held for it");
     at.refuse = 0;
-    check(uh_shelf_reserve(at.shelf, 0, 1) == UH_ASKED, "later there is some");
-    check(uh_shelf_reserve(at.shelf, 0, 2) == UH_THERE, "it is arriving");
+    check(uh_cache_reserve(at.cache, 0, 1) == UH_ASKED, "later there is some");
+    check(uh_cache_reserve(at.cache, 0, 2) == UH_THERE, "it is arriving");
     at.refuse = 1;
-    check(uh_shelf_reserve(at.shelf, 1, 2) == UH_OUT_OF_MEMORY, "nobody may leave for it");
-    check(uh_shelf_totals(at.shelf)[0] == CAPACITY, "nor would that help others");
+    check(uh_cache_reserve(at.cache, 1, 2) == UH_OUT_OF_MEMORY, "nobody may leave for it");
+    check(uh_cache_totals(at.cache)[0] == CAPACITY, "nor would that help others");
     fill(0);
-    uh_shelf_place(at.shelf, 0, 0);
-    check(uh_shelf_reserve(at.shelf, 1, 1) == UH_ASKED, "it gets the memory of one that nobody uses");
-    check(!uh_shelf_planes(at.shelf, 0, 0), "which left");
-    check(uh_shelf_totals(at.shelf)[0] == uh_shelf_totals(at.shelf)[2], "there is no more than is held");
-    check(uh_shelf_reserve(at.shelf, 2, 1) == UH_NO_ROOM, "nor asked for");
+    uh_cache_place(at.cache, 0, 0);
+    check(uh_cache_reserve(at.cache, 1, 1) == UH_ASKED, "it gets the memory of one that nobody uses");
+    check(!uh_cache_planes(at.cache, 0, 0), "which left");
+    check(uh_cache_totals(at.cache)[0] == uh_cache_totals(at.cache)[2], "there is no more than is held");
+    check(uh_cache_reserve(at.cache, 2, 1) == UH_NO_ROOM, "nor asked for");
     finish();
 }
 
 static void leaving(void) {
     group("a policy's numbers");
     begin(NULL);
-    const uh_leaving numbers = {at.bars, at.order, at.protect, at.state, at.next, NULL, 0};
-    uh_shelf_policy(at.shelf, &numbers);
+    const uh_eviction numbers = {at.bars, at.order, at.protect, at.state, at.next, NULL, 0};
+    uh_cache_policy(at.cache, &numbers);
     for (int32_t e = 0; e < 6; e++) { /* six of seven pages: no room for a seventh */
         at.protect[e] = e == 1;
-        check(!uh_shelf_reserve(at.shelf, e, 2), "room for %d", (int)e);
+        check(!uh_cache_reserve(at.cache, e, 2), "room for %d", (int)e);
         fill(e);
-        uh_shelf_place(at.shelf, e, 0);
+        uh_cache_place(at.cache, e, 0);
         check((at.bars[e] >= 1e15) == (e == 1) && !at.state[0], "it may leave, but for who is expected");
     }
     const int32_t order[] = {3, 2, 4, 1};
@@ -207,71 +207,71 @@ static void leaving(void) {
     at.state[0] = 1;
     at.state[1] = 4;
     const int32_t kept = 3;
-    uh_shelf_pin(at.shelf, &kept, 1);
-    check(!uh_shelf_reserve(at.shelf, 8, 2), "room for one more");
-    check(uh_shelf_planes(at.shelf, 3, 0) && !uh_shelf_planes(at.shelf, 2, 0), "the first that nobody uses leaves");
+    uh_cache_pin(at.cache, &kept, 1);
+    check(!uh_cache_reserve(at.cache, 8, 2), "room for one more");
+    check(uh_cache_planes(at.cache, 3, 0) && !uh_cache_planes(at.cache, 2, 0), "the first that nobody uses leaves");
     check(isinf(at.bars[2]) && isinf(at.order[2]) && !at.comings[2], "the policy's numbers say so");
     finish();
 }
 
 static void reading(void) {
     group("a token's experts from disk");
-    uh_reads *reads = uh_reads_open(2, from_nowhere);
+    uh_io_pool *reads = uh_io_open(2, from_nowhere);
     check(reads != NULL, "readers");
     begin(reads);
     const int64_t ids[] = {4, 7, 2, 9};
     const int32_t needed[] = {2, 1, UH_SKIPPED, 2};
     int64_t nbytes[2];
     const int32_t hoped[] = {7, 0}, planes[] = {1, 2};
-    check(uh_shelf_expect(at.shelf, 2, hoped, planes, 1, nbytes) == UH_NO_ROOM, "expected");
+    check(uh_cache_expect(at.cache, 2, hoped, planes, 1, nbytes) == UH_NO_ROOM, "expected");
     check(nbytes[0] == 4 * PAGE && !nbytes[1], "no more than there is room for");
     int32_t *ranks = exactly(4 * sizeof *ranks, 0), *waits = exactly(4 * sizeof *waits, 0), counts[2];
-    check(uh_shelf_demand(at.shelf, 0, ids, needed, 4, ranks, waits, counts) == 3, "three are on their way");
+    check(uh_cache_demand(at.cache, 0, ids, needed, 4, ranks, waits, counts) == 3, "three are on their way");
     check(!counts[0] && counts[1] == 3, "nobody is there, three have to come");
     check(waits[0] == 2 && waits[1] == 1 && !waits[2] && waits[3] == 2, "as what each waits for");
-    check(uh_shelf_coming(at.shelf, 7) == 1 && uh_shelf_coming(at.shelf, 4) == 2 && !uh_shelf_coming(at.shelf, 2), "which");
+    check(uh_cache_pending_planes(at.cache, 7) == 1 && uh_cache_pending_planes(at.cache, 4) == 2 && !uh_cache_pending_planes(at.cache, 2), "which");
     const int32_t awaited[] = {4, 7, 9};
     int left = 3;
     while (left) {
-        uh_read_end ends[8];
-        uh_arrived arrived[8];
-        const int32_t n = uh_reads_take(reads, ends, 8, 1);
-        uh_shelf_arrive(at.shelf, ends, n, awaited, 3, arrived);
+        uh_io_completion ends[8];
+        uh_load_result arrived[8];
+        const int32_t n = uh_io_completed(reads, ends, 8, 1);
+        uh_cache_commit(at.cache, ends, n, awaited, 3, arrived);
         for (int32_t i = 0; i < n; i++) {
-            check(arrived[i].status == UH_READ_WHOLE && arrived[i].awaited, "read and awaited");
-            check(uh_shelf_planes(at.shelf, arrived[i].expert, 0) == arrived[i].planes, "as it was asked for");
-            check(uh_shelf_pins(at.shelf, arrived[i].expert) == 1, "pinned");
+            check(arrived[i].status == UH_IO_WHOLE && arrived[i].awaited, "read and awaited");
+            check(uh_cache_planes(at.cache, arrived[i].expert, 0) == arrived[i].planes, "as it was asked for");
+            check(uh_cache_pins(at.cache, arrived[i].expert) == 1, "pinned");
         }
         left -= n;
     }
     consistent(CAPACITY);
-    uh_shelf_unpin(at.shelf, awaited, 3);
-    check(!uh_shelf_fetch(at.shelf, 2, 1, UH_PREFETCH), "one for nobody");
-    uh_came came = {0};
+    uh_cache_unpin(at.cache, awaited, 3);
+    check(!uh_cache_fetch(at.cache, 2, 1, UH_PREFETCH), "one for nobody");
+    uh_batch_stats came = {0};
     for (int collected = 0; !collected;) {
-        uh_read_end ends[8];
-        uh_arrived arrived[8];
-        collected = uh_shelf_collect(at.shelf, ends, 8, arrived, &came);
+        uh_io_completion ends[8];
+        uh_load_result arrived[8];
+        collected = uh_cache_commit_completed(at.cache, ends, 8, arrived, &came);
     }
-    check(came.reads == 1 && came.nbytes > 0 && uh_shelf_planes(at.shelf, 2, 0) == 1, "and it is there");
-    check(!uh_shelf_pins(at.shelf, 2), "for nobody");
-    uh_reads_stop(reads);
-    check(uh_shelf_fetch(at.shelf, 0, 1, UH_DEMAND) == UH_STOPPED && !uh_shelf_pins(at.shelf, 0), "stopped");
-    uh_reads_close(reads);
+    check(came.reads == 1 && came.nbytes > 0 && uh_cache_planes(at.cache, 2, 0) == 1, "and it is there");
+    check(!uh_cache_pins(at.cache, 2), "for nobody");
+    uh_io_stop(reads);
+    check(uh_cache_fetch(at.cache, 0, 1, UH_DEMAND) == UH_STOPPED && !uh_cache_pins(at.cache, 0), "stopped");
+    uh_io_close(reads);
     finish();
 }
 
 /* Waits for a layer's missing experts, all of which were asked for, and lets go of all that it uses. */
-static void served(uh_reads *reads, int32_t first, const int64_t *ids, int32_t *waits, int32_t ready, int32_t missing) {
+static void served(uh_io_pool *reads, int32_t first, const int64_t *ids, int32_t *waits, int32_t ready, int32_t missing) {
     int32_t ranks[2] = {0, 1}, used[2];
-    uh_read_end ends[8];
-    uh_arrived arrived[8];
-    uh_came came;
+    uh_io_completion ends[8];
+    uh_load_result arrived[8];
+    uh_batch_stats came;
     while (missing > 0) {
-        const int32_t n = uh_reads_take(reads, ends, 8, 1), before = missing;
+        const int32_t n = uh_io_completed(reads, ends, 8, 1), before = missing;
         check(n > 0, "who is missing is under way");
         if (!n) break;
-        missing -= uh_shelf_came(at.shelf, first, ids, waits, 2, NULL, 0, ends, n, arrived, ranks, &came);
+        missing -= uh_cache_commit_step(at.cache, first, ids, waits, 2, NULL, 0, ends, n, arrived, ranks, &came);
         ready += before - missing;
         if (came.lacking) break; /* on its way to less than was needed */
     }
@@ -280,14 +280,14 @@ static void served(uh_reads *reads, int32_t first, const int64_t *ids, int32_t *
         if (!waits[i]) used[n++] = first + (int32_t)ids[i];
     check(n >= ready, "%d are ready", (int)ready);
     for (int32_t i = 0; i < n; i++)
-        if (uh_shelf_pins(at.shelf, used[i])) uh_shelf_unpin(at.shelf, used + i, 1);
+        if (uh_cache_pins(at.cache, used[i])) uh_cache_unpin(at.cache, used + i, 1);
 }
 
 static void ahead(void) {
     enum { ROWS = 3, OWN = EXPERTS / ROWS };
     group("experts that are read ahead");
     reseed(33);
-    uh_reads *reads = uh_reads_open(2, from_nowhere);
+    uh_io_pool *reads = uh_io_open(2, from_nowhere);
     begin(reads);
     uh_expert *shown = exactly(EXPERTS * sizeof *shown, 0);
     uh_ranks *ranks = exactly(ROWS * sizeof *ranks, 0);
@@ -295,62 +295,62 @@ static void ahead(void) {
     double *near = exactly((ROWS + 1) * ROWS * 8, 0);
     uh_hobbit hobbit = {scores, last, ticks, at.order, at.bars, near, at.state, at.next, 0.4, 0.1, 0.5, 0, 0, ROWS,
                         ROWS, OWN, EXPERTS};
-    const uh_leaving numbers = {at.bars, at.order, at.protect, at.state, at.next, &hobbit, 0};
-    uh_residents layers[ROWS];
-    const uh_residents *rows[ROWS];
+    const uh_eviction numbers = {at.bars, at.order, at.protect, at.state, at.next, &hobbit, 0};
+    uh_resident_layer layers[ROWS];
+    const uh_resident_layer *rows[ROWS];
     for (int32_t row = 0; row < ROWS; row++) {
-        layers[row] = (uh_residents){.experts = shown + row * OWN, .n = OWN, .high = 2, .low = 1, .t1 = 0.5, .t2 = 0.8};
+        layers[row] = (uh_resident_layer){.experts = shown + row * OWN, .n = OWN, .high = 2, .low = 1, .t1 = 0.5, .t2 = 0.8};
         layers[row].ranks = ranks + row;
         rows[row] = layers + row;
     }
     for (int32_t e = 0; e < EXPERTS; e++) {
         at.bars[e] = INFINITY;
-        uh_shelf_show(at.shelf, e, shown + e, 2);
+        uh_cache_publish(at.cache, e, shown + e, 2);
     }
-    uh_shelf_policy(at.shelf, &numbers);
-    uh_ahead *bets = uh_ahead_open(at.shelf, rows, ROWS, OWN, 2, 2);
+    uh_cache_policy(at.cache, &numbers);
+    uh_prefetch *bets = uh_prefetch_open(at.cache, rows, ROWS, OWN, 2, 2);
     check(bets != NULL, "opened");
     int full = 0;
     for (int step = 0; step < 1500; step++) {
-        uh_ahead_give_up(bets);
-        uh_ahead_routed(bets, -1, NULL, 0);
+        uh_prefetch_cancel_all(bets);
+        uh_prefetch_routed(bets, -1, NULL, 0);
         for (int32_t row = -1; row < ROWS; row++) {
             float said[OWN], weights[2] = {(float)between(1, 9), (float)between(1, 9)};
             if (row >= 0) {
                 const int64_t one = between(0, OWN - 1), ids[2] = {one, (one + between(1, OWN - 1)) % OWN};
                 const int32_t used[2] = {(int32_t)ids[0], (int32_t)ids[1]};
                 int32_t needed[2], ready[2], waits[2], counts[2];
-                check(uh_lacking(layers + row, ids, 2, weights, needed) >= 0, "decided");
+                check(uh_missing_experts(layers + row, ids, 2, weights, needed) >= 0, "decided");
                 uh_hobbit_note(&hobbit, row, used, NULL, 2, 1);
                 uh_ranks_learn(ranks + row, weights, 2, 0.5, 0.8);
-                const int32_t asked = uh_shelf_demand(at.shelf, row * OWN, ids, needed, 2, ready, waits, counts);
+                const int32_t asked = uh_cache_demand(at.cache, row * OWN, ids, needed, 2, ready, waits, counts);
                 check(asked >= 0 && asked <= counts[1], "asked for");
-                uh_ahead_routed(bets, row, ids, 2);
+                uh_prefetch_routed(bets, row, ids, 2);
                 /* What was given up holds its room until a reader is done with it: there may be none for all. */
                 served(reads, row * OWN, ids, waits, counts[0], asked < counts[1] ? 0 : counts[1]);
                 full += asked == counts[1];
             }
             for (int32_t to = row + 1; to < ROWS && to <= row + 2; to++) {
                 for (int32_t i = 0; i < OWN; i++) said[i] = (float)uniform();
-                check(uh_ahead_look(bets, to, said, between(1, 2), 3, between(0, 20) * PAGE) >= -1, "a look");
+                check(uh_prefetch_plan(bets, to, said, between(1, 2), 3, between(0, 20) * PAGE) >= -1, "a look");
                 if (between(0, 1)) break;
             }
         }
         consistent(CAPACITY);
     }
-    uh_ahead_give_up(bets);
-    const uh_ahead_counts *counts = uh_ahead_look_at(bets);
+    uh_prefetch_cancel_all(bets);
+    const uh_prefetch_counts *counts = uh_prefetch_stats(bets);
     check(counts->started > 100 && counts->used > 10 && counts->useful > 0, "some were used");
     check(full > 2 * 1500, "of most layers all were asked for, of %d", full);
     check(counts->wasted > 0 && counts->early <= counts->useful, "and some were not");
-    uh_ahead_close(bets);
-    uh_reads_stop(reads);
-    uh_reads_close(reads);
+    uh_prefetch_close(bets);
+    uh_io_stop(reads);
+    uh_io_close(reads);
     finish();
     release_all();
 }
 
-void test_shelf(void) {
+void test_expert_cache(void) {
     anything();
     refused();
     leaving();

@@ -1,11 +1,11 @@
 /* One mutex over a few lists; it is never held while a disk is read or a checksum is computed. */
-#include "reads.h"
+#include "io_pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "crc32.h"
-#include "prompt.h"
+#include "thread_priority.h"
 #include "threads.h"
 
 enum { SLOTS = 64, EVENTS = 4096 };
@@ -16,9 +16,9 @@ struct request {
     int64_t id, started, ns;
     int32_t urgency, status, error, part;
     int32_t n_parts, n_chunks, taken, under_way; /* chunks */
-    const uh_read_part *parts;
-    const uh_read_run *runs;
-    const uh_read_chunk *chunks;
+    const uh_io_part *parts;
+    const uh_io_run *runs;
+    const uh_io_chunk *chunks;
     uint32_t *found; /* by part: the checksum of what has come, zeros being in the place of what has not */
 };
 
@@ -33,22 +33,22 @@ typedef struct {
 } meter;
 
 typedef struct {
-    uh_reads *reads;
+    uh_io_pool *reads;
     int32_t number;
     uh_thread thread;
-    uh_desk desk;
+    uh_io_scratch scratch;
 } reader;
 
-struct uh_reads {
+struct uh_io_pool {
     uh_mutex mutex;
     uh_condition work, ends;
-    uh_read_instead instead;
+    uh_read_hook hook;
     list queues[UH_URGENCIES]; /* with chunks that nobody has taken */
     list ended;
     meter meters[UH_URGENCIES], disk;
     request **slots; /* every request until its end is taken, at its id modulo n_slots */
     int64_t n_slots, next_id, held, open, opened;
-    uh_read_event *events;
+    uh_io_event *events;
     int32_t n_events, listening;
     int32_t readers, takers, stopping, stopped;
     int32_t asleep; /* readers */
@@ -88,13 +88,13 @@ static int64_t left_of(const request *r) {
     return left;
 }
 
-static request *find(const uh_reads *reads, int64_t id) {
+static request *find(const uh_io_pool *reads, int64_t id) {
     request *r = reads->slots[id % reads->n_slots];
     return r && r->id == id ? r : NULL;
 }
 
 /* Gives it an id whose slot is free; 0: no memory. What differs modulo n differs modulo 2n. */
-static int numbered(uh_reads *reads, request *r) {
+static int numbered(uh_io_pool *reads, request *r) {
     if (reads->held == reads->n_slots) {
         request **slots = calloc((size_t)reads->n_slots * 2, sizeof *slots);
         if (!slots) return 0;
@@ -111,7 +111,7 @@ static int numbered(uh_reads *reads, request *r) {
 }
 
 /* Whose turn it is; NULL: nobody's. */
-static request *next(const uh_reads *reads) {
+static request *next(const uh_io_pool *reads) {
     if (reads->queues[UH_DEMAND].first) return reads->queues[UH_DEMAND].first;
     const int32_t most = reads->readers > 1 ? reads->readers - 1 : 1;
     if (reads->meters[UH_DEMAND].count || reads->disk.count >= most) return NULL;
@@ -122,19 +122,19 @@ static request *next(const uh_reads *reads) {
 
 /* Whether a reader is to be woken now, without the mutex, for which it would only have to wait. To wake one takes 10 us and
  * more where its core is idle, so whoever asks for something wakes one at most; who is awake then wakes the next. */
-static int rouses(uh_reads *reads) {
+static int rouses(uh_io_pool *reads) {
     if (!reads->asleep || reads->waking || !next(reads)) return 0;
     return reads->waking = 1;
 }
 
-static void end(uh_reads *reads, request *r) {
+static void end(uh_io_pool *reads, request *r) {
     reads->open--;
     append(&reads->ended, r);
     if (reads->takers) uh_wake_all(&reads->ends);
 }
 
 /* What no reader has taken is not read; it ends with what was wrong first. */
-static void give_up(uh_reads *reads, request *r, int32_t status, int32_t error) {
+static void give_up(uh_io_pool *reads, request *r, int32_t status, int32_t error) {
     if (r->taken < r->n_chunks) unlink_from(&reads->queues[r->urgency], r);
     r->taken = r->n_chunks;
     if (r->status) return;
@@ -142,14 +142,14 @@ static void give_up(uh_reads *reads, request *r, int32_t status, int32_t error) 
     r->error = error;
 }
 
-static void cancel(uh_reads *reads, request *r) {
-    give_up(reads, r, UH_READ_CANCELLED, 0);
+static void cancel(uh_io_pool *reads, request *r) {
+    give_up(reads, r, UH_IO_CANCELLED, 0);
     if (!r->under_way) end(reads, r);
 }
 
 /* ---- on the readers' threads -------------------------------------------------------------------------------------- */
 
-static request *await_turn(uh_reads *reads) {
+static request *await_turn(uh_io_pool *reads) {
     request *r;
     while (!(r = next(reads)) && !reads->stopping) {
         reads->asleep++;
@@ -161,10 +161,10 @@ static request *await_turn(uh_reads *reads) {
 }
 
 /* The memory that a chunk goes to, part by part; returns how many parts. */
-static int32_t slices_of(const request *r, const uh_read_chunk *chunk, uh_slice *slices) {
+static int32_t slices_of(const request *r, const uh_io_chunk *chunk, uh_slice *slices) {
     int32_t n = 0;
     int64_t from = chunk->from, left = chunk->nbytes;
-    for (const uh_read_part *part = &r->parts[chunk->part]; left > 0; part++, from = 0) {
+    for (const uh_io_part *part = &r->parts[chunk->part]; left > 0; part++, from = 0) {
         const int64_t room = part->nbytes - from;
         slices[n] = (uh_slice){part->to + from, left < room ? left : room};
         left -= slices[n++].nbytes;
@@ -172,21 +172,21 @@ static int32_t slices_of(const request *r, const uh_read_chunk *chunk, uh_slice 
     return n;
 }
 
-static int32_t read_chunk(reader *self, const request *r, const uh_read_chunk *chunk, const uh_slice *slices, int32_t n,
+static int32_t read_chunk(reader *self, const request *r, const uh_io_chunk *chunk, const uh_slice *slices, int32_t n,
                           int32_t *error) {
-    const uh_read_run *run = &r->runs[chunk->run];
+    const uh_io_run *run = &r->runs[chunk->run];
     const int64_t offset = run->offset + chunk->start;
-    const int64_t got = self->reads->instead
-                            ? self->reads->instead(run->file, offset, slices, n, error)
-                            : uh_file_read(run->file, run->direct != 0, offset, slices, n, &self->desk, error);
-    return got < 0 ? UH_READ_REFUSED : got < chunk->nbytes ? UH_READ_SHORT : UH_READ_WHOLE;
+    const int64_t got = self->reads->hook
+                            ? self->reads->hook(run->file, offset, slices, n, error)
+                            : uh_file_read(run->file, run->direct != 0, offset, slices, n, &self->scratch, error);
+    return got < 0 ? UH_IO_REFUSED : got < chunk->nbytes ? UH_IO_SHORT : UH_IO_WHOLE;
 }
 
 /* What each slice of a chunk adds to the checksum of its part. Chunk by chunk, so that little is left to be done when the
  * last one is there. */
-static void checksums_of(const request *r, const uh_read_chunk *chunk, const uh_slice *slices, int32_t n, uint32_t *crcs) {
+static void checksums_of(const request *r, const uh_io_chunk *chunk, const uh_slice *slices, int32_t n, uint32_t *crcs) {
     for (int32_t i = 0; i < n; i++) {
-        const uh_read_part *part = &r->parts[chunk->part + i];
+        const uh_io_part *part = &r->parts[chunk->part + i];
         const int64_t behind = part->to + part->nbytes - (slices[i].to + slices[i].nbytes);
         crcs[i] = uh_crc32_before(uh_crc32(-1, 0, slices[i].to, slices[i].nbytes), behind);
     }
@@ -200,15 +200,15 @@ static int32_t damaged_part(const request *r) {
 }
 
 static void write_down(reader *self, const request *r, int32_t urgency, int64_t nbytes, int64_t start, int64_t now) {
-    uh_reads *reads = self->reads;
+    uh_io_pool *reads = self->reads;
     if (!reads->listening || reads->n_events == EVENTS) return;
-    reads->events[reads->n_events++] = (uh_read_event){r->id, nbytes, start, now, self->number, urgency};
+    reads->events[reads->n_events++] = (uh_io_event){r->id, nbytes, start, now, self->number, urgency};
 }
 
 /* Reads the next chunk of a request, and ends it if that was all. The mutex is held before and after. */
 static void serve(reader *self, request *r) {
-    uh_reads *reads = self->reads;
-    const uh_read_chunk *chunk = &r->chunks[r->taken];
+    uh_io_pool *reads = self->reads;
+    const uh_io_chunk *chunk = &r->chunks[r->taken];
     const int32_t urgency = r->urgency;
     const int64_t start = uh_nanoseconds();
     if (++r->taken == r->n_chunks) unlink_from(&reads->queues[urgency], r);
@@ -242,14 +242,14 @@ static void serve(reader *self, request *r) {
         for (int32_t i = 0; i < n; i++) r->found[chunk->part + i] ^= crcs[i];
     }
     if (--r->under_way || r->taken < r->n_chunks) return;
-    if (!r->status && (r->part = damaged_part(r)) >= 0) r->status = UH_READ_DAMAGED;
+    if (!r->status && (r->part = damaged_part(r)) >= 0) r->status = UH_IO_DAMAGED;
     end(reads, r);
 }
 
 UH_THREAD_MAIN(reader_main) {
     reader *self = argument;
     request *r;
-    uh_run_at_once(); /* the disk is idle until who has its answer asks for the next */
+    uh_raise_thread_priority(); /* the disk is idle until who has its answer asks for the next */
     uh_lock(&self->reads->mutex);
     while ((r = await_turn(self->reads))) serve(self, r);
     uh_unlock(&self->reads->mutex);
@@ -258,14 +258,14 @@ UH_THREAD_MAIN(reader_main) {
 
 /* ---- for everybody ------------------------------------------------------------------------------------------------ */
 
-uh_reads *uh_reads_open(int readers, uh_read_instead instead) {
+uh_io_pool *uh_io_open(int readers, uh_read_hook hook) {
     if (readers < 1) readers = 1;
-    uh_reads *reads = calloc(1, sizeof *reads + (size_t)readers * sizeof(reader));
+    uh_io_pool *reads = calloc(1, sizeof *reads + (size_t)readers * sizeof(reader));
     if (!reads) return NULL;
     uh_mutex_init(&reads->mutex);
     uh_condition_init(&reads->work);
     uh_condition_init(&reads->ends);
-    reads->instead = instead;
+    reads->hook = hook;
     reads->n_slots = SLOTS;
     reads->next_id = 1;
     reads->slots = calloc(SLOTS, sizeof *reads->slots);
@@ -280,12 +280,12 @@ uh_reads *uh_reads_open(int readers, uh_read_instead instead) {
         if (failed) break;
     }
     if (reads->readers == readers) return reads;
-    uh_reads_close(reads);
+    uh_io_close(reads);
     return NULL;
 }
 
-int64_t uh_reads_submit(uh_reads *reads, int32_t urgency, const uh_read_part *parts, int32_t n_parts,
-                        const uh_read_run *runs, int32_t n_runs, const uh_read_chunk *chunks, int32_t n_chunks) {
+int64_t uh_io_submit(uh_io_pool *reads, int32_t urgency, const uh_io_part *parts, int32_t n_parts,
+                        const uh_io_run *runs, int32_t n_runs, const uh_io_chunk *chunks, int32_t n_chunks) {
     const size_t part_bytes = (size_t)n_parts * sizeof *parts, run_bytes = (size_t)n_runs * sizeof *runs;
     const size_t chunk_bytes = (size_t)n_chunks * sizeof *chunks, found_bytes = (size_t)n_parts * sizeof(uint32_t);
     request *r = calloc(1, sizeof *r + part_bytes + run_bytes + chunk_bytes + found_bytes);
@@ -313,7 +313,7 @@ int64_t uh_reads_submit(uh_reads *reads, int32_t urgency, const uh_read_part *pa
     return id;
 }
 
-int uh_reads_cancel(uh_reads *reads, int64_t id) {
+int uh_io_cancel(uh_io_pool *reads, int64_t id) {
     uh_lock(&reads->mutex);
     request *r = find(reads, id);
     const int possible = r && r->taken < r->n_chunks;
@@ -324,7 +324,7 @@ int uh_reads_cancel(uh_reads *reads, int64_t id) {
     return possible;
 }
 
-void uh_reads_demand(uh_reads *reads, int64_t id) {
+void uh_io_demand(uh_io_pool *reads, int64_t id) {
     uh_lock(&reads->mutex);
     request *r = find(reads, id);
     if (r && r->urgency != UH_DEMAND) {
@@ -339,7 +339,7 @@ void uh_reads_demand(uh_reads *reads, int64_t id) {
     if (rouse) uh_wake_one(&reads->work);
 }
 
-int64_t uh_reads_left(uh_reads *reads, int64_t id) {
+int64_t uh_io_left(uh_io_pool *reads, int64_t id) {
     uh_lock(&reads->mutex);
     const request *r = find(reads, id);
     const int64_t left = r ? left_of(r) : 0;
@@ -347,7 +347,7 @@ int64_t uh_reads_left(uh_reads *reads, int64_t id) {
     return left;
 }
 
-void uh_reads_look(uh_reads *reads, uh_reads_state *state) {
+void uh_io_look(uh_io_pool *reads, uh_io_state *state) {
     memset(state, 0, sizeof *state);
     uh_lock(&reads->mutex);
     const int64_t now = uh_nanoseconds();
@@ -362,7 +362,7 @@ void uh_reads_look(uh_reads *reads, uh_reads_state *state) {
     uh_unlock(&reads->mutex);
 }
 
-int32_t uh_reads_take(uh_reads *reads, uh_read_end *ends, int32_t most, int wait) {
+int32_t uh_io_completed(uh_io_pool *reads, uh_io_completion *ends, int32_t most, int wait) {
     int32_t n = 0;
     request *r;
     uh_lock(&reads->mutex);
@@ -375,14 +375,14 @@ int32_t uh_reads_take(uh_reads *reads, uh_read_end *ends, int32_t most, int wait
         unlink_from(&reads->ended, r);
         reads->slots[r->id % reads->n_slots] = NULL;
         reads->held--;
-        ends[n++] = (uh_read_end){r->id, r->ns, r->status, r->error, r->part, 0};
+        ends[n++] = (uh_io_completion){r->id, r->ns, r->status, r->error, r->part, 0};
         free(r);
     }
     uh_unlock(&reads->mutex);
     return n;
 }
 
-int uh_reads_listen(uh_reads *reads, int on) {
+int uh_io_listen(uh_io_pool *reads, int on) {
     uh_lock(&reads->mutex);
     if (on && !reads->events) reads->events = calloc(EVENTS, sizeof *reads->events);
     reads->listening = on && reads->events;
@@ -392,7 +392,7 @@ int uh_reads_listen(uh_reads *reads, int on) {
     return failed ? -1 : 0;
 }
 
-int32_t uh_reads_events(uh_reads *reads, uh_read_event *events, int32_t most) {
+int32_t uh_io_events(uh_io_pool *reads, uh_io_event *events, int32_t most) {
     uh_lock(&reads->mutex);
     const int32_t n = reads->n_events < most ? reads->n_events : most;
     if (n) {
@@ -404,7 +404,7 @@ int32_t uh_reads_events(uh_reads *reads, uh_read_event *events, int32_t most) {
     return n;
 }
 
-void uh_reads_stop(uh_reads *reads) {
+void uh_io_stop(uh_io_pool *reads) {
     uh_lock(&reads->mutex);
     const int first = !reads->stopping;
     reads->stopping = 1;
@@ -422,10 +422,10 @@ void uh_reads_stop(uh_reads *reads) {
     uh_unlock(&reads->mutex);
 }
 
-void uh_reads_close(uh_reads *reads) {
-    uh_reads_stop(reads);
+void uh_io_close(uh_io_pool *reads) {
+    uh_io_stop(reads);
     for (int64_t i = 0; reads->slots && i < reads->n_slots; i++) free(reads->slots[i]);
-    for (int32_t i = 0; i < reads->readers; i++) uh_desk_close(&reads->reader[i].desk);
+    for (int32_t i = 0; i < reads->readers; i++) uh_desk_close(&reads->reader[i].scratch);
     uh_condition_destroy(&reads->ends);
     uh_condition_destroy(&reads->work);
     uh_mutex_destroy(&reads->mutex);

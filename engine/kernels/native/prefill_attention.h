@@ -17,7 +17,7 @@ enum {
 
 typedef struct {
     uh_context *context;
-    const uh_span *span;
+    const uh_prefill *span;
     int32_t share, tokens, parts, rows, padded; /* queries per key head; tokens per unit; units per head; queries */
 } attention;
 
@@ -50,7 +50,7 @@ UH_INLINE float widened(const void *rows, int32_t bits, int64_t at) {
 }
 
 /* A block of n keys, turned round, and of n values, filled up with zeros. */
-UH_TARGET static void take_block(const attention *a, const room *r, const uh_piece *piece, int64_t from, int32_t n) {
+UH_TARGET static void take_block(const attention *a, const room *r, const uh_kv_piece *piece, int64_t from, int32_t n) {
     const int32_t dim = a->span->dim, bits = a->span->bits;
     for (int32_t k = 0; k < KEYS; k++)
         for (int32_t d = 0; d < dim; d++)
@@ -137,7 +137,7 @@ UH_TARGET static void weigh(float *scores, int32_t low, int32_t high, float *max
 
 /* The queries of one unit, and what was summed up for them; those that only fill up a group are zeros. */
 UH_TARGET static void start(const attention *a, const room *r, int32_t head, int32_t token, int32_t rows) {
-    const uh_span *s = a->span;
+    const uh_prefill *s = a->span;
     for (int32_t i = 0; i < a->rows; i++) {
         float *to = r->queries + (int64_t)i * s->dim;
         r->maxima[i] = -INFINITY, r->sums[i] = 0.0f;
@@ -152,7 +152,7 @@ UH_TARGET static void start(const attention *a, const room *r, int32_t head, int
 }
 
 UH_TARGET static void finish(const attention *a, const room *r, int32_t head, int32_t token, int32_t rows) {
-    const uh_span *s = a->span;
+    const uh_prefill *s = a->span;
     for (int32_t i = 0; i < rows; i++) {
         const int64_t query = (int64_t)head * a->share + i % a->share;
         float *to = s->out + ((int64_t)(token + i / a->share) * s->heads + query) * s->dim;
@@ -162,13 +162,13 @@ UH_TARGET static void finish(const attention *a, const room *r, int32_t head, in
 }
 
 /* The first key that the token at this position sees; it is the last one. */
-static int64_t first_seen(const uh_span *s, int64_t position) {
+static int64_t first_seen(const uh_prefill *s, int64_t position) {
     return s->window && position >= s->window ? position - s->window + 1 : 0;
 }
 
 /* One block of n keys, from key `base` on, for all queries of the unit. */
 UH_TARGET static void meet(const attention *a, const room *r, int32_t token, int32_t rows, int64_t base, int32_t n) {
-    const uh_span *s = a->span;
+    const uh_prefill *s = a->span;
     for (int32_t i = 0; i < rows; i += AT_ONCE) {
         float scores[AT_ONCE][KEYS];
         int32_t low[AT_ONCE], high[AT_ONCE], least = KEYS, most = 0;
@@ -192,7 +192,7 @@ UH_TARGET static void meet(const attention *a, const room *r, int32_t token, int
 
 UH_TARGET static void run_unit(void *argument, int32_t unit, int32_t lane) {
     const attention *a = argument;
-    const uh_span *s = a->span;
+    const uh_prefill *s = a->span;
     const int32_t head = unit / a->parts, token = unit % a->parts * a->tokens;
     const int32_t tokens = uh_least(a->tokens, s->tokens - token), rows = tokens * a->share;
     const int64_t first = first_seen(s, s->start + token), end = s->start + token + tokens;
@@ -200,7 +200,7 @@ UH_TARGET static void run_unit(void *argument, int32_t unit, int32_t lane) {
     start(a, &r, head, token, rows);
     int64_t at = 0; /* the first key of the piece */
     for (int32_t p = 0; p < s->pieces && at < end; at += s->piece[p++].rows) {
-        const uh_piece *piece = &s->piece[p];
+        const uh_kv_piece *piece = &s->piece[p];
         for (int64_t k = first > at ? first - at : 0; k < piece->rows && at + k < end; k += KEYS) {
             const int32_t n = piece->rows - k < KEYS ? (int32_t)(piece->rows - k) : KEYS;
             take_block(a, &r, piece, head * piece->stride + k * s->dim, n);
@@ -210,7 +210,7 @@ UH_TARGET static void run_unit(void *argument, int32_t unit, int32_t lane) {
     finish(a, &r, head, token, rows);
 }
 
-UH_TARGET static int attend_many(uh_context *context, const uh_span *span) {
+UH_TARGET static int attend_many(uh_context *context, const uh_prefill *span) {
     attention a = {.context = context, .span = span, .share = span->heads / span->kv_heads};
     a.tokens = a.share < QUERIES ? QUERIES / a.share : 1;
     a.tokens = uh_least(a.tokens, span->tokens);

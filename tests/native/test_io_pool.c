@@ -2,7 +2,7 @@
 #if !defined(_WIN32)
 #define _DEFAULT_SOURCE
 #endif
-#include "reads.h"
+#include "io_pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,51 +70,51 @@ static void await_begun(int reads) {
 /* ---- requests ----------------------------------------------------------------------------------------------------- */
 
 /* EXPERT pages from `page` on, in two parts, as chunks of a page; wrong: with a checksum that is not theirs. */
-static int64_t ask(uh_reads *reads, int urgency, int page, uint8_t *to, int wrong) {
+static int64_t ask(uh_io_pool *reads, int urgency, int page, uint8_t *to, int wrong) {
     const int64_t first = 2 * PAGE, second = (EXPERT - 2) * PAGE, at = (int64_t)page * PAGE;
-    const uh_read_part parts[2] = {
+    const uh_io_part parts[2] = {
         {to, first, uh_crc32(-1, 0, content + at, first)},
         {to + first, second, uh_crc32(-1, 0, content + at + first, second) ^ (uint32_t)wrong},
     };
-    const uh_read_run run = {0, at, 0};
-    uh_read_chunk chunks[EXPERT];
+    const uh_io_run run = {0, at, 0};
+    uh_io_chunk chunks[EXPERT];
     for (int i = 0; i < EXPERT; i++)
-        chunks[i] = (uh_read_chunk){(int64_t)i * PAGE, PAGE, (int64_t)(i < 2 ? i : i - 2) * PAGE, 0, i >= 2};
-    return uh_reads_submit(reads, urgency, parts, 2, &run, 1, chunks, EXPERT);
+        chunks[i] = (uh_io_chunk){(int64_t)i * PAGE, PAGE, (int64_t)(i < 2 ? i : i - 2) * PAGE, 0, i >= 2};
+    return uh_io_submit(reads, urgency, parts, 2, &run, 1, chunks, EXPERT);
 }
 
 /* Takes one end, which has to come. */
-static uh_read_end taken(uh_reads *reads) {
-    uh_read_end last = {0, 0, -1, 0, 0, 0};
-    check(uh_reads_take(reads, &last, 1, 1) == 1, "an end comes");
+static uh_io_completion taken(uh_io_pool *reads) {
+    uh_io_completion last = {0, 0, -1, 0, 0, 0};
+    check(uh_io_completed(reads, &last, 1, 1) == 1, "an end comes");
     return last;
 }
 
 static void order(void) {
     uint8_t *room = exactly(4 * EXPERT * PAGE, 0);
-    uh_read_event events[64];
-    uh_reads_state state;
-    uh_reads *reads = uh_reads_open(1, from_memory);
+    uh_io_event events[64];
+    uh_io_state state;
+    uh_io_pool *reads = uh_io_open(1, from_memory);
     hold();
-    check(!uh_reads_listen(reads, 1), "events are written down");
+    check(!uh_io_listen(reads, 1), "events are written down");
     const int64_t expected = ask(reads, UH_PREFETCH, 0, room, 0);
     await_begun(1);
     const int64_t repair = ask(reads, UH_REPAIR, 6, room + EXPERT * PAGE, 0);
     const int64_t given_up = ask(reads, UH_PREFETCH, 12, room + 2 * EXPERT * PAGE, 0);
     const int64_t raised = ask(reads, UH_PREFETCH, 18, room + 3 * EXPERT * PAGE, 0);
-    uh_reads_demand(reads, raised);
-    check(uh_reads_cancel(reads, given_up) && !uh_reads_cancel(reads, given_up), "what waits is cancelled once");
-    check(!uh_reads_cancel(reads, 999) && !uh_reads_left(reads, 999), "who was never there is not");
-    uh_reads_look(reads, &state);
+    uh_io_demand(reads, raised);
+    check(uh_io_cancel(reads, given_up) && !uh_io_cancel(reads, given_up), "what waits is cancelled once");
+    check(!uh_io_cancel(reads, 999) && !uh_io_left(reads, 999), "who was never there is not");
+    uh_io_look(reads, &state);
     check(state.open == 3 && state.queued[UH_DEMAND] == EXPERT * PAGE && state.queued[UH_PREFETCH] == 5 * PAGE,
           "%d are open, %d bytes demanded, %d expected", (int)state.open, (int)state.queued[UH_DEMAND],
           (int)state.queued[UH_PREFETCH]);
     allow(100);
     const int64_t ids[4] = {given_up, raised, repair, expected};
     for (int i = 0; i < 4; i++) {
-        const uh_read_end last = taken(reads);
+        const uh_io_completion last = taken(reads);
         check(last.id == ids[i], "end %d is that of %d, not %d", i, (int)last.id, (int)ids[i]);
-        check(last.status == (i ? UH_READ_WHOLE : UH_READ_CANCELLED), "end %d has status %d", i, last.status);
+        check(last.status == (i ? UH_IO_WHOLE : UH_IO_CANCELLED), "end %d has status %d", i, last.status);
     }
     for (int i = 0; i < 18; i++) {
         const int page = i < 1 ? 0 : i < 7 ? 17 + i : i < 13 ? i - 1 : i - 12;
@@ -123,21 +123,21 @@ static void order(void) {
     check(!memcmp(room, content, 2 * EXPERT * PAGE) &&
               !memcmp(room + 3 * EXPERT * PAGE, content + 18 * PAGE, EXPERT * PAGE),
           "the bytes are there");
-    check(uh_reads_events(reads, events, 10) == 10 && uh_reads_events(reads, events + 10, 54) == 8, "18 events");
+    check(uh_io_events(reads, events, 10) == 10 && uh_io_events(reads, events + 10, 54) == 8, "18 events");
     check(events[0].id == expected && events[1].id == raised && events[1].urgency == UH_DEMAND, "in their order");
-    uh_reads_look(reads, &state);
+    uh_io_look(reads, &state);
     check(!state.open && state.bytes[UH_DEMAND] == EXPERT * PAGE && state.bytes[UH_PREFETCH] == EXPERT * PAGE,
           "bytes are counted as what they were read as");
     check(state.busy_ns > 0 && state.busy_ns <= state.ns_since_open, "and time");
-    uh_read_end none;
-    check(!uh_reads_take(reads, &none, 1, 1), "nobody waits for what is not open");
-    uh_reads_close(reads);
+    uh_io_completion none;
+    check(!uh_io_completed(reads, &none, 1, 1), "nobody waits for what is not open");
+    uh_io_close(reads);
     release_all();
 }
 
 static void several(void) {
     uint8_t *room = exactly(3 * EXPERT * PAGE, 0);
-    uh_reads *reads = uh_reads_open(3, from_memory);
+    uh_io_pool *reads = uh_io_open(3, from_memory);
     hold();
     ask(reads, UH_PREFETCH, 0, room, 0);
     await_begun(2);
@@ -145,54 +145,54 @@ static void several(void) {
     await_begun(3);
     check(disk.order[2] == 6, "a demand finds a reader free, the third read is of page %d", disk.order[2]);
     const int64_t last = ask(reads, UH_PREFETCH, 12, room + 2 * EXPERT * PAGE, 0);
-    check(uh_reads_left(reads, last) == EXPERT * PAGE, "nobody has begun the last");
+    check(uh_io_left(reads, last) == EXPERT * PAGE, "nobody has begun the last");
     allow(5);
     await_begun(8);
     for (int i = 3; i < 8; i++) check(disk.order[i] >= 7 && disk.order[i] < 12, "read %d of page %d", i, disk.order[i]);
     allow(100);
-    for (int i = 0; i < 3; i++) check(taken(reads).status == UH_READ_WHOLE, "whole");
-    uh_reads_close(reads);
+    for (int i = 0; i < 3; i++) check(taken(reads).status == UH_IO_WHOLE, "whole");
+    uh_io_close(reads);
     release_all();
 }
 
 static void failures(void) {
     uint8_t *room = exactly(EXPERT * PAGE, 0);
-    uh_reads *reads = uh_reads_open(2, from_memory);
+    uh_io_pool *reads = uh_io_open(2, from_memory);
     hold();
     allow(1000);
     ask(reads, UH_DEMAND, CUT_PAGE - EXPERT, room, 0); /* the page that is refused is its last */
-    uh_read_end last = taken(reads);
-    check(last.status == UH_READ_REFUSED && last.error == REFUSAL, "status %d, error %d", last.status, last.error);
+    uh_io_completion last = taken(reads);
+    check(last.status == UH_IO_REFUSED && last.error == REFUSAL, "status %d, error %d", last.status, last.error);
     ask(reads, UH_DEMAND, CUT_PAGE, room, 0);
     last = taken(reads);
-    check(last.status == UH_READ_SHORT, "a short read has status %d", last.status);
+    check(last.status == UH_IO_SHORT, "a short read has status %d", last.status);
     ask(reads, UH_PREFETCH, 8, room, 1);
     last = taken(reads);
-    check(last.status == UH_READ_DAMAGED && last.part == 1, "status %d, part %d", last.status, last.part);
+    check(last.status == UH_IO_DAMAGED && last.part == 1, "status %d, part %d", last.status, last.part);
     ask(reads, UH_PREFETCH, 8, room, 0);
     last = taken(reads);
-    check(last.status == UH_READ_WHOLE && last.ns > 0, "it goes on after all that");
+    check(last.status == UH_IO_WHOLE && last.ns > 0, "it goes on after all that");
 
     allow(disk.begun);
     const int begun = disk.begun;
     const int64_t first = ask(reads, UH_DEMAND, 0, room, 0);
     await_begun(begun + 2);
-    check(uh_reads_cancel(reads, first), "under way and cancelled");
-    check(!uh_reads_take(reads, &last, 1, 0), "but not ended");
+    check(uh_io_cancel(reads, first), "under way and cancelled");
+    check(!uh_io_completed(reads, &last, 1, 0), "but not ended");
     allow(1000);
     last = taken(reads);
-    check(last.status == UH_READ_CANCELLED, "it has status %d", last.status);
+    check(last.status == UH_IO_CANCELLED, "it has status %d", last.status);
     check(disk.begun == begun + 2, "%d more reads", disk.begun - begun - 2);
-    uh_reads_stop(reads);
+    uh_io_stop(reads);
     check(!ask(reads, UH_DEMAND, 0, room, 0), "no more after the end");
-    uh_reads_close(reads);
+    uh_io_close(reads);
     release_all();
 }
 
 /* ---- everything at once ------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    uh_reads *reads;
+    uh_io_pool *reads;
     uint8_t *room;
     int number;
     _Atomic int *left;
@@ -206,9 +206,9 @@ UH_THREAD_MAIN(talk) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         const int what = (int)(state >> 33) % 8, other = (int)(state >> 40) % (i + 1);
         ids[i] = ask(self->reads, what % 3, 6 * ((int)(state >> 50) % 6), self->room + (size_t)i * EXPERT * PAGE, 0);
-        if (what == 3) uh_reads_cancel(self->reads, ids[other]);
-        if (what == 4) uh_reads_demand(self->reads, ids[other]);
-        if (what == 5) uh_reads_left(self->reads, ids[other]);
+        if (what == 3) uh_io_cancel(self->reads, ids[other]);
+        if (what == 4) uh_io_demand(self->reads, ids[other]);
+        if (what == 5) uh_io_left(self->reads, ids[other]);
     }
     --*self->left;
     return UH_THREAD_END;
@@ -216,11 +216,11 @@ UH_THREAD_MAIN(talk) {
 
 static void stress(void) {
     static uint8_t room[TALKERS][SAYINGS * EXPERT * PAGE];
-    uh_reads_state state;
+    uh_io_state state;
     hold();
     allow(1 << 30);
     for (int readers = 1; readers <= 4; readers += 3) {
-        uh_reads *reads = uh_reads_open(readers, from_memory);
+        uh_io_pool *reads = uh_io_open(readers, from_memory);
         talker talkers[TALKERS];
         uh_thread threads[TALKERS];
         _Atomic int left = TALKERS;
@@ -230,25 +230,25 @@ static void stress(void) {
             uh_thread_start(&threads[i], talk, &talkers[i]);
         }
         do {
-            uh_read_end some[16];
-            const int n = uh_reads_take(reads, some, 16, 1);
+            uh_io_completion some[16];
+            const int n = uh_io_completed(reads, some, 16, 1);
             for (int i = 0; i < n; i++) {
-                whole += some[i].status == UH_READ_WHOLE;
-                cancelled += some[i].status == UH_READ_CANCELLED;
+                whole += some[i].status == UH_IO_WHOLE;
+                cancelled += some[i].status == UH_IO_CANCELLED;
             }
             ends += n;
-            uh_reads_look(reads, &state);
+            uh_io_look(reads, &state);
         } while (left || state.open || ends < TALKERS * SAYINGS);
         for (int i = 0; i < TALKERS; i++) uh_thread_join(threads[i]);
         check(ends == TALKERS * SAYINGS && whole + cancelled == ends, "%d ends, %d whole, %d cancelled", ends, whole,
               cancelled);
         check(whole > 0, "some were read");
-        uh_reads_close(reads);
+        uh_io_close(reads);
     }
     for (int i = 0; i < 40; i++) { /* closed with requests in every state */
-        uh_reads *reads = uh_reads_open(1 + i % 4, from_memory);
+        uh_io_pool *reads = uh_io_open(1 + i % 4, from_memory);
         for (int j = 0; j < i % 5; j++) ask(reads, j % 3, 6 * j, room[0] + (size_t)j * EXPERT * PAGE, 0);
-        uh_reads_close(reads);
+        uh_io_close(reads);
     }
 }
 
@@ -289,42 +289,42 @@ static void files(int mode) {
     if (file == -1) return;
     uint8_t *room = exactly(sizeof content + PAGE, 0), *memory = exactly(4 * PAGE, 0);
     room += -(uintptr_t)room % PAGE;
-    uh_desk desk = {0};
+    uh_io_scratch scratch = {0};
     int32_t error = 0;
     const uh_slice all = {room, whole}, two[2] = {{memory, PAGE}, {memory + PAGE, 3 * PAGE}};
-    uh_reads *reads = uh_reads_open(2, NULL);
-    const uh_read_part parts[2] = {{room, 16 * PAGE, uh_crc32(-1, 0, content + PAGE, 16 * PAGE)},
+    uh_io_pool *reads = uh_io_open(2, NULL);
+    const uh_io_part parts[2] = {{room, 16 * PAGE, uh_crc32(-1, 0, content + PAGE, 16 * PAGE)},
                                    {room + 16 * PAGE, PAGE, uh_crc32(-1, 0, content + 17 * PAGE, PAGE)}};
-    const uh_read_run run = {file, PAGE, mode};
-    const uh_read_chunk chunks[2] = {{0, 16 * PAGE, 0, 0, 0}, {16 * PAGE, PAGE, 0, 0, 1}};
-    uh_reads_submit(reads, UH_DEMAND, parts, 2, &run, 1, chunks, 2);
-    uh_read_end last = taken(reads);
-    check(last.status == UH_READ_WHOLE, "from a file: status %d, error %d", last.status, last.error);
+    const uh_io_run run = {file, PAGE, mode};
+    const uh_io_chunk chunks[2] = {{0, 16 * PAGE, 0, 0, 0}, {16 * PAGE, PAGE, 0, 0, 1}};
+    uh_io_submit(reads, UH_DEMAND, parts, 2, &run, 1, chunks, 2);
+    uh_io_completion last = taken(reads);
+    check(last.status == UH_IO_WHOLE, "from a file: status %d, error %d", last.status, last.error);
     check(!memcmp(room, content + PAGE, 17 * PAGE), "the bytes of the file");
-    const uh_read_run behind = {file, 40 * PAGE, mode};
-    uh_reads_submit(reads, UH_DEMAND, parts, 2, &behind, 1, chunks, 2);
+    const uh_io_run behind = {file, 40 * PAGE, mode};
+    uh_io_submit(reads, UH_DEMAND, parts, 2, &behind, 1, chunks, 2);
     last = taken(reads);
-    check(last.status == UH_READ_SHORT, "behind the end: status %d, error %d", last.status, last.error);
-    const uh_read_run nowhere = {-1, 0, mode};
-    uh_reads_submit(reads, UH_DEMAND, parts, 2, &nowhere, 1, chunks, 2);
+    check(last.status == UH_IO_SHORT, "behind the end: status %d, error %d", last.status, last.error);
+    const uh_io_run nowhere = {-1, 0, mode};
+    uh_io_submit(reads, UH_DEMAND, parts, 2, &nowhere, 1, chunks, 2);
     last = taken(reads);
-    check(last.status == UH_READ_REFUSED && last.error, "no file: status %d, error %d", last.status, last.error);
-    uh_reads_close(reads);
+    check(last.status == UH_IO_REFUSED && last.error, "no file: status %d, error %d", last.status, last.error);
+    uh_io_close(reads);
 #if defined(SELFTEST_INSIDE)
-    check(uh_file_read(file, mode, 0, &all, 1, &desk, &error) == whole && !memcmp(room, content, sizeof content), "whole");
-    check(uh_file_read(file, mode, 3 * PAGE, two, 2, &desk, &error) == 4 * PAGE, "into two buffers");
+    check(uh_file_read(file, mode, 0, &all, 1, &scratch, &error) == whole && !memcmp(room, content, sizeof content), "whole");
+    check(uh_file_read(file, mode, 3 * PAGE, two, 2, &scratch, &error) == 4 * PAGE, "into two buffers");
     check(!memcmp(memory, content + 3 * PAGE, 4 * PAGE), "one behind the other");
-    check(uh_file_read(file, mode, whole - PAGE, two, 2, &desk, &error) == PAGE, "cut short");
-    check(uh_file_read(file, mode, whole + PAGE, two, 2, &desk, &error) == 0, "nothing there");
-    uh_desk_close(&desk);
+    check(uh_file_read(file, mode, whole - PAGE, two, 2, &scratch, &error) == PAGE, "cut short");
+    check(uh_file_read(file, mode, whole + PAGE, two, 2, &scratch, &error) == 0, "nothing there");
+    uh_desk_close(&scratch);
 #else
-    (void)all, (void)two, (void)desk, (void)error;
+    (void)all, (void)two, (void)scratch, (void)error;
 #endif
     close_file(file);
     release_all();
 }
 
-void test_reads(void) {
+void test_io_pool(void) {
     group("readers");
     reseed(12);
     for (size_t i = 0; i < sizeof content; i++) content[i] = (uint8_t)random_bits();

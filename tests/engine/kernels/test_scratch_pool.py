@@ -7,13 +7,13 @@ import threading
 import torch
 
 from engine.kernels.memory import OWN_MAPPING
-from engine.kernels.rooms import FLOAT, Rooms
+from engine.kernels.scratch_pool import FLOAT, ScratchPool
 
 LARGE = OWN_MAPPING // FLOAT  # numbers, as few as have a room
 
 
 def test_a_room_is_used_again_once_nobody_has_a_view_of_it() -> None:
-    rooms = Rooms()
+    rooms = ScratchPool()
     first = rooms.floats(4, LARGE)
     address, row = first.data_ptr(), first[1]
     row.fill_(7)
@@ -27,7 +27,7 @@ def test_a_room_is_used_again_once_nobody_has_a_view_of_it() -> None:
 
 
 def test_a_smaller_need_takes_the_smallest_room_that_is_large_enough() -> None:
-    rooms = Rooms()
+    rooms = ScratchPool()
     small, large = rooms.floats(2 * LARGE), rooms.floats(5 * LARGE)
     at = small.data_ptr()
     del small, large
@@ -36,7 +36,7 @@ def test_a_smaller_need_takes_the_smallest_room_that_is_large_enough() -> None:
 
 
 def test_rooms_made_for_fewer_tokens_are_not_kept_beside_larger_ones() -> None:
-    rooms = Rooms()
+    rooms = ScratchPool()
     rooms.floats(2 * LARGE)
     made = rooms.floats(3 * LARGE)
     assert rooms.free == 0
@@ -45,7 +45,7 @@ def test_rooms_made_for_fewer_tokens_are_not_kept_beside_larger_ones() -> None:
 
 
 def test_small_results_are_torchs_own() -> None:
-    rooms = Rooms()
+    rooms = ScratchPool()
     found = rooms.floats(3, 5)
     assert (found.shape, found.dtype, found.is_contiguous()) == ((3, 5), torch.float32, True)
     del found
@@ -53,7 +53,7 @@ def test_small_results_are_torchs_own() -> None:
 
 
 def test_other_types_are_torchs_own() -> None:
-    rooms = Rooms()
+    rooms = ScratchPool()
     found = rooms.like(torch.zeros(1, dtype=torch.bfloat16), 2, LARGE)
     assert (found.shape, found.dtype) == ((2, LARGE), torch.bfloat16)
     del found
@@ -61,7 +61,7 @@ def test_other_types_are_torchs_own() -> None:
 
 
 def test_clearing_lets_go_of_what_is_free_now_and_of_what_is_in_use_later() -> None:
-    rooms = Rooms()
+    rooms = ScratchPool()
     rooms.floats(LARGE)
     used = rooms.floats(2 * LARGE)
     used.fill_(3)
@@ -73,7 +73,7 @@ def test_clearing_lets_go_of_what_is_free_now_and_of_what_is_in_use_later() -> N
 
 
 def test_they_can_be_written_to_outside_of_inference_though_taken_within() -> None:
-    rooms = Rooms()
+    rooms = ScratchPool()
     with torch.inference_mode():
         address = rooms.floats(LARGE).data_ptr()
     again = rooms.floats(LARGE)
@@ -82,7 +82,7 @@ def test_they_can_be_written_to_outside_of_inference_though_taken_within() -> No
 
 
 def test_threads_never_have_the_same_room() -> None:
-    rooms = Rooms()
+    rooms = ScratchPool()
     wrong = []
 
     def use(mine: int) -> None:

@@ -19,7 +19,7 @@ from engine.kernels.memory import OWN_MAPPING, huge
 FLOAT = 4  # bytes
 
 
-class Rooms:
+class ScratchPool:
     """Blocks of memory, each lent to one tensor at a time, until nothing refers to that tensor or a view of it.
 
     Thread-safe. What is small torch has from the heap.
@@ -75,4 +75,4 @@ class Rooms:
                 self._free.append(block)
 
 
-ROOMS = Rooms()
+SCRATCH = ScratchPool()

@@ -1,16 +1,16 @@
-/* What a shelf keeps of an expert: for shelf.c, who holds it, and fetch.c, who reads it. */
-#ifndef UH_SHELF_INTERNAL_H
-#define UH_SHELF_INTERNAL_H
+/* What a cache keeps of an expert: for expert_cache.c, who holds it, and fetch.c, who reads it. */
+#ifndef UH_EXPERT_CACHE_INTERNAL_H
+#define UH_EXPERT_CACHE_INTERNAL_H
 
-#include "shelf.h"
+#include "expert_cache.h"
 
 typedef struct uh_plan uh_plan;
 struct uh_plan {
     uh_plan *next;
     int32_t parts, n_runs, n_chunks;
     int64_t crcs[UH_PARTS]; /* by part */
-    uh_read_run *runs;
-    uh_read_chunk *chunks;
+    uh_io_run *runs;
+    uh_io_chunk *chunks;
 };
 
 typedef struct {
@@ -27,13 +27,13 @@ typedef struct {
     int32_t pins, arriving, surplus, urgency;
 } uh_item;
 
-struct uh_shelf {
-    uh_room room;
-    uh_reads *reads;
-    uh_leaving leaving;
-    uh_shelf_victim victim;
-    uh_shelf_told told;
-    uh_shelf_plan plan;
+struct uh_cache {
+    uh_arena arena;
+    uh_io_pool *reads;
+    uh_eviction eviction;
+    uh_cache_choose_victim victim;
+    uh_cache_residency_changed told;
+    uh_cache_plan_read plan;
     int32_t *under_way, *last; /* experts: on their way, and those that leave last */
     int32_t n_under_way, n_last, n;
     uh_item items[];

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.native import NativeKernel
-from engine.kernels.rooms import ROOMS
+from engine.kernels.scratch_pool import SCRATCH
 
 BITS = {torch.float32: 32, torch.bfloat16: 16}
 
@@ -42,7 +42,7 @@ class _Span(ctypes.Structure):
     )
 
 
-def attend_many(
+def prefill_attention(
     kernel: NativeKernel,
     q: Tensor,
     pieces: Sequence[tuple[Tensor, ...]],
@@ -75,8 +75,8 @@ def attend_many(
         piece.keys, piece.values, piece.stride, piece.rows = (
             keys.data_ptr(), values.data_ptr(), keys.stride(0), keys.shape[1],
         )  # fmt: skip
-    out = ROOMS.floats(tokens, heads * dim)
-    kernel.attend_many(
+    out = SCRATCH.floats(tokens, heads * dim)
+    kernel.prefill_attention(
         _Span(
             q.data_ptr(), None if sinks is None else sinks.data_ptr(), out.data_ptr(), made, q.stride(0), rows - tokens,
             window or 0, len(pieces), BITS[dtype], tokens, heads, kv_heads, dim, scale,

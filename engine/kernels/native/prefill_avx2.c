@@ -2,9 +2,9 @@
 #if defined(__x86_64__)
 #define UH_WITH_AVX2
 #include "heads.h"
-#include "span.h"
+#include "prefill_attention.h"
 
-int uh_attend_many_avx2(uh_context *context, const uh_span *span) { return attend_many(context, span); }
+int uh_attend_many_avx2(uh_context *context, const uh_prefill *span) { return attend_many(context, span); }
 void uh_finish_heads_avx2(void *heads, int32_t unit, int32_t lane) { finish_some(heads, unit, lane); }
 
 #else

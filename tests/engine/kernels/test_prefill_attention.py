@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.kernels.attend import attend_many
 from engine.kernels.native import NativeKernel
+from engine.kernels.prefill_attention import prefill_attention
 from engine.models.state import RowsState
 
 MakeKernel = Callable[..., NativeKernel]
@@ -59,27 +59,27 @@ def test_softmax_of_every_token_over_what_it_sees(
     sinks = torch.randn(kv_heads * share) * 3 if sunk else None
     first = 0 if window is None else max(0, past - window + 1)
     pieces = state_of(k, v, dtype, past).views(first)
-    ours = attend_many(make_kernel(2), q, pieces, dim**-0.5, window, sinks)
+    ours = prefill_attention(make_kernel(2), q, pieces, dim**-0.5, window, sinks)
     oracle = written_out(q, k, v, dim**-0.5, window, sinks)
     assert (ours - oracle).norm() <= 1e-5 * oracle.norm() + 1e-6
 
 
 def test_same_bits_for_any_number_of_threads(make_kernel: MakeKernel) -> None:
     q, k, v = torch.randn(300, 8, 64), torch.randn(2, 300, 64), torch.randn(2, 300, 64)
-    alone = attend_many(make_kernel(1), q, [(k, v)], 0.1)
-    assert torch.equal(attend_many(make_kernel(3), q, [(k, v)], 0.1), alone)
+    alone = prefill_attention(make_kernel(1), q, [(k, v)], 0.1)
+    assert torch.equal(prefill_attention(make_kernel(3), q, [(k, v)], 0.1), alone)
 
 
 def test_large_scores_and_what_is_not_finite(make_kernel: MakeKernel) -> None:
     torch.manual_seed(1)  # one draw in a hundred has two rows so close that float32 cannot tell which is the nearer
     q, k, v = torch.randn(70, 2, 32), torch.randn(1, 70, 32), torch.randn(1, 70, 32)
     kernel = make_kernel()
-    far = attend_many(kernel, q * 1e4, [(k, v)], 1.0)
+    far = prefill_attention(kernel, q * 1e4, [(k, v)], 1.0)
     oracle = written_out(q * 1e4, k, v, 1.0, None, None)
     assert (far - oracle).norm() <= 1e-4 * oracle.norm()
-    clean = attend_many(kernel, q, [(k, v)], 0.2)
+    clean = prefill_attention(kernel, q, [(k, v)], 0.2)
     q[40, 1, 3] = float("nan")
-    dirty = attend_many(kernel, q, [(k, v)], 0.2)
+    dirty = prefill_attention(kernel, q, [(k, v)], 0.2)
     assert dirty[40, 32:].isnan().all()
     dirty[40, 32:] = clean[40, 32:]
     assert torch.equal(dirty, clean)
@@ -100,4 +100,4 @@ def test_bad_calls_are_refused_before_any_address_is_used(make_kernel: MakeKerne
         (q, k, k, torch.randn(3)),
     ):
         with pytest.raises(ValueError, match=r"^(q |keys|sinks|the rows)"):
-            attend_many(kernel, wrong_q, [(wrong_k, wrong_v)], 1.0, None, sinks)
+            prefill_attention(kernel, wrong_q, [(wrong_k, wrong_v)], 1.0, None, sinks)

@@ -2,14 +2,14 @@
 #if defined(__linux__)
 #define _GNU_SOURCE
 #endif
-#include "prompt.h"
+#include "thread_priority.h"
 
 #include <stdint.h>
 
 #if defined(_WIN32)
 #include <windows.h>
 
-void uh_run_at_once(void) { SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_ABOVE_NORMAL); }
+void uh_raise_thread_priority(void) { SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_ABOVE_NORMAL); }
 
 #elif defined(__linux__)
 #include <sched.h>
@@ -28,7 +28,7 @@ typedef struct {
     uint64_t runtime, deadline, period;
 } attributes;
 
-void uh_run_at_once(void) {
+void uh_raise_thread_priority(void) {
     if (sched_getscheduler(0) != SCHED_OTHER) return;
     attributes wanted = {.size = sizeof wanted, .policy = SCHED_OTHER, .nice = getpriority(PRIO_PROCESS, 0)};
     wanted.runtime = TURN_NS;
@@ -36,5 +36,5 @@ void uh_run_at_once(void) {
 }
 
 #else
-void uh_run_at_once(void) {}
+void uh_raise_thread_priority(void) {}
 #endif
