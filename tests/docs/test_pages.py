@@ -52,6 +52,13 @@ def test_every_source_file_is_named_by_its_whole_path(root: Path) -> None:
     assert not short, "\n".join(short)
 
 
+def test_the_drawing_has_every_package_of_the_engine(root: Path) -> None:
+    drawing = (root / "docs/architecture.md").read_text("utf-8").split("```")[1]
+    packages = {path.parent.name for path in root.glob("engine/*/__init__.py")}
+    drawn = set(re.findall(r"\w+", drawing))
+    assert packages <= drawn, f"missing: {packages - drawn}"
+
+
 def test_every_native_function_is_declared(root: Path) -> None:
     code = "".join(path.read_text("utf-8") for path in root.glob("engine/**/*.h"))
     for page, name in found(root, NATIVE):
