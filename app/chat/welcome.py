@@ -93,18 +93,18 @@ class Welcome(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus, and is scrolled to
         page = QWidget(self)
         page.setObjectName("page")
-        self._mark = mark = QLabel(page)
+        self.logo = mark = QLabel(page)
         sizes.show_logo(mark, 64)
         mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._title = make_label("", page, heading=1.75)
-        self._note = make_label("", page, "muted")
-        self._plan = make_label("", page, "muted")
-        self._examples = [Example(page) for _ in SMALL]
+        self.note = make_label("", page, "muted")
+        self.plan = make_label("", page, "muted")
+        self.examples = [Example(page) for _ in SMALL]
         grid = QGridLayout()
         grid.setSpacing(10)
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(1, 1)
-        for number, button in enumerate(self._examples):
+        for number, button in enumerate(self.examples):
             button.clicked.connect(self._clicked)
             grid.addWidget(button, number // 2, number % 2)
         inner = QWidget(page)
@@ -113,15 +113,15 @@ class Welcome(QScrollArea):
         column.setSpacing(12)
         column.addStretch(3)
         column.addWidget(mark)
-        for label in (self._title, self._note, self._plan):
+        for label in (self._title, self.note, self.plan):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(True)
         column.addWidget(self._title)
-        column.addWidget(self._note)
+        column.addWidget(self.note)
         column.addSpacing(4)
         column.addLayout(grid)
         column.addSpacing(4)
-        column.addWidget(self._plan)  # last: it is long, and what can be clicked is to be in sight
+        column.addWidget(self.plan)  # last: it is long, and what can be clicked is to be in sight
         column.addStretch(4)
         outer = QHBoxLayout(page)  # which, unlike a vertical one, asks for the height at the width that is really given
         outer.setContentsMargins(28, 12, 28, 12)
@@ -136,11 +136,11 @@ class Welcome(QScrollArea):
     def show_model(self, model: str, note: str, plan: tuple[str, ...], small: bool) -> None:
         """Describe the model. model: its title, empty for none. note: what it is for. plan: how it runs here."""
         self._title.setText(tr("What would you like to talk about?") if model else tr("Welcome to Underhill"))
-        self._note.setText(note)
-        self._note.setVisible(bool(note))
-        self._plan.setText(sentences(*plan))
-        self._plan.setVisible(bool(plan))
-        for button, example in zip(self._examples, map(tr, SMALL if small else LARGE)):
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+        self.plan.setText(sentences(*plan))
+        self.plan.setVisible(bool(plan))
+        for button, example in zip(self.examples, map(tr, SMALL if small else LARGE)):
             button.setProperty("prompt", example)
             button.setText(example)
             button.setAccessibleName(tr("Ask: {question}", question=example))
@@ -152,7 +152,7 @@ class Welcome(QScrollArea):
 
     def _fit(self) -> None:
         """Hide the logo where there is little height, so that the examples stay in sight."""
-        self._mark.setVisible(self.height() >= _HIGH * self.fontMetrics().lineSpacing())
+        self.logo.setVisible(self.height() >= _HIGH * self.fontMetrics().lineSpacing())
 
     @Slot()
     def _clicked(self) -> None:

@@ -53,10 +53,7 @@ class ModelDetailsDialog(QDialog):
                         enabled=not model.here and (fit is None or fit.pill != "too_big"))  # fmt: skip
             takes = tr("takes {size}", size=size(nbytes))
             title = _AS_IT_COMES if bits == 4 and (model.form or model.lost) else _TIERS[bits]
-            self.entries.append(
-                LibraryEntry(tr(title), takes, pill=fit.pill if fit is not None else "",
-                      sentence=fit.sentence if fit is not None else "", actions=[action], parent=page)
-            )  # fmt: skip
+            self.entries.append(LibraryEntry(tr(title), takes, fit=fit, actions=[action], parent=page))
             column.addWidget(self.entries[-1])
         if model.original:
             look = Action(tr("Look at it"), partial(self._look, model.original))

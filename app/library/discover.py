@@ -37,10 +37,10 @@ class DiscoverModels(LibrarySection):
         self.fitting = QCheckBox(tr("Only what fits"), self)
         bar = hbox((self.search, 1), self.fitting, spacing=14)
         self.head.addLayout(bar)
-        self._about = make_label("", self, "muted", wrap=True)
-        self.head.addWidget(self._about)
-        self._more = make_button(tr("Show more"), self, view_model.load_more)
-        self.foot.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.about = make_label("", self, "muted", wrap=True)
+        self.head.addWidget(self.about)
+        self.more = make_button(tr("Show more"), self, view_model.load_more)
+        self.foot.addWidget(self.more, 0, Qt.AlignmentFlag.AlignHCenter)
         self.again = make_button(tr("Try again"), self, self._look_again)
         self.foot.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
         self.to_setting = make_button(tr("Open the settings"), self, self._open_setting)
@@ -48,7 +48,7 @@ class DiscoverModels(LibrarySection):
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(_TYPING)
-        self._rest.timeout.connect(self._look)
+        self._rest.timeout.connect(self.look)
         self.search.textChanged.connect(self._rest.start)
         self.search.returnPressed.connect(self._entered)
         self.fitting.toggled.connect(self.refresh)
@@ -59,7 +59,8 @@ class DiscoverModels(LibrarySection):
         self.refresh()
 
     @Slot()
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Search for what is typed, unless it is what was searched for last."""
         self._rest.stop()
         if self.search.text().strip() != self._view_model.words:
             self._view_model.search(self.search.text())
@@ -70,7 +71,7 @@ class DiscoverModels(LibrarySection):
         if self._view_model.search_problem is not None:
             self._look_again()
         else:
-            self._look()
+            self.look()
 
     @Slot()
     def _look_again(self) -> None:
@@ -121,10 +122,10 @@ class DiscoverModels(LibrarySection):
             if shown and not left:
                 nothing = tr("None of these fits this computer.")
             shown = left
-        self._about.setText(what)
-        self._about.setVisible(bool(what))
-        self._more.setVisible(bool(s.words) and bool(s.results) and len(s.results) < s.matches)
-        self._more.setEnabled(not s.searching)
+        self.about.setText(what)
+        self.about.setVisible(bool(what))
+        self.more.setVisible(bool(s.words) and bool(s.results) and len(s.results) < s.matches)
+        self.more.setEnabled(not s.searching)
         failed = s.search_problem if s.words else None
         self.again.setVisible(failed is not None)
         self.to_setting.setVisible(failed is not None and str(failed.kind) in model_text.SETTINGS)
@@ -152,10 +153,8 @@ class DiscoverModels(LibrarySection):
             actions.append(Action(tr("Get"), partial(self._view_model.get, model), primary=fits, enabled=fits))
         whose = model.repo if self._view_model.words else ""  # of many that are called alike
         return LibraryEntry(
-            model.title, model_text.joined(whose, model_text.hub_facts(model)),
-            pill=model.fit.pill if model.fit is not None else "",
-            sentence=model.fit.sentence if model.fit is not None else "", note=sentences(model.about, model.lost),
-            actions=actions,
+            model.title, model_text.joined(whose, model_text.hub_facts(model)), fit=model.fit,
+            note=sentences(model.about, model.lost), actions=actions,
         )  # fmt: skip
 
 
@@ -182,9 +181,9 @@ class ExternalModels(LibrarySection):
     def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(tr("Models of other apps"), parent)
         self._view_model = view_model
-        self._look = make_button(tr("Look"), self, view_model.find)
+        self.look = make_button(tr("Look"), self, view_model.find)
         self._state = make_label("", self, "muted", wrap=True)
-        bar = hbox((self._state, 1), self._look, spacing=14)
+        bar = hbox((self._state, 1), self.look, spacing=14)
         self.head.addLayout(bar)
         view_model.found_changed.connect(self.refresh)
         self.refresh()
@@ -193,8 +192,8 @@ class ExternalModels(LibrarySection):
     def refresh(self) -> None:
         """Show the current state."""
         s = self._view_model
-        self._look.setEnabled(s.finding is None)
-        self._look.setText(tr("Look") if s.found is None else tr("Look again"))
+        self.look.setEnabled(s.finding is None)
+        self.look.setText(tr("Look") if s.found is None else tr("Look again"))
         if s.finding is not None:
             so_far = plural("1 so far", "%n so far", s.finding.done) if s.finding.done else ""
             self._state.setText(model_text.joined(s.finding.text, so_far))
@@ -210,8 +209,5 @@ class ExternalModels(LibrarySection):
 
     def _entry(self, model: protocol.FoundModel) -> LibraryEntry:
         actions = [Action(tr("Import…"), partial(self.wanted.emit, model), primary=True)] if model.can_open else []
-        sentence = model.why_not or (model.fit.sentence if model.fit is not None else "")
-        return LibraryEntry(
-            model.title, model_text.found_facts(model), pill=model.fit.pill if model.fit is not None else "",
-            sentence=sentence, actions=actions,
-        )  # fmt: skip
+        facts = model_text.found_facts(model)
+        return LibraryEntry(model.title, facts, fit=model.fit, sentence=model.why_not, actions=actions)

@@ -20,9 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.i18n.translate import tr
-from app.library.model_text import PILLS, unbroken
+from app.library.model_text import FIT_BADGES, unbroken
 from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.layouts import empty
+from engine import protocol
 
 
 @dataclass(frozen=True)
@@ -37,25 +38,26 @@ class Action:
 
 
 class LibraryEntry(QFrame):
-    """One model, download or folder. facts: a line below the title. sentence: why the pill, or what is wrong."""
+    """One model, download or folder. facts: a line below the title. sentence: why it fits, or what is wrong."""
 
     def __init__(
-        self, title: str, facts: str, *, pill: str = "", sentence: str = "", note: str = "",
+        self, title: str, facts: str, *, fit: protocol.Fit | None = None, sentence: str = "", note: str = "",
         actions: Sequence[Action] = (), progress: bool = False, parent: QWidget | None = None,
     ) -> None:  # fmt: skip
-        """pill: 'fits', 'slow', 'too_big' or ''. progress: with a bar."""
+        """fit: shown as a badge, with its sentence where none is given. progress: with a bar."""
         super().__init__(parent)
+        sentence = sentence or (fit.sentence if fit is not None else "")
         self.setObjectName("entry")
         self.title = title
         head = make_label(title, self, heading=1.08, selectable=True, wrap=True)
         top = hbox((head, 1), spacing=10)
-        if pill:
-            word = tr(PILLS[pill])
-            mark = make_label(word, self, "pill")
-            mark.setProperty("level", pill)
-            mark.setToolTip(sentence)
-            mark.setAccessibleName(tr("{pill}: {reason}", pill=word, reason=sentence))
-            top.addWidget(mark, 0, Qt.AlignmentFlag.AlignVCenter)
+        if fit is not None:
+            word = tr(FIT_BADGES[fit.pill])
+            badge = make_label(word, self, "badge")
+            badge.setProperty("level", fit.pill)
+            badge.setToolTip(sentence)
+            badge.setAccessibleName(tr("{pill}: {reason}", pill=word, reason=sentence))
+            top.addWidget(badge, 0, Qt.AlignmentFlag.AlignVCenter)
         self.facts = _muted(unbroken(facts), self)
         self.sentence = _muted(sentence, self)
         self.note = make_label(note, self, wrap=True)
@@ -165,8 +167,8 @@ class LibrarySection(QScrollArea):
         outer.addWidget(inner, 1000)
         outer.addStretch(1)
         self.setWidget(page)
-        self._nothing = make_label("", page, "muted", wrap=True)
-        self.foot.addWidget(self._nothing)
+        self.nothing = make_label("", page, "muted", wrap=True)
+        self.foot.addWidget(self.nothing)
         self.entries: list[LibraryEntry] = []
 
     def show_entries(self, entries: Sequence[LibraryEntry], nothing: str) -> None:
@@ -181,8 +183,8 @@ class LibrarySection(QScrollArea):
         again = next((entry for entry in self.entries if held is not None and entry.title == held), None)
         if again is not None:
             again.take_focus()
-        self._nothing.setText(nothing)
-        self._nothing.setVisible(not entries and bool(nothing))
+        self.nothing.setText(nothing)
+        self.nothing.setVisible(not entries and bool(nothing))
         QTimer.singleShot(0, self, partial(self.verticalScrollBar().setValue, at))  # once they have their heights
 
 

@@ -40,29 +40,31 @@ class ImportDialog(QDialog):
         text.setWordWrap(True)
         place = make_label(path, self, wrap=True)
         self._taken = {other.casefold() for other in taken}
-        self._name = QLineEdit(self._free(name or Path(path).name.removesuffix(".gguf")), self)
-        self._name.setAccessibleName(tr("Name"))
-        self._note = make_label("", self, "restart", wrap=True)
-        self._note.hide()
-        self._top = QComboBox(self)
-        self._top.setAccessibleName(tr("Precision"))
+        self.name_field = QLineEdit(self._free(name or Path(path).name.removesuffix(".gguf")), self)
+        self.name_field.setAccessibleName(tr("Name"))
+        self.note = make_label("", self, "restart", wrap=True)
+        self.note.hide()
+        self.top_box = QComboBox(self)
+        self.top_box.setAccessibleName(tr("Precision"))
         for bits, words in _TOPS:
-            self._top.addItem(tr(words), bits)
-        self._tolerance = QComboBox(self)
-        self._tolerance.setAccessibleName(tr("Make smaller"))
-        self._tolerance.addItem(tr("No"), 0.0)
+            self.top_box.addItem(tr(words), bits)
+        self.tolerance_box = QComboBox(self)
+        self.tolerance_box.setAccessibleName(tr("Make smaller"))
+        self.tolerance_box.addItem(tr("No"), 0.0)
         for tolerance, label in TOLERANCES:
-            self._tolerance.addItem(tr("Most quality loss: {loss}", loss=tr(label)), tolerance)
-        self._tolerance.setToolTip(tr("Experts that matter least keep 2 or 4 bits. Measured once the model is there."))
-        self._top.currentIndexChanged.connect(self._bits_chosen)
+            self.tolerance_box.addItem(tr("Most quality loss: {loss}", loss=tr(label)), tolerance)
+        self.tolerance_box.setToolTip(
+            tr("Experts that matter least keep 2 or 4 bits. Measured once the model is there.")
+        )
+        self.top_box.currentIndexChanged.connect(self._bits_chosen)
         form = QFormLayout()
         form.setVerticalSpacing(10)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.addRow(tr("From"), place)
-        form.addRow(tr("Name"), self._name)
-        form.addRow("", self._note)
-        form.addRow(tr("Precision"), self._top)
-        form.addRow(tr("Make smaller"), self._tolerance)
+        form.addRow(tr("Name"), self.name_field)
+        form.addRow("", self.note)
+        form.addRow(tr("Precision"), self.top_box)
+        form.addRow(tr("Make smaller"), self.tolerance_box)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.start = QPushButton(tr("Import"), self)
         self.start.setObjectName("primary")  # before it is in the row, which makes it look as what it is called then
@@ -71,13 +73,13 @@ class ImportDialog(QDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         form_column(self, head, text, form, buttons)
-        self._name.textChanged.connect(self._check)
+        self.name_field.textChanged.connect(self._check)
         self._check()
         fit(self)
 
     def name(self) -> str:
         """Name for the library."""
-        return self._name.text().strip()
+        return self.name_field.text().strip()
 
     @Slot()
     def _check(self) -> None:
@@ -90,9 +92,9 @@ class ImportDialog(QDialog):
         except protocol.UnderhillError as error:
             wrong = told(error.action) if self.name() else ""
         self.start.setEnabled(bool(self.name()) and not wrong)
-        self._note.setText(wrong)
-        if self._note.isHidden() == bool(wrong):
-            self._note.setVisible(bool(wrong))
+        self.note.setText(wrong)
+        if self.note.isHidden() == bool(wrong):
+            self.note.setVisible(bool(wrong))
             fit(self)
 
     def _free(self, name: str) -> str:
@@ -107,12 +109,12 @@ class ImportDialog(QDialog):
     @Slot()
     def _bits_chosen(self) -> None:
         """Disable the choice of fewer bits where experts are kept as they are."""
-        self._tolerance.setEnabled(self.top() != _WHOLE)
+        self.tolerance_box.setEnabled(self.top() != _WHOLE)
 
     def tolerance(self) -> float:
         """Loss that may be added so that experts take fewer bits; 0: they keep all."""
-        return float(self._tolerance.currentData()) if self._tolerance.isEnabled() else 0.0
+        return float(self.tolerance_box.currentData()) if self.tolerance_box.isEnabled() else 0.0
 
     def top(self) -> int:
         """Bits of the finest tier that is kept; 0: what suits the model."""
-        return int(self._top.currentData())
+        return int(self.top_box.currentData())

@@ -41,7 +41,7 @@ class InstalledModels(LibrarySection):
         self.head.addLayout(import_buttons(self, self.import_folder, self.import_file))
         self._jobs = QVBoxLayout()
         self.head.addLayout(self._jobs)
-        self._job_entries: dict[str, LibraryEntry] = {}
+        self.job_entries: dict[str, LibraryEntry] = {}
         self._places = QVBoxLayout()
         self.foot.addLayout(self._places)
         self._shown: object = None
@@ -98,10 +98,8 @@ class InstalledModels(LibrarySection):
         actions.append(Action(tr("Show in files"), partial(self._show, card.path), menu=True, enabled=not away))
         actions.append(Action(tr("Delete"), partial(self._view_model.delete, card.name), menu=True,
                           enabled=not (busy or open_now or away) and card.name != "builtin"))  # fmt: skip
-        made = LibraryEntry(
-            card.title, model_text.card_facts(card), pill=card.fit.pill if card.fit is not None else "",
-            sentence=card.fit.sentence if card.fit is not None else "", note=card.note, actions=actions,
-        )  # fmt: skip
+        facts = model_text.card_facts(card)
+        made = LibraryEntry(card.title, facts, fit=card.fit, note=card.note, actions=actions)
         if card.problem:
             made.complain(sentences(card.problem, card.action))
         return made
@@ -124,20 +122,20 @@ class InstalledModels(LibrarySection):
 
     @Slot()
     def _show_jobs(self) -> None:
-        for gone in set(self._job_entries) - set(self._view_model.jobs):
-            entry = self._job_entries.pop(gone)
+        for gone in set(self.job_entries) - set(self._view_model.jobs):
+            entry = self.job_entries.pop(gone)
             self._jobs.removeWidget(entry)
             entry.hide()
             entry.deleteLater()
         for job in self._view_model.jobs.values():
-            if job.id not in self._job_entries:
+            if job.id not in self.job_entries:
                 stop = Action(tr("Stop"), partial(self._view_model.stop_job, job.id))
                 made = LibraryEntry(job.text, "", actions=[stop], progress=True)
                 made.facts.show()
-                self._job_entries[job.id] = made
+                self.job_entries[job.id] = made
                 self._jobs.addWidget(made)
                 self.refresh()
-            p, entry = job.progress, self._job_entries[job.id]
+            p, entry = job.progress, self.job_entries[job.id]
             entry.facts.setText(model_text.joined(p.text, model_text.progress(p.done, p.total, p.unit, p.rate, p.left)))
             entry.set_progress(p.done, p.total)
 

@@ -15,7 +15,7 @@ MISSING = "missing_disk"  # and of one in a folder that is not there now
 # Of what a person is asked for, where it is given: the setting beside which the token is, and the offline switch.
 SETTINGS = {str(protocol.Kind.NO_ACCESS): "proxy", str(protocol.Kind.OFFLINE): "offline"}
 _SHORT = 30  # signs
-PILLS = {"fits": tr_noop("Fits"), "slow": tr_noop("Slow"), "too_big": tr_noop("Too big")}
+FIT_BADGES = {"fits": tr_noop("Fits"), "slow": tr_noop("Slow"), "too_big": tr_noop("Too big")}
 STATES = {
     protocol.QUEUED: tr_noop("Waiting for its turn"),
     protocol.RUNNING: tr_noop("On its way"),

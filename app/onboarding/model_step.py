@@ -116,8 +116,7 @@ class ModelStep(TourStep):
         )
         moving = t is not None and t.state != protocol.FINISHED
         return LibraryEntry(
-            m.title, facts, pill=m.fit.pill, sentence=m.fit.sentence, note=sentences(offer.why, m.about),
-            actions=actions, progress=moving,
+            m.title, facts, fit=m.fit, note=sentences(offer.why, m.about), actions=actions, progress=moving
         )  # fmt: skip
 
     def _builtin(self, card: protocol.ModelCard, primary: bool) -> LibraryEntry:

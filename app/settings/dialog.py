@@ -68,15 +68,15 @@ class SettingsDialog(QDialog):
         self.editors: dict[str, SettingEditor] = {}
         self.search = SearchField(tr("Search settings"), self)
         self.search.textChanged.connect(self._filter)
-        self._list = QListWidget(self)
-        self._list.setObjectName("pages")
-        self._list.setAccessibleName(tr("Pages of settings"))
+        self.page_list = QListWidget(self)
+        self.page_list.setObjectName("pages")
+        self.page_list.setAccessibleName(tr("Pages of settings"))
         self.advanced = QCheckBox(tr("Advanced"), self)
         self.advanced.setToolTip(tr("Show the settings that few people need, too"))
         self.advanced.setChecked(preferences.advanced)
         self.advanced.toggled.connect(self._filter)
         self.advanced.clicked.connect(self.advanced_wanted)  # by hand: an advanced setting that is shown once is not
-        self._stack = QStackedWidget(self)
+        self.stack = QStackedWidget(self)
         self.pages: list[SettingsPage] = []
         self.look = AppearancePage(preferences)
         self._add_page(self.look)
@@ -84,8 +84,8 @@ class SettingsDialog(QDialog):
             self._add_page(self._settings_page(group))
         self.shared = SharedSettingsPage()
         self._add_page(self.shared)
-        self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
-        self._list.setCurrentRow(0)
+        self.page_list.currentRowChanged.connect(self.stack.setCurrentIndex)
+        self.page_list.setCurrentRow(0)
         self._build()
         self.need_reload(False)
         self._show_needs()
@@ -96,10 +96,10 @@ class SettingsDialog(QDialog):
         side.setObjectName("settings-side")
         names = [page.title for page in self.pages]
         sizes.follow(side, lambda s: s.setFixedWidth(64 + max(map(s.fontMetrics().horizontalAdvance, names))))
-        vbox(self.search, (self._list, 1), self.advanced, parent=side, margins=(10, 12, 10, 14))
-        self._nothing = make_label(tr("No setting is called that."), self, "muted")
-        self._nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._nothing.setContentsMargins(26, 12, 26, 0)
+        vbox(self.search, (self.page_list, 1), self.advanced, parent=side, margins=(10, 12, 10, 14))
+        self.nothing_found = make_label(tr("No setting is called that."), self, "muted")
+        self.nothing_found.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.nothing_found.setContentsMargins(26, 12, 26, 0)
         self.scope = QComboBox(self)
         self.scope.setAccessibleName(tr("Which models these settings are for"))
         self.scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -112,19 +112,19 @@ class SettingsDialog(QDialog):
         self._reload_note = make_label(
             tr("Some changes take effect when the model is loaded again."), self, "restart", wrap=True
         )
-        self._reload = make_button(tr("Load it again now"), self, self._reload_now, "primary")
+        self.reload_button = make_button(tr("Load it again now"), self, self._reload_now, "primary")
         self.reset_all = make_button(tr("Reset all…"), self, self._ask_to_reset)
         close = make_button(tr("Close"), self, self.accept)
         line = QFrame(self)
         line.setObjectName("foot")
         foot = hbox(self.reset_all, (self._reload_note, 1), parent=line, margins=(20, 10, 20, 14), spacing=10)
         foot.addStretch(0)
-        foot.addWidget(self._reload)
+        foot.addWidget(self.reload_button)
         foot.addWidget(close)
-        right = vbox(self._scope_row, (self._nothing, 1), (self._stack, 1), line, spacing=0)
+        right = vbox(self._scope_row, (self.nothing_found, 1), (self.stack, 1), line, spacing=0)
         hbox(side, (right, 1), parent=self, margins=0, spacing=0)
         self.setTabOrder(self.advanced, self.scope)
-        self._stack.currentChanged.connect(self._show_scope)
+        self.stack.currentChanged.connect(self._show_scope)
         self._show_scope()
 
     def _fit(self) -> None:
@@ -148,11 +148,11 @@ class SettingsDialog(QDialog):
     @property
     def page(self) -> int:
         """Number of the page that is open."""
-        return self._list.currentRow()
+        return self.page_list.currentRow()
 
     def show_page(self, number: int) -> None:
         """Open a page: 0 AppearancePage, then the groups in their order."""
-        self._list.setCurrentRow(number)
+        self.page_list.setCurrentRow(number)
 
     def show_setting(self, name: str) -> None:
         """Open the page of a setting and focus it."""
@@ -163,7 +163,7 @@ class SettingsDialog(QDialog):
                     self.advanced.setChecked(self.advanced.isChecked() or editor.setting.advanced)
                     self.show_page(number)
                     editor.control.setFocus()
-                    scroll = self._stack.widget(number)
+                    scroll = self.stack.widget(number)
                     assert isinstance(scroll, QScrollArea)
                     scroll.ensureWidgetVisible(editor)
                     # Once more where it has its place: advanced settings may only just have come.
@@ -203,12 +203,12 @@ class SettingsDialog(QDialog):
 
     def _add_page(self, page: SettingsPage) -> None:
         self.pages.append(page)
-        self._list.addItem(page.title)
+        self.page_list.addItem(page.title)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(page)
-        self._stack.addWidget(scroll)
+        self.stack.addWidget(scroll)
 
     def _settings_page(self, group: str) -> SettingsPage:
         page = SettingsPage(*(tr(text) for text in _PAGES[group]))
@@ -327,7 +327,7 @@ class SettingsDialog(QDialog):
     @Slot()
     def _show_scope(self) -> None:
         """What belongs to a model can be set for one; how the window looks and how words are chosen cannot."""
-        page = self.pages[self._stack.currentIndex()]
+        page = self.pages[self.stack.currentIndex()]
         self._scope_row.setVisible(any(e.setting in protocol.settings.ENGINE for e in page.editors))
 
     @Slot(str, object)
@@ -364,13 +364,13 @@ class SettingsDialog(QDialog):
         first = -1
         for row, page in enumerate(self.pages):
             left = page.show_only(words, advanced=self.advanced.isChecked())
-            self._list.setRowHidden(row, not left)
+            self.page_list.setRowHidden(row, not left)
             if left and first < 0:
                 first = row
-        self._nothing.setVisible(first < 0)
-        self._stack.setVisible(first >= 0)
-        if first >= 0 and self._list.isRowHidden(self._list.currentRow()):
-            self._list.setCurrentRow(first)
+        self.nothing_found.setVisible(first < 0)
+        self.stack.setVisible(first >= 0)
+        if first >= 0 and self.page_list.isRowHidden(self.page_list.currentRow()):
+            self.page_list.setCurrentRow(first)
 
     @Slot()
     def _ask_to_reset(self) -> None:
@@ -399,7 +399,7 @@ class SettingsDialog(QDialog):
 
     def need_reload(self, needed: bool) -> None:
         """Offer to load the model again, for what takes effect only then."""
-        self._reload.setVisible(needed)
+        self.reload_button.setVisible(needed)
         self._reload_note.setVisible(needed)
 
     @Slot()

@@ -34,7 +34,7 @@ class SharesEditor(QWidget):
         self.automatic.toggled.connect(self._switched)
         self.setFocusProxy(self.automatic)
         self.sliders: list[QSlider] = []
-        self._labels: list[QLabel] = []
+        self.share_labels: list[QLabel] = []
         self._rows = QWidget(self)
         grid = QGridLayout(self._rows)
         grid.setContentsMargins(0, 4, 0, 0)
@@ -56,7 +56,7 @@ class SharesEditor(QWidget):
             for column, widget in enumerate((label, slider, share)):
                 grid.addWidget(widget, row, column)
             self.sliders.append(slider)
-            self._labels.append(share)
+            self.share_labels.append(share)
         grid.setColumnStretch(1, 1)
         vbox(self.automatic, self._rows, parent=self, margins=(0, 4, 0, 0), spacing=0)
         self.set_value(setting.default)
@@ -89,7 +89,7 @@ class SharesEditor(QWidget):
     def _show_shares(self) -> None:
         positions = [slider.sliderPosition() for slider in self.sliders]
         whole = sum(positions)
-        for label, position in zip(self._labels, positions, strict=True):
+        for label, position in zip(self.share_labels, positions, strict=True):
             label.setText(f"{100 * position / whole:.0f} %" if whole else "–")
 
     @Slot()
@@ -188,10 +188,12 @@ class SettingEditor(QWidget):
         self._more = make_label("", self, "muted", wrap=True)
         self._more.hide()
         self._note = make_label("", self, "restart", wrap=True)
-        self._reset = QPushButton(tr("Reset"), self)  # before the control, as Tab reaches them in the order of making
-        self._reset.setObjectName("quiet")
-        self._reset.setAccessibleName(tr("Reset {setting}", setting=told(setting.label)))
-        self._reset.clicked.connect(self.reset)
+        self.reset_button = QPushButton(
+            tr("Reset"), self
+        )  # before the control, as Tab reaches them in the order of making
+        self.reset_button.setObjectName("quiet")
+        self.reset_button.setAccessibleName(tr("Reset {setting}", setting=told(setting.label)))
+        self.reset_button.clicked.connect(self.reset)
         self.control: QWidget = self._make()
         self.control.setAccessibleName(told(setting.label))
         self.control.setAccessibleDescription(told(setting.help))
@@ -199,7 +201,7 @@ class SettingEditor(QWidget):
         last = self.control.sliders[-1] if isinstance(self.control, SharesEditor) else self.control
         self.elsewhere = OtherValues(told(setting.label), last, self)
         below = setting.kind in ("shares", "text")  # which need the whole width
-        top = hbox((self._label, 1), self._reset)
+        top = hbox((self._label, 1), self.reset_button)
         if not below:
             top.addWidget(self.control)
         column = vbox(top, self._help, parent=self, margins=(0, 9, 0, 9), spacing=3)
@@ -238,7 +240,7 @@ class SettingEditor(QWidget):
             self.control.set_value(value)
         self.control.blockSignals(False)
         self.say("")
-        self._reset.setVisible(self.set)
+        self.reset_button.setVisible(self.set)
 
     def explain(self, text: str) -> None:
         """Show what is known of it on this computer, below its help; '' for nothing."""
@@ -273,7 +275,7 @@ class SettingEditor(QWidget):
     @Slot()
     def reset(self) -> None:
         """Reset to the base."""
-        if self.window().focusWidget() is self._reset:  # which goes away
+        if self.window().focusWidget() is self.reset_button:  # which goes away
             self.control.setFocus()
         self.set_value(self._base)
         if not self.setting.live:

@@ -29,7 +29,7 @@ class ScorePicture(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._bars: list[float] = []
-        self._cuts = [1.0, 1.0]
+        self.cuts = [1.0, 1.0]
         self._held: int | None = None
         self.setMouseTracking(True)
         sizes.set_lines(self, 6)
@@ -42,7 +42,7 @@ class ScorePicture(QWidget):
         each = max(1, len(scores) // _BARS)
         self._bars = [float(sum(scores[at : at + each])) for at in range(0, len(scores), each)]
         if self._held is None:
-            self._cuts = [t1, t2]
+            self.cuts = [t1, t2]
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -81,13 +81,13 @@ class ScorePicture(QWidget):
     def tier(self, bar: int) -> int:
         """Tier of a bar's experts: 0 full, 1 coarse, 2 skipped. The first one's score is 0: always full."""
         middle = (bar + 0.5) / len(self._bars)
-        return (middle > self._cuts[0]) + (middle > self._cuts[1]) if bar else 0
+        return (middle > self.cuts[0]) + (middle > self.cuts[1]) if bar else 0
 
     def labels(self) -> list[tuple[str, float, float]]:
         """(text, x of the cut, x of the text) of each cut; the texts never overlap."""
         area = self._area()
-        words = [f"{name} {cut:.2f}" for name, cut in zip(("T1", "T2"), self._cuts)]
-        at = [area.left() + cut * area.width() for cut in self._cuts]
+        words = [f"{name} {cut:.2f}" for name, cut in zip(("T1", "T2"), self.cuts)]
+        at = [area.left() + cut * area.width() for cut in self.cuts]
         wide = max(self.fontMetrics().horizontalAdvance(text) for text in words) + 2
         second = min(max(at[1] + 3, wide + 6), self.width() - wide)
         first = max(0.0, min(at[0] - wide - 3, second - wide - 6))
@@ -103,18 +103,18 @@ class ScorePicture(QWidget):
             return
         area = self._area()
         there = round(min(1.0, max(0.0, (event.position().x() - area.left()) / area.width())), 2)
-        self._cuts[self._held] = min(there, self._cuts[1]) if self._held == 0 else max(there, self._cuts[0])
+        self.cuts[self._held] = min(there, self.cuts[1]) if self._held == 0 else max(there, self.cuts[0])
         self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._held is not None:
             self._held = None
-            self.cut.emit(*self._cuts)
+            self.cut.emit(*self.cuts)
 
     def _near(self, x: float) -> int | None:
         """Number of the cut at a place; where both are, the one that can move that way."""
         area = self._area()
-        at = [area.left() + cut * area.width() for cut in self._cuts]
+        at = [area.left() + cut * area.width() for cut in self.cuts]
         nearest = min((0, 1), key=lambda cut: abs(x - at[cut]))
         if abs(x - at[nearest]) > _NEAR:
             return None

@@ -51,7 +51,7 @@ class Sidebar(QFrame):
         self.setObjectName("sidebar")
         self.setMaximumWidth(_WIDEST)
         self._theme = theme
-        self._folders: list[Folder] = []
+        self.folders: list[Folder] = []
         self.fill_menu: Callable[[QMenu], object] = lambda menu: None
         mark = QLabel(self)
         sizes.show_logo(mark, 26)
@@ -91,7 +91,7 @@ class Sidebar(QFrame):
 
     def show_chats(self, chats: list[Chat], folders: list[Folder], closed: set[int], current: int) -> None:
         """Fill the list. closed: ids of folders. current: id of the open chat, 0 for none."""
-        self._folders = folders
+        self.folders = folders
         self.list.setDragEnabled(True)
         chosen = self.list.fill(chat_rows(chats, folders, closed, datetime.now()))
         self._say("" if self.model.rows else tr("Your chats will be listed here."))
@@ -151,17 +151,17 @@ class Sidebar(QFrame):
     def _activated_by_key(self, index: QModelIndex) -> None:
         """Open a row on Enter; a click came as `clicked` already."""
         if not self.list.underMouse() or not isinstance(index.data(ROW_ROLE), SectionRow):
-            self._activated(index)
+            self.activate(index)
 
     @Slot(QModelIndex)
     def _clicked(self, index: QModelIndex) -> None:
         """Open a row, unless Ctrl or Shift select several."""
         several = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
         if not QGuiApplication.keyboardModifiers() & several:
-            self._activated(index)
+            self.activate(index)
 
     @Slot(QModelIndex)
-    def _activated(self, index: QModelIndex) -> None:
+    def activate(self, index: QModelIndex) -> None:
         row = index.data(ROW_ROLE)
         if isinstance(row, Chat):
             self.opened.emit(row)
@@ -230,7 +230,7 @@ class Sidebar(QFrame):
     def _fill_folders(self, menu: QMenu, chats: tuple[Chat, ...]) -> None:
         """Add the folders that chats can be moved to."""
         inside = {chat.folder_id for chat in chats}
-        for folder in self._folders:
+        for folder in self.folders:
             if inside != {folder.id}:
                 menu.addAction(plain_entry(folder.name), partial(self.moved.emit, chats, folder))
         if inside != {None}:

@@ -220,10 +220,10 @@ QListWidget#pages::item:hover {{ background: {p.hover}; }}
 QListWidget#pages::item:selected {{ background: {p.pressed}; color: {p.text}; }}
 QListWidget#pages::item:focus {{ border-color: {p.accent}; }}
 QFrame#entry {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 12px; }}
-QLabel#pill {{ border-radius: 9px; padding: 2px 9px; font-weight: 600; }}
-QLabel#pill[level="fits"] {{ background: {p.accent_soft}; color: {p.accent}; }}
-QLabel#pill[level="slow"] {{ background: {p.warning_soft}; color: {p.warning}; }}
-QLabel#pill[level="too_big"] {{ background: {p.danger_soft}; color: {p.danger}; }}
+QLabel#badge {{ border-radius: 9px; padding: 2px 9px; font-weight: 600; }}
+QLabel#badge[level="fits"] {{ background: {p.accent_soft}; color: {p.accent}; }}
+QLabel#badge[level="slow"] {{ background: {p.warning_soft}; color: {p.warning}; }}
+QLabel#badge[level="too_big"] {{ background: {p.danger_soft}; color: {p.danger}; }}
 QTextBrowser#reading {{ background: transparent; border: 1px solid transparent; border-radius: 6px; }}
 QTextBrowser#reading:focus {{ border-color: {p.accent}; }}
 QPushButton#offline {{ background: {p.warning_soft}; border-color: transparent; color: {p.warning};

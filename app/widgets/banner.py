@@ -41,31 +41,27 @@ class Banner(QFrame):
         self._button, self._other = button, other
         self._icon = QLabel(self)
         self._icon.setAlignment(Qt.AlignmentFlag.AlignTop if action else Qt.AlignmentFlag.AlignVCenter)
-        self._text = text = make_label("", self, wrap=True)
-        text.setTextFormat(Qt.TextFormat.RichText)
-        text.setText(
-            f'<span style="font-weight:600">{_escaped(sentence)}</span>' + (f"<br>{_escaped(action)}" if action else "")
-        )
-        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._details = QPlainTextEdit(details, self)
-        self._details.setReadOnly(True)
-        self._details.setAccessibleName(tr("Details"))
-        self._details.setFixedHeight(110)
-        self._details.hide()
-        self._buttons = QWidget(self)
-        row = hbox(parent=self._buttons, margins=0, spacing=10)
+        self.text = make_label("", self, wrap=True, selectable=True)
+        self.text.setTextFormat(Qt.TextFormat.RichText)
+        more = f"<br>{_escaped(action)}" if action else ""
+        self.text.setText(f'<span style="font-weight:600">{_escaped(sentence)}</span>{more}')
+        self.details = QPlainTextEdit(details, self)
+        self.details.setReadOnly(True)
+        self.details.setAccessibleName(tr("Details"))
+        self.details.setFixedHeight(110)
+        self.details.hide()
+        self.buttons = QWidget(self)
+        row = hbox(parent=self.buttons, margins=0, spacing=10)
         if details:
-            self._more = QPushButton(tr("Details"), self)
-            self._more.setObjectName("quiet")
-            self._more.setCheckable(True)
-            self._more.toggled.connect(self._details.setVisible)
-            row.addWidget(self._more)
+            show = QPushButton(tr("Details"), self)
+            show.setObjectName("quiet")
+            show.setCheckable(True)
+            show.toggled.connect(self.details.setVisible)
+            row.addWidget(show)
         if button is not None:
-            act = make_button(button[0], self, self._act)
-            row.addWidget(act)
+            row.addWidget(make_button(button[0], self, self.act))
         if other is not None:
-            more = make_button(other[0], self, self._act_otherwise)
-            row.addWidget(more)
+            row.addWidget(make_button(other[0], self, self.act_otherwise))
         close = IconButton(theme, "close", tr("Dismiss"), self, size=15)
         close.clicked.connect(self.dismiss)
         for pressed in self.findChildren(QAbstractButton):  # by mouse: what one writes in keeps the focus
@@ -75,9 +71,9 @@ class Banner(QFrame):
         self._grid.setHorizontalSpacing(10)
         self._grid.setColumnStretch(1, 1)
         self._grid.addWidget(self._icon, 0, 0)
-        self._grid.addWidget(text, 0, 1)
+        self._grid.addWidget(self.text, 0, 1)
         self._grid.addWidget(close, 0, 3, Qt.AlignmentFlag.AlignTop)
-        self._grid.addWidget(self._details, 2, 0, 1, 4)
+        self._grid.addWidget(self.details, 2, 0, 1, 4)
         self._put_buttons(False)
         sizes.follow(self, Banner._grown)
         self._tint()
@@ -93,18 +89,18 @@ class Banner(QFrame):
 
     def _fit(self) -> None:
         text = _TEXT * self.fontMetrics().averageCharWidth()
-        below = self.width() < self._buttons.sizeHint().width() + text
+        below = self.width() < self.buttons.sizeHint().width() + text
         if below != self._below:
-            self._grid.removeWidget(self._buttons)
+            self._grid.removeWidget(self.buttons)
             self._put_buttons(below)
 
     def _put_buttons(self, below: bool) -> None:
         """Put the buttons beside the text, or below it."""
         self._below = below
         if below:
-            self._grid.addWidget(self._buttons, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
+            self._grid.addWidget(self.buttons, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
         else:
-            self._grid.addWidget(self._buttons, 0, 2, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(self.buttons, 0, 2, Qt.AlignmentFlag.AlignTop)
 
     @Slot()
     def dismiss(self) -> None:
@@ -112,16 +108,19 @@ class Banner(QFrame):
         self.closed.emit(self)
 
     @Slot()
-    def _act(self) -> None:
-        assert self._button is not None
-        self.dismiss()
-        self._button[1]()
+    def act(self) -> None:
+        """Close the banner and do what its first button says."""
+        self._close_and(self._button)
 
     @Slot()
-    def _act_otherwise(self) -> None:
-        assert self._other is not None
+    def act_otherwise(self) -> None:
+        """Close the banner and do what its other button says."""
+        self._close_and(self._other)
+
+    def _close_and(self, button: Button | None) -> None:
+        assert button is not None
         self.dismiss()
-        self._other[1]()
+        button[1]()
 
     @Slot()
     def _tint(self) -> None:

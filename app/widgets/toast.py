@@ -29,14 +29,14 @@ class Toast(QFrame):
         self._foot = foot
         foot.installEventFilter(self)
         self.setObjectName("toast")
-        self._label = QLabel(self)
-        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label = QLabel(self)
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
         self._button = QPushButton(self)
         self._button.clicked.connect(self._clicked)
         self._what: Callable[[], object] | None = None
         row = QHBoxLayout(self)
         self._row = row
-        row.addWidget(self._label)
+        row.addWidget(self.label)
         row.addWidget(self._button)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -52,7 +52,7 @@ class Toast(QFrame):
     def say(self, text: str, button: str = "", what: Callable[[], object] | None = None) -> None:
         """Show the message; `what` is done if its button is clicked in time. Without one there is no button."""
         self.end()
-        self._label.setText(text.replace("/", "/\u200b"))  # so that a path, too, can be broken into lines
+        self.label.setText(text.replace("/", "/\u200b"))  # so that a path, too, can be broken into lines
         self._button.setText(button)
         self._button.setVisible(bool(button))
         self._row.setContentsMargins(16, 8, 10 if button else 16, 8)
@@ -67,10 +67,10 @@ class Toast(QFrame):
         """Centre at the bottom of the parent, above its foot."""
         parent = self.parentWidget()
         assert parent is not None
-        self._label.setWordWrap(False)
-        wide = self._label.fontMetrics().horizontalAdvance(self._label.text()) + 8
-        self._label.setFixedWidth(min(wide, max(160, parent.width() - _BESIDE)))
-        self._label.setWordWrap(True)
+        self.label.setWordWrap(False)
+        wide = self.label.fontMetrics().horizontalAdvance(self.label.text()) + 8
+        self.label.setFixedWidth(min(wide, max(160, parent.width() - _BESIDE)))
+        self.label.setWordWrap(True)
         self._row.invalidate()
         self.adjustSize()
         bottom = self._foot.y() if self._foot.isVisible() else parent.height() - _GAP

@@ -55,7 +55,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     chat = underhill.conversation.chat
     assert chat is not None
     window.chats._change(lambda store: folders.move(store, chat.id, folders.make(store, "Letters").id))
-    qtbot.waitUntil(lambda: len(window.sidebar._folders) == 1)
+    qtbot.waitUntil(lambda: len(window.sidebar.folders) == 1)
     window.composer.set_text("A draft")
     window.composer.set_attachments((Attachment("notes.txt", "Some notes."), Attachment("plan.txt", "A plan.")))
     window.network.take({s.name: s.default for s in protocol.settings.SHARED} | {"offline": True})

@@ -28,7 +28,7 @@ def test_what_followed_is_there_again_and_trying_again_is_about_the_same_questio
     qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
     qtbot.waitUntil(lambda: contents(underhill) == before)
     engine_of(underhill).script = lambda messages: f"Again on {messages[-1].content}."
-    underhill.window.banners.banners[0]._act()
+    underhill.window.banners.banners[0].act()
     qtbot.waitUntil(lambda: contents(underhill) == [*before[:at], f"Again on {before[at - 1]}."])
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert underhill.conversation.messages[at].versions == 2

@@ -129,9 +129,9 @@ def test_by_keys(qtbot: QtBot, talked: Callable[[], Application], monkeypatch: p
     qtbot.waitUntil(lambda: inside(sidebar) == ["three", "two"])
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("Work", True))
     sidebar.moved.emit(tuple(chats(sidebar)), "")
-    qtbot.waitUntil(lambda: len(sidebar._folders) == 2 and len(inside(sidebar)) == 3)
+    qtbot.waitUntil(lambda: len(sidebar.folders) == 2 and len(inside(sidebar)) == 3)
     window._undo()  # the folder that was made for it goes, too
-    qtbot.waitUntil(lambda: len(sidebar._folders) == 1 and inside(sidebar) == ["three", "two"])
+    qtbot.waitUntil(lambda: len(sidebar.folders) == 1 and inside(sidebar) == ["three", "two"])
 
 
 def test_several_are_deleted_and_come_back_together(qtbot: QtBot, talked: Callable[[], Application]) -> None:
@@ -194,13 +194,13 @@ def test_a_folder_that_was_clicked_has_the_keys(qtbot: QtBot, talked: Callable[[
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=where)
     qtbot.waitUntil(lambda: len(chats(sidebar)) == 2)  # it is closed now
     qtbot.keyClick(view, Qt.Key.Key_Delete)
-    qtbot.waitUntil(lambda: not sidebar._folders)
+    qtbot.waitUntil(lambda: not sidebar.folders)
     qtbot.keyClick(view, Qt.Key.Key_Delete)  # once too often
     assert sorted(chat.title for chat in chats(sidebar)) == ["one", "three", "two"]
     assert contents(underhill)[0] == "three"
     underhill.window._undo()
-    qtbot.waitUntil(lambda: len(sidebar._folders) == 1 and len(chats(sidebar)) == 2)  # closed, as it was
-    sidebar._activated(sidebar.model.index(0))
+    qtbot.waitUntil(lambda: len(sidebar.folders) == 1 and len(chats(sidebar)) == 2)  # closed, as it was
+    sidebar.activate(sidebar.model.index(0))
     qtbot.waitUntil(lambda: inside(sidebar) == ["two"])
 
 
@@ -224,4 +224,4 @@ def test_a_title_that_is_being_typed_outlives_the_end_of_an_answer(
     assert editor.text() == "quin"
     qtbot.keyClicks(editor, "ces")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "quinces" in [chat.title for chat in chats(sidebar)] and len(sidebar._folders) == 2)
+    qtbot.waitUntil(lambda: "quinces" in [chat.title for chat in chats(sidebar)] and len(sidebar.folders) == 2)

@@ -31,7 +31,7 @@ def test_titles_and_folders_may_have_any_name(qtbot: QtBot, launch: Launch) -> N
     window.chats._change(lambda store: folders.make(store, ODD))
     model = window.sidebar.model
     tip = Qt.ItemDataRole.ToolTipRole
-    qtbot.waitUntil(lambda: len(window.sidebar._folders) == 1)
+    qtbot.waitUntil(lambda: len(window.sidebar.folders) == 1)
     qtbot.waitUntil(lambda: model.data(model.index_of(chat.id), tip) == plain_tip(ODD))
     menu = QMenu(window)
     window.sidebar.fill_chat_menu(menu, chat)
@@ -39,4 +39,4 @@ def test_titles_and_folders_may_have_any_name(qtbot: QtBot, launch: Launch) -> N
     assert ODD.replace("&", "&&") in entries
     menu.deleteLater()
     window.toast.say(ODD)
-    assert window.toast._label.textFormat() == Qt.TextFormat.PlainText
+    assert window.toast.label.textFormat() == Qt.TextFormat.PlainText

@@ -34,7 +34,7 @@ def test_the_built_in_model_answers(qtbot: QtBot, underhill: Application) -> Non
     underhill.open()
     qtbot.waitUntil(lambda: underhill.models.state in ("ready", "failed"), timeout=120_000)
     assert underhill.models.state == "ready", [b.sentence for b in underhill.window.banners.banners]
-    assert "kernels" in underhill.window.welcome._plan.text()  # which ones compute here
+    assert "kernels" in underhill.window.welcome.plan.text()  # which ones compute here
     underhill.conversation.send("Hello! Who are you?")
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     answer = underhill.conversation.messages[-1]
@@ -82,6 +82,6 @@ def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, under
         parts = parts_of(now.memory)
         assert sum(parts[key] for key in ("program", "dense", "context", "buffers", "cached")) == now.rss
         assert sum(parts.values()) == max(now.memory.ceiling, now.rss)
-    assert dialog.scores.picture._cuts == [0.1, 0.3]
+    assert dialog.scores.picture.cuts == [0.1, 0.3]
     underhill.link.telemetry.disconnect(known)
     dialog.reject()

@@ -43,11 +43,11 @@ def test_a_database_that_is_held_is_opened_later_with_what_was_written_meanwhile
     underhill = launch()
     held = banner(qtbot, underhill, "Another program is holding")
     ask(qtbot, underhill, "written in memory")
-    held._act()
+    held.act()
     held = banner(qtbot, underhill, "Another program is holding")  # it still is
     assert not underhill.window.toast.isVisible()
     holder.close()
-    held._act()
+    held.act()
     qtbot.waitUntil(lambda: underhill.window.toast.accessibleName() == "Your chats are saved again.")
     ask(qtbot, underhill, "written on the disk")
     (chat,) = on_disk(underhill, tmp_path)
@@ -68,10 +68,10 @@ def test_an_answer_that_found_the_disk_full_is_written_when_there_is_room(
     ask(qtbot, underhill, "precious")
     full_disk = banner(qtbot, underhill, "disk is full")
     assert contents(underhill)[-1] == SENTENCE * 3
-    full_disk._act()
+    full_disk.act()
     full_disk = banner(qtbot, underhill, "disk is full")  # it still is
     monkeypatch.undo()
-    full_disk._act()
+    full_disk.act()
     qtbot.waitUntil(lambda: underhill.window.toast.accessibleName() == "Your chats are saved again.")
     assert on_disk(underhill, tmp_path)[0][1] == ("assistant", SENTENCE * 3, "whole")
 
@@ -82,7 +82,7 @@ def test_a_full_disk_leads_to_what_can_be_deleted(
     underhill = launch()
     monkeypatch.setattr(ChatStore, "update", full)
     ask(qtbot, underhill, "precious")
-    banner(qtbot, underhill, "disk is full")._act_otherwise()
+    banner(qtbot, underhill, "disk is full").act_otherwise()
     assert underhill.window.pages.currentWidget() is underhill.window.library.page
     monkeypatch.undo()
 
@@ -93,11 +93,11 @@ def test_a_model_that_is_gone_can_be_tried_again_or_another_chosen(
 ) -> None:
     gone = protocol.Failed("", kind, "The folder /media/disk is not there now.", "Connect its disk.")
     underhill = launch(ready=False, fail={protocol.LoadModel: gone})
-    banner(qtbot, underhill, "is not there now")._act_otherwise()
+    banner(qtbot, underhill, "is not there now").act_otherwise()
     assert underhill.window.pages.currentWidget() is underhill.window.library.page
     engine_of(underhill).fail[protocol.LoadModel] = gone
     underhill.window.desk.reload()
-    banner(qtbot, underhill, "is not there now")._act()
+    banner(qtbot, underhill, "is not there now").act()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
 
 
@@ -111,9 +111,9 @@ def test_where_a_setting_helps_it_is_one_click_away(
     underhill = launch()
     engine_of(underhill).fail[protocol.PullModel] = protocol.Failed("", kind, "That did not work.", "See the settings.")
     underhill.library.pull(QWEN, 8)
-    banner(qtbot, underhill, "did not work")._act()
+    banner(qtbot, underhill, "did not work").act()
     dialog = underhill.window.findChildren(SettingsDialog)[-1]
-    page = dialog.pages[dialog._stack.currentIndex()]
+    page = dialog.pages[dialog.stack.currentIndex()]
     assert setting in [e.setting.name for e in page.editors]
     dialog.reject()
 
@@ -128,7 +128,7 @@ def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch, tmp_path:
     qtbot.waitUntil(lambda: not underhill.conversation.working)  # the engine may have been asked something else before
     assert len(underhill.window.banners.banners) == 1
     assert "stopped" in underhill.window.header.state.text()
-    stopped._act()
+    stopped.act()
     underhill.models.refresh()  # asked for while there is none: kept for the next
     qtbot.waitUntil(lambda: engine_of(underhill) is not before and underhill.models.state == "ready")
     ask(qtbot, underhill, "three")
@@ -151,7 +151,7 @@ def test_settings_that_could_not_be_saved_are_tried_again(
     monkeypatch.setattr(preferences, "save", full)
     underhill.window.remembering.save()
     unsaved = banner(qtbot, underhill, "settings cannot be saved")
-    unsaved._act()
+    unsaved.act()
     banner(qtbot, underhill, "settings cannot be saved")  # the disk is still full
     monkeypatch.undo()
     underhill.window.disk_desk._worked()  # as when chats found room again

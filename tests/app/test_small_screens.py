@@ -41,9 +41,9 @@ def test_an_empty_chat_shows_its_examples_without_scrolling(
     window = launch().window
     window.resize(*size)
     settle(qtbot, window)
-    for example in window.welcome._examples:
+    for example in window.welcome.examples:
         assert example.visibleRegion().boundingRect() == example.rect()
-    assert window.welcome._mark.isVisible() == (percent == 100)
+    assert window.welcome.logo.isVisible() == (percent == 100)
 
 
 def test_the_sheet_of_keys_shows_every_key(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:

@@ -197,9 +197,9 @@ def test_errors_are_sentences_with_details(qtbot: QtBot, launch: Launch) -> None
     ask(qtbot, underhill, "hi")
     banner = underhill.window.banners.banners[0]
     assert banner.accessibleName() == "Too little memory. Close something."
-    assert banner._details.toPlainText() == "Traceback …"
+    assert banner.details.toPlainText() == "Traceback …"
     assert contents(underhill) == ["hi"]
-    banner._act()
+    banner.act()
     qtbot.waitUntil(lambda: contents(underhill) == ["hi", SENTENCE * 3] and not underhill.conversation.working)
     assert not underhill.window.banners.isVisible()
 
@@ -269,10 +269,10 @@ def test_a_plan_that_changes_is_shown_and_what_the_system_did_is_said(qtbot: QtB
     underhill = launch()
     engine = engine_of(underhill)
     engine._on_event(protocol.PlanChanged("", ("Half of the experts is kept.",)))
-    qtbot.waitUntil(lambda: underhill.window.welcome._plan.text() == "Half of the experts is kept.")
+    qtbot.waitUntil(lambda: underhill.window.welcome.plan.text() == "Half of the experts is kept.")
     assert not underhill.window.banners.banners
     engine._on_event(protocol.PlanChanged("", ("Less is kept.",), "This computer is short of memory."))
-    qtbot.waitUntil(lambda: underhill.window.welcome._plan.text() == "Less is kept.")
+    qtbot.waitUntil(lambda: underhill.window.welcome.plan.text() == "Less is kept.")
     assert [banner.sentence for banner in underhill.window.banners.banners] == ["This computer is short of memory."]
 
 
@@ -294,7 +294,7 @@ def test_a_model_that_fails_to_load_can_be_tried_again(qtbot: QtBot, launch: Lau
     qtbot.waitUntil(lambda: underhill.models.state == "failed")
     qtbot.keyClicks(underhill.window.composer.edit, "x")
     assert not underhill.window.composer.button.isEnabled()
-    underhill.window.banners.banners[0]._act()
+    underhill.window.banners.banners[0].act()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
     assert underhill.window.composer.button.isEnabled()
 
@@ -307,7 +307,7 @@ def test_an_import_shows_progress_and_can_be_opened(qtbot: QtBot, launch: Launch
     assert (sent.path, sent.name, sent.top) == ("/somewhere/olmoe", "olmoe", 4)
     window = underhill.window
     window.library.show()
-    window.banners.banners[0]._act()
+    window.banners.banners[0].act()
     assert window.composer.isVisible()  # one opens it to chat with it
     qtbot.waitUntil(lambda: underhill.models.card is not None and underhill.models.card.name == LARGE.name)
 
@@ -323,8 +323,8 @@ def test_that_a_model_was_imported_is_said_until_it_is_open(qtbot: QtBot, launch
 
 def test_examples_can_be_clicked(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
-    assert "small model" in underhill.window.welcome._note.text()
-    underhill.window.welcome._examples[0].click()
+    assert "small model" in underhill.window.welcome.note.text()
+    underhill.window.welcome.examples[0].click()
     qtbot.waitUntil(lambda: len(contents(underhill)) == 2 and not underhill.conversation.working)
 
 

@@ -35,7 +35,7 @@ def test_staying_offline_is_seen_and_one_click_from_its_setting(qtbot: QtBot, la
     dialog = settings(underhill)
     editor = next(e for e in dialog.shared.editors if e.setting.name == "offline")
     qtbot.waitUntil(editor.isEnabled)
-    assert dialog.pages[dialog._stack.currentIndex()] is dialog.shared
+    assert dialog.pages[dialog.stack.currentIndex()] is dialog.shared
     assert isinstance(editor.control, QCheckBox)
     assert editor.control.isChecked()
     editor.control.click()

@@ -123,11 +123,11 @@ def test_trying_again_says_whether_it_worked(qtbot: QtBot, launch: Launch, monke
     window.composer.save_draft()
     qtbot.waitUntil(lambda: said(underhill, "disk is full") == 1)
     before = window.banners.banners[0]
-    before._act()
+    before.act()
     qtbot.waitUntil(lambda: said(underhill, "disk is full") == 1 and window.banners.banners[0] is not before)
     assert window.toast.isHidden()
     monkeypatch.undo()
-    window.banners.banners[0]._act()
+    window.banners.banners[0].act()
     qtbot.waitUntil(lambda: window.toast.accessibleName() == "Your chats are saved again.")
     assert not underhill.conversation.unsent.unsaved
 

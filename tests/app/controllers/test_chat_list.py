@@ -124,7 +124,7 @@ def test_pins_and_folders(qtbot: QtBot, launch: Launch, monkeypatch: pytest.Monk
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: (" my  work ", True))
     sidebar.moved.emit((chat,), "")
     qtbot.waitUntil(lambda: sidebar.model.rowCount() == 2 and sidebar.model.rows[0].title == "my work")  # type: ignore[union-attr]
-    sidebar._activated(sidebar.model.index(0))
+    sidebar.activate(sidebar.model.index(0))
     qtbot.waitUntil(lambda: sidebar.model.rowCount() == 1)
     close(underhill)
     again = launch()

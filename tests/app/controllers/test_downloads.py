@@ -61,7 +61,7 @@ def test_a_download_that_closing_has_halted_is_not_forgotten(
     banners = underhill.window.banners
     qtbot.waitUntil(lambda: bool(banners.banners))
     assert banners.banners[0].sentence == "Qwen3-30B-A3B is only partly here: 30.0 GB of 61.0 GB."
-    banners.banners[0]._act()
+    banners.banners[0].act()
     qtbot.waitUntil(lambda: underhill.library.transfers["t9"].state == protocol.RUNNING)
 
 

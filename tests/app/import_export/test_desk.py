@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from tests.app.acts import Launch, ask, contents, on_disk
@@ -39,14 +39,12 @@ def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypa
     choose("b.db")
     desk.back_up()
     said("All chats are backed up in b.db.")
-    button = window.banners.banners[-1]._button
-    assert button is not None
-    assert button[0] == "Open the folder"
+    assert "Open the folder" in [b.text() for b in window.banners.banners[-1].findChildren(QPushButton)]
     choose("all.json")
     desk.import_chats()
     said("1 chat was imported from all.json.")
     qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 3)
-    window.banners.banners[-1]._act()  # Undo: what was imported goes to the trash, and what was there stays
+    window.banners.banners[-1].act()  # Undo: what was imported goes to the trash, and what was there stays
     qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2)
     assert contents(underhill)[0] == "keep me"
     desk.import_chats()
@@ -60,7 +58,7 @@ def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypa
     desk.import_chats()
     said("one.md holds no chats that Underhill can read.")
     choose("all.json")
-    window.banners.banners[-1]._act()  # another file
+    window.banners.banners[-1].act()  # another file
     said("1 chat was imported from all.json.")
     choose("gone/away.json")
     desk.export_all()
@@ -72,9 +70,7 @@ def test_a_damaged_database_offers_a_backup(qtbot: QtBot, launch: Launch, tmp_pa
     (tmp_path / "chats.db").write_bytes(b"not a database" * 500)
     underhill = launch()
     qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
-    button = underhill.window.banners.banners[0]._button
-    assert button is not None
-    assert button[0] == "Restore a backup…"
+    assert "Restore a backup…" in [b.text() for b in underhill.window.banners.banners[0].findChildren(QPushButton)]
 
 
 @pytest.mark.parametrize("name", ["chats.db", "chats.db-wal"])

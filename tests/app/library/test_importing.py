@@ -31,8 +31,8 @@ def test_a_name_that_is_free_is_offered_and_others_are_refused_at_once(qtbot: Qt
     assert isinstance(line, QLineEdit)
     for name, words in (("MIXTRAL", "already"), ("a/b", "letters, digits"), ("", ""), ("Mixtral 4", "")):
         line.setText(name)
-        assert words in dialog._note.text()
-        assert dialog._note.isHidden() is not bool(words)
+        assert words in dialog.note.text()
+        assert dialog.note.isHidden() is not bool(words)
         assert dialog.start.isEnabled() is (name == "Mixtral 4")
     dialog.reject()
 
@@ -138,10 +138,10 @@ def test_a_banner_in_a_narrow_window_has_its_buttons_below_its_text(qtbot: QtBot
                         ("Manage models", lambda: None))  # fmt: skip
     banners.show()
     banner = banners.banners[0]
-    text, actions = banner._text.geometry(), banner._buttons.geometry()
+    text, actions = banner.text.geometry(), banner.buttons.geometry()
     assert actions.left() > text.right()
     banners.resize(380, 300)
     QApplication.processEvents()
-    text, actions = banner._text.geometry(), banner._buttons.geometry()
+    text, actions = banner.text.geometry(), banner.buttons.geometry()
     assert actions.top() > text.bottom()
     assert text.width() > 250

@@ -43,7 +43,7 @@ def titles(section: LibrarySection) -> list[str]:
 
 
 def pill(of: LibraryEntry) -> str:
-    return next((str(mark.text()) for mark in of.findChildren(QLabel, "pill")), "")
+    return next((str(mark.text()) for mark in of.findChildren(QLabel, "badge")), "")
 
 
 def test_one_writes_to_a_chat_only(qtbot: QtBot, launch: Launch) -> None:
@@ -124,13 +124,11 @@ def test_a_check_shows_how_far_it_is_and_what_it_found(qtbot: QtBot, launch: Lau
     underhill = launch()
     page = opened(qtbot, underhill)
     seen: list[str] = []
-    underhill.library.jobs_changed.connect(
-        lambda: seen.extend(e.facts.text() for e in page.yours._job_entries.values())
-    )
+    underhill.library.jobs_changed.connect(lambda: seen.extend(e.facts.text() for e in page.yours.job_entries.values()))
     underhill.library.verify(BUILTIN)
     qtbot.waitUntil(lambda: underhill.window.toast.isVisible())
     assert any("1.0 GB of 2.0 GB" in words and "900 MB/s" in words for words in seen)
-    assert page.yours._job_entries == {}
+    assert page.yours.job_entries == {}
     assert "is whole" in underhill.window.toast.accessibleName()
 
 
@@ -168,11 +166,11 @@ def test_search_pages_and_back_to_the_catalogue(qtbot: QtBot, launch: Launch) ->
     qtbot.waitUntil(lambda: len(page.discover.entries) == 20 and not underhill.library.searching)
     assert pill(page.discover.entries[0]) == "Fits"
     assert page.discover.entries[0].facts.text().startswith("someone/qwen-0")
-    page.discover._more.click()
+    page.discover.more.click()
     qtbot.waitUntil(lambda: len(page.discover.entries) == 40 and not underhill.library.searching)
-    page.discover._more.click()
+    page.discover.more.click()
     qtbot.waitUntil(lambda: len(page.discover.entries) == 45 and not underhill.library.searching)
-    assert not page.discover._more.isVisible()
+    assert not page.discover.more.isVisible()
     page.discover.search.clear()
     qtbot.waitUntil(lambda: len(page.discover.entries) == 4)
 
@@ -184,10 +182,10 @@ def test_a_search_that_fails_says_so_in_its_place(qtbot: QtBot, launch: Launch) 
     underhill = launch(fail={protocol.SearchModels: offline})
     page = opened(qtbot, underhill, 1)
     page.discover.search.setText("qwen")
-    page.discover._look()
+    page.discover.look()
     qtbot.waitUntil(lambda: underhill.library.search_problem is not None)
-    assert page.discover._nothing.text() == f"{offline.sentence} {offline.action}"
-    assert page.discover._nothing.isVisible()
+    assert page.discover.nothing.text() == f"{offline.sentence} {offline.action}"
+    assert page.discover.nothing.isVisible()
     page.discover.to_setting.click()
     qtbot.waitUntil(lambda: bool(underhill.window.findChildren(SettingsDialog)))
 
@@ -198,7 +196,7 @@ def test_a_search_that_failed_is_made_again_by_the_same_words(qtbot: QtBot, laun
     page = opened(qtbot, underhill, 1)
     discover, view_model = page.discover, underhill.library
     discover.search.setText("qwen")
-    discover._look()
+    discover.look()
     qtbot.waitUntil(lambda: view_model.search_problem is not None)
     assert discover.again.isVisible()
     assert not discover.to_setting.isVisible()  # no setting is in the way
@@ -206,9 +204,9 @@ def test_a_search_that_failed_is_made_again_by_the_same_words(qtbot: QtBot, laun
     qtbot.waitUntil(lambda: len(discover.entries) == 20 and not view_model.searching)
     assert not discover.again.isVisible()
     engine_of(underhill).fail[protocol.SearchModels] = busy
-    discover._more.click()
+    discover.more.click()
     qtbot.waitUntil(lambda: view_model.search_problem is not None)
-    assert (len(discover.entries), discover._about.text()) == (20, f"{busy.sentence} {busy.action}")
+    assert (len(discover.entries), discover.about.text()) == (20, f"{busy.sentence} {busy.action}")
     discover.again.click()
     qtbot.waitUntil(lambda: len(discover.entries) == 40 and not view_model.searching)
     assert not discover.again.isVisible()
@@ -287,7 +285,7 @@ def test_what_another_app_keeps_is_imported(qtbot: QtBot, launch: Launch, monkey
     underhill = launch()
     page = opened(qtbot, underhill, 2)
     assert page.elsewhere.entries == []
-    page.elsewhere._look.click()
+    page.elsewhere.look.click()
     qtbot.waitUntil(lambda: len(page.elsewhere.entries) == 2)
     assert entry(page.elsewhere, "llama3.2").buttons == {}
     monkeypatch.setattr(ImportDialog, "exec", lambda self: 1)

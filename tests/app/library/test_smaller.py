@@ -117,11 +117,11 @@ def test_at_import_it_follows_once_the_model_is_there(
     qtbot: QtBot, underhill: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def accept(dialog: ImportDialog) -> int:
-        dialog._top.setCurrentIndex(dialog._top.findData(16))
+        dialog.top_box.setCurrentIndex(dialog.top_box.findData(16))
         assert dialog.tolerance() == 0.0  # 16 bits are kept as they are
-        dialog._top.setCurrentIndex(0)
-        dialog._tolerance.setCurrentIndex(dialog._tolerance.findData(0.01))
-        dialog._name.setText(LARGE.name)
+        dialog.top_box.setCurrentIndex(0)
+        dialog.tolerance_box.setCurrentIndex(dialog.tolerance_box.findData(0.01))
+        dialog.name_field.setText(LARGE.name)
         return 1
 
     monkeypatch.setattr(ImportDialog, "exec", accept)

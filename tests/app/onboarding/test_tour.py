@@ -185,7 +185,7 @@ def test_the_recommended_model_is_fetched_while_one_chats(qtbot: QtBot, launch: 
     )
     banners = underhill.window.banners
     qtbot.waitUntil(lambda: any("could not be fetched" in b.sentence for b in banners.banners))
-    banners.banners[-1]._act()
+    banners.banners[-1].act()
     qtbot.waitUntil(lambda: hub.transfers["t1"].state == protocol.RUNNING)
     hub.tell("t1", state=protocol.FINISHED)
     qtbot.waitUntil(lambda: any("has arrived" in b.sentence for b in banners.banners))

@@ -53,7 +53,7 @@ def test_live_settings_go_to_the_engine_and_to_disk(
     assert [c.settings for c in sent] == [{"dial": "exact"}]
     path = tmp_path / "window.json"
     qtbot.waitUntil(lambda: path.exists() and json.loads(path.read_text())["engine"] == {"dial": "exact"})
-    assert dialog._reload.isHidden()
+    assert dialog.reload_button.isHidden()
     dialog.reject()
 
 
@@ -74,9 +74,9 @@ def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., 
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
     type_into(qtbot, dialog, "context_length", "4096")
-    assert not dialog._reload.isHidden()
+    assert not dialog.reload_button.isHidden()
     assert "loaded again" in dialog.editors["context_length"]._note.text()
-    dialog._reload.click()
+    dialog.reload_button.click()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
     last = [c for c in engine_of(underhill).received if isinstance(c, protocol.LoadModel)][-1]
     assert last.settings == {"context_length": 4096}
@@ -146,10 +146,10 @@ def test_the_search_leaves_what_it_finds_on_any_page_advanced_or_not(qtbot: QtBo
     assert dialog.editors["readers"].isHidden()
     dialog.search.setText("reader")
     assert not dialog.editors["readers"].isHidden()
-    assert [not dialog._list.isRowHidden(row) for row in range(4)] == [False, False, True, False]
-    assert dialog._list.currentRow() == 2
+    assert [not dialog.page_list.isRowHidden(row) for row in range(4)] == [False, False, True, False]
+    assert dialog.page_list.currentRow() == 2
     dialog.search.setText("no such thing")
-    assert dialog._nothing.isVisible()
+    assert dialog.nothing_found.isVisible()
     dialog.search.setText("")
     assert dialog.editors["readers"].isHidden()
     dialog.advanced.setChecked(True)
@@ -209,7 +209,7 @@ def test_reset_all(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     assert (remembered.engine, remembered.models, remembered.sampling, remembered.theme) == ({}, {}, {}, "system")
     sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
     assert sent == [{"dial": "balanced", "prefetch": "auto"}]
-    assert not dialog._reload.isHidden()  # for the readers
+    assert not dialog.reload_button.isHidden()  # for the readers
     dialog.reject()
 
 
@@ -242,9 +242,9 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     box.setCurrentIndex(box.findData("fast"))
     assert dialog.scores.picture.accessibleDescription() != told
     type_into(qtbot, dialog, "t1", "0.6")
-    assert dialog.scores.picture._cuts == [0.6, 0.7]
+    assert dialog.scores.picture.cuts == [0.6, 0.7]
     box.setCurrentIndex(box.findData("balanced"))  # its own cuts again
-    assert dialog.scores.picture._cuts == [0.5, 0.8]
+    assert dialog.scores.picture.cuts == [0.5, 0.8]
     assert underhill.window._preferences.engine == {}
     type_into(qtbot, dialog, "t2", "0.3")
     assert "it is never above T2" in dialog.editors["t1"].explanation
@@ -304,7 +304,7 @@ def test_a_mode_that_cannot_run_is_greyed_out_and_says_why(qtbot: QtBot, launch:
     qtbot.keyClick(box, Qt.Key.Key_End)
     assert box.currentData() == "cpu"  # the last that can be chosen
     assert "loaded again" in dialog.editors["mode"]._note.text()
-    assert not dialog._reload.isHidden()
+    assert not dialog.reload_button.isHidden()
     dialog.reject()
 
 
@@ -326,7 +326,7 @@ def test_weights_by_hand_go_to_the_engine_as_shares_and_come_back_from_disk(
     assert all(slider.isVisibleTo(weights) for slider in weights.sliders)
     assert underhill.window._preferences.engine == {"policy_weights": (0.4, 0.0, 0.4, 0.2)}
     weights.sliders[1].setValue(100)
-    assert [label.text() for label in weights._labels] == ["20 %", "50 %", "20 %", "10 %"]
+    assert [label.text() for label in weights.share_labels] == ["20 %", "50 %", "20 %", "10 %"]
     assert [slider.value() for slider in weights.sliders] == [40, 100, 40, 20]  # the others stay where they are
     sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
     assert sent == [{"policy_weights": (0.4, 0.0, 0.4, 0.2)}, {"policy_weights": (0.2, 0.5, 0.2, 0.1)}]
@@ -438,9 +438,9 @@ def test_one_sees_which_page_has_the_focus(qtbot: QtBot, launch: Callable[..., A
     dialog = launch().window.desk.open_settings()
     qtbot.waitUntil(dialog.isActiveWindow)
     dialog.search.setFocus()
-    before = dialog._list.grab().toImage()
-    dialog._list.setFocus()
-    assert dialog._list.grab().toImage() != before
+    before = dialog.page_list.grab().toImage()
+    dialog.page_list.setFocus()
+    assert dialog.page_list.grab().toImage() != before
     dialog.reject()
 
 
@@ -452,14 +452,14 @@ def test_what_waits_for_a_reload_is_still_offered_when_the_dialog_opens_again(
     type_into(qtbot, dialog, "readers", "2")
     dialog.reject()
     dialog = underhill.window.desk.open_settings()
-    assert not dialog._reload.isHidden()
+    assert not dialog.reload_button.isHidden()
     loads = len([c for c in engine_of(underhill).received if isinstance(c, protocol.LoadModel)])
-    dialog._reload.click()
+    dialog.reload_button.click()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
     assert len([c for c in engine_of(underhill).received if isinstance(c, protocol.LoadModel)]) == loads + 1
     dialog.reject()
     dialog = underhill.window.desk.open_settings()
-    assert dialog._reload.isHidden()
+    assert dialog.reload_button.isHidden()
     dialog.reject()
 
 

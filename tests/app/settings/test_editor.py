@@ -17,9 +17,9 @@ def test_a_setting_that_was_reset_by_keys_keeps_the_keyboard(qtbot: QtBot, launc
     assert isinstance(editor.control, QLineEdit)
     editor.control.setText("0.1")
     editor.control.editingFinished.emit()
-    editor._reset.setFocus()
-    qtbot.keyClick(editor._reset, Qt.Key.Key_Space)
+    editor.reset_button.setFocus()
+    qtbot.keyClick(editor.reset_button, Qt.Key.Key_Space)
     assert dialog.focusWidget() is editor.control
-    assert not editor._reset.isVisible()
+    assert not editor.reset_button.isVisible()
     assert not editor.set
     dialog.reject()

@@ -59,10 +59,10 @@ def test_what_needs_a_reload_is_offered_for_the_open_model_only(qtbot: QtBot, la
     dialog = underhill.window.desk.open_settings()
     dialog.scope.setCurrentIndex(dialog.scope.findData(LARGE.name))
     choose(dialog, "mode", "cpu")
-    assert dialog._reload.isHidden()
+    assert dialog.reload_button.isHidden()
     dialog.scope.setCurrentIndex(0)
     choose(dialog, "mode", "cpu")
-    assert not dialog._reload.isHidden()
+    assert not dialog.reload_button.isHidden()
     dialog.reject()
 
 

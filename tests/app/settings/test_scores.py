@@ -17,7 +17,7 @@ def test_the_words_of_the_two_cuts_never_stand_on_each_other(
     picture = ScorePicture(theme)
     qtbot.addWidget(picture)
     picture.resize(400, 120)
-    picture._cuts = list(cuts)
+    picture.cuts = list(cuts)
     (_, _, first), (words, _, second) = picture.labels()
     wide = picture.fontMetrics().horizontalAdvance(words)
     assert first >= 0
