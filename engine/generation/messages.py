@@ -177,4 +177,4 @@ class Snapshot:
     answer_tokens_per_second: float = 0.0
     waiting: float = 0.0
     memory: MemoryUse | None = None
-    ahead: str = ""
+    ahead: Translatable = NO_TEXT
