@@ -12,6 +12,7 @@ from engine.errors import Kind, UnderhillError
 from engine.library import catalogue
 from engine.regular_file import parse_json
 from engine.session.known_facts import catalogue_facts
+from engine.translatable import translated
 from tests.attack.case import Case
 from tests.attack.given import JSON, changed
 
@@ -43,4 +44,4 @@ def _parsed(value: Any, folder: Path) -> None:
 
 
 def _damaged() -> UnderhillError:
-    return UnderhillError(Kind.BROKEN_FILE, "The catalogue is damaged.")
+    return UnderhillError(Kind.BROKEN_FILE, translated("The catalogue is damaged."))

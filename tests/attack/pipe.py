@@ -13,6 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.process.codec import pack, unpack
 from engine.protocol import TextDelta
 from engine.sandbox import frames
+from engine.translatable import translated
 from tests.attack.case import Case
 from tests.attack.given import JSON, VALUES, spoiled
 
@@ -76,4 +77,4 @@ def _message(data: bytes, folder: Path) -> None:
 
 
 def _ended() -> UnderhillError:
-    return UnderhillError(Kind.STOPPED, "The other side said what makes no sense.")
+    return UnderhillError(Kind.STOPPED, translated("The other side said what makes no sense."))

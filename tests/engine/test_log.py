@@ -15,6 +15,7 @@ import pytest
 
 from engine import log
 from engine.errors import Kind, UnderhillError
+from engine.translatable import translated
 
 SECRET = "the words of a chat"
 
@@ -56,7 +57,7 @@ def test_what_libraries_log_is_left_out(lines: io.StringIO) -> None:
         (ValueError(SECRET), "ValueError"),
         (KeyError(SECRET), "KeyError"),
         (TypeError(SECRET), "TypeError"),
-        (UnderhillError(Kind.BROKEN_FILE, SECRET), "UnderhillError (broken_file)"),
+        (UnderhillError(Kind.BROKEN_FILE, translated(SECRET)), "UnderhillError (broken_file)"),
         (sqlite3.OperationalError(SECRET), "OperationalError"),
         (AttributeError("no attribute 'x'"), "AttributeError: no attribute 'x'"),
         (OSError(28, "No space left on device", "/models/x"), "No space left on device (errno 28) /models/x"),

@@ -22,6 +22,7 @@ from engine.translatable import (
     from_json,
     joined,
     msg,
+    readable,
     system_reason,
     translated,
 )
@@ -34,10 +35,6 @@ TEXTS = st.recursive(
     ),
     max_leaves=6,
 )
-
-
-def parts(text: str) -> object:
-    return as_json(text)
 
 
 def test_a_message_is_its_english_text_and_knows_what_it_is_made_of() -> None:
@@ -81,6 +78,10 @@ def test_an_error_bounds_what_stands_in_its_holes_and_not_its_words() -> None:
     assert len(error.sentence) < LONGEST + 50
     assert error.sentence.isprintable()
     assert error.message == f"{error.sentence} Try again."
+
+
+def test_other_scripts_and_lines_stay_as_they_are() -> None:
+    assert readable("Das Größte — 模型 x\nzwei") == "Das Größte — 模型 x\nzwei"
 
 
 def test_what_a_system_says_is_a_key_of_its_own() -> None:

@@ -13,6 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.library import library
 from engine.library.app_places import FILES, Place
 from engine.session import robustness
+from engine.translatable import translated
 from tests.engine.cli.test_cli import MODEL, found, run
 
 pytestmark = pytest.mark.long
@@ -141,7 +142,7 @@ def test_nothing_is_made_of_the_built_in_model_to_look_at_the_library(
     shutil.rmtree(mine / "builtin")
 
     def refuse(*_: object, **__: object) -> None:
-        raise UnderhillError(Kind.DISK_FULL, "There is no space left.")
+        raise UnderhillError(Kind.DISK_FULL, translated("There is no space left."))
 
     monkeypatch.setattr(library, "import_checkpoint", refuse)
     assert run(capsys, "chat", "--prompt", "Hello!")[0] == 1

@@ -8,8 +8,9 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.control import Control
 from engine.hub.errors import HubError
 from engine.hub.retry import Patience, Retry, Wait
+from engine.translatable import translated
 
-BUSY = HubError(Kind.SERVER_ERROR, "The hub is busy.", retry=True, after=3.2)
+BUSY = HubError(Kind.SERVER_ERROR, translated("The hub is busy."), retry=True, after=3.2)
 
 
 class Slept(Control):

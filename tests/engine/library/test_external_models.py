@@ -19,6 +19,7 @@ from engine.library.app_places import FILES, HUGGING_FACE, OLLAMA, Place, places
 from engine.library.entries import FoundModel
 from engine.library.home import checked_name
 from engine.library.import_compatibility import library_name
+from engine.translatable import translated
 from tests.engine.formats.test_gguf_source import file, folder
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
 
@@ -237,7 +238,7 @@ def test_looking_can_be_stopped_and_strange_places_do_no_harm(tmp_path: Path) ->
     dense(tmp_path / "m.gguf")
 
     def stop(phrase: str, done: int, total: int) -> None:
-        raise UnderhillError(kind, "Stopped.")
+        raise UnderhillError(kind, translated("Stopped."))
 
     from engine.errors import Kind
 

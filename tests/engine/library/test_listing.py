@@ -13,6 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.library import library, listing, store_copy
 from engine.library.model_card import ModelCard
 from engine.store.writer import store_lock
+from engine.translatable import translated
 from tests.engine.formats.tiny_checkpoint import contents, write_checkpoint
 from tests.engine.library.test_folders import refused
 
@@ -42,7 +43,7 @@ def test_a_store_of_an_older_version_says_so(put: Put) -> None:
     card = only()
     assert (card.name, card.state, card.usable) == ("m", "old_format", False)
     assert "older version" in card.problem
-    assert card.action.startswith("Import it again (it was made from ")
+    assert card.action.startswith("Import it again. (It was made from ")
     assert card.disk_bytes > 0
     library.delete("m")
     assert listing.listing() == ()
@@ -71,7 +72,7 @@ def test_folders_that_are_no_models_are_left_out(models: Path) -> None:
 
 def stop_halfway(phrase: str, done: int, total: int) -> None:
     if total and done > total // 2:
-        raise UnderhillError(Kind.CANCELLED, "Stopped.")
+        raise UnderhillError(Kind.CANCELLED, translated("Stopped."))
 
 
 def test_a_refused_import_is_listed_and_goes_on(models: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from engine.errors import Kind, UnderhillError
 from engine.library import home, library, listing, relocation, store_copy, trash
 from engine.store.verify import verify
 from engine.store.writer import store_lock
+from engine.translatable import translated
 from tests.engine.formats.tiny_checkpoint import contents
 from tests.engine.library.test_folders import refused
 
@@ -69,7 +70,7 @@ def test_stopped_it_goes_on_where_it_was(put: Put, models: Path, other: Path, mo
 
     def stop(phrase: str, done: int, total: int) -> None:
         if done > total // 2:
-            raise UnderhillError(Kind.CANCELLED, "Stopped.")
+            raise UnderhillError(Kind.CANCELLED, translated("Stopped."))
 
     refused(Kind.CANCELLED, lambda: move("m", other, stop))
     (card,) = listing.listing()
@@ -115,7 +116,7 @@ def test_locks_of_the_dead_are_swept_and_those_of_the_living_are_not(put: Put, m
 
 
 def stopped(phrase: str, done: int, total: int) -> None:
-    raise UnderhillError(Kind.CANCELLED, "Stopped.")
+    raise UnderhillError(Kind.CANCELLED, translated("Stopped."))
 
 
 @pytest.mark.usefixtures("disks")
@@ -257,7 +258,7 @@ def test_an_old_copy_that_cannot_be_removed_is_removed_later(
     whole = contents(put("m"))
 
     def in_use(path: Path) -> None:
-        raise UnderhillError(Kind.DISK_ERROR, f"{path} cannot be written.")
+        raise UnderhillError(Kind.DISK_ERROR, translated(f"{path} cannot be written."))
 
     with monkeypatch.context() as patch:
         patch.setattr(store_copy, "remove", in_use)

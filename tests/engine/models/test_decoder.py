@@ -17,6 +17,7 @@ from engine.models.holding import Holding
 from engine.models.open import open_decoder
 from engine.models.shapes import shapes
 from engine.models.spec import AttentionSpec, DecoderSpec, MoeSpec
+from engine.translatable import translated
 from tests.engine.models.parity import TOLERANCE, Pair, compare, make_pair
 from tests.engine.models.reference_experts import ReferenceExperts
 
@@ -92,7 +93,7 @@ class FailingExperts(ReferenceExperts):
 
     def moe(self, layer: int, *tensors: torch.Tensor) -> torch.Tensor:
         if self.failing and layer == 2:
-            raise UnderhillError(Kind.DISK_ERROR, "An expert could not be read.")
+            raise UnderhillError(Kind.DISK_ERROR, translated("An expert could not be read."))
         return super().moe(layer, *tensors)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.pool.pool import Pool
+from engine.translatable import translated
 
 
 def quiet(phrase: str, done: int, total: int) -> None:
@@ -25,7 +26,7 @@ class Fake:
         wanted = float(model.split("-")[1])
         self.size = min(wanted, Fake.memory)
         if self.size < wanted / 2:
-            raise UnderhillError(Kind.OUT_OF_MEMORY, "too big")
+            raise UnderhillError(Kind.OUT_OF_MEMORY, translated("too big"))
         Fake.memory -= self.size
         self.all_in_memory = self.size == wanted
         self.closed = False

@@ -14,6 +14,7 @@ import torch
 from engine.errors import Kind, UnderhillError
 from engine.protocol import Cancelled, Command, Done, Event, Failed
 from engine.service.lane import CancelledWork, EngineClosed, Lane
+from engine.translatable import translated
 from tests.waiting import LONGEST, until
 
 
@@ -34,9 +35,9 @@ class Harness:
             raise CancelledWork("half")
         match command.id:
             case "sentence":
-                raise UnderhillError(Kind.BUSY, "No.", "Later.") from ValueError("deep")
+                raise UnderhillError(Kind.BUSY, translated("No."), translated("Later.")) from ValueError("deep")
             case "cancelled kind":
-                raise UnderhillError(Kind.CANCELLED, "Stopped.")
+                raise UnderhillError(Kind.CANCELLED, translated("Stopped."))
             case "defect":
                 raise ZeroDivisionError("oops")
             case "memory":

@@ -48,6 +48,7 @@ from engine.protocol import (
 )
 from engine.service import Service
 from engine.service.service import _Follower
+from engine.translatable import translated
 from tests.engine.generation.test_hostile_templates import LOOPS, having, late
 from tests.waiting import LONGEST
 
@@ -374,8 +375,8 @@ def test_the_computer_is_measured_with_progress_and_can_be_told_to_stop(
         going.set()
         while not may_end.wait(0.01):
             if cancelled():
-                raise UnderhillError(Kind.CANCELLED, "Stopped.")
-        raise UnderhillError(Kind.DISK_FULL, "The disk is too full to be measured.")
+                raise UnderhillError(Kind.CANCELLED, translated("Stopped."))
+        raise UnderhillError(Kind.DISK_FULL, translated("The disk is too full to be measured."))
 
     monkeypatch.setattr(measured, "probe_fully", probe_fully)
     command = desk.send(protocol.ProbeComputer, again=True)

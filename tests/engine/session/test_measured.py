@@ -19,6 +19,7 @@ from engine.hardware.machine import DiskPoint
 from engine.hardware.rates import Rates
 from engine.session import measured
 from engine.session.measured import SpareProbe, large_files, machine_at, measure_computer
+from engine.translatable import translated
 
 RATES = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12}, 3e-9)
 
@@ -125,7 +126,7 @@ def test_a_disk_that_fails_meanwhile_ends_it_quietly(
 ) -> None:
     class Failing(Steps):
         def step(self) -> None:
-            raise UnderhillError(Kind.DISK_ERROR, "broken")
+            raise UnderhillError(Kind.DISK_ERROR, translated("broken"))
 
     monkeypatch.setattr(measured, "Probe", Failing)
     probe = SpareProbe((tmp_path / "data",))

@@ -16,6 +16,7 @@ from engine.session import robustness as module
 from engine.store.manifest import Lowering
 from engine.store.reader import Store
 from engine.store.verify import verify
+from engine.translatable import translated
 
 pytestmark = pytest.mark.long
 
@@ -160,7 +161,7 @@ def test_an_interrupted_copy_goes_on(session: Session, tmp_path: Path, half: Pat
         nonlocal calls
         calls += 1
         if calls == 40:
-            raise UnderhillError(Kind.CANCELLED, "Stopped.")
+            raise UnderhillError(Kind.CANCELLED, translated("Stopped."))
 
     with pytest.raises(UnderhillError):
         write_lowered(session.store, tmp_path / "again", dict.fromkeys(chosen, 2), NOTE, stop)

@@ -10,6 +10,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey, ExpertSource, Urgency
 from engine.experts.loading.loader import Loader
 from engine.kernels.io_pool import CANCELLED, PART, IoCompletion, ReadHook
+from engine.translatable import translated
 from tests.engine.experts.loading.slow_disk import SlowDisk, key
 from tests.waiting import LONGEST
 
@@ -71,7 +72,7 @@ class Asked:
         request = self._open.pop(end.number)
         request.seconds = end.seconds
         if end.status == CANCELLED:
-            request.error = UnderhillError(Kind.CANCELLED, "The read was cancelled.")
+            request.error = UnderhillError(Kind.CANCELLED, translated("The read was cancelled."))
         elif end.status:
             request.error = self.loader.problem(request.key, request.parts, end.status, end.error, end.part)
         return request

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from engine.errors import Kind, UnderhillError
+from engine.translatable import translated
 from tests.engine.models.families.tiny import FAMILIES, tiny
 from tests.engine.models.parity import TOLERANCE, make_pair, oracle_logits
 
@@ -56,4 +57,4 @@ def test_a_pass_that_breaks_off_leaves_a_state_to_go_on_from(family: str, tmp_pa
 
 
 def _broken(*_: torch.Tensor | None) -> torch.Tensor:
-    raise UnderhillError(Kind.DISK_ERROR, "An expert could not be read.")
+    raise UnderhillError(Kind.DISK_ERROR, translated("An expert could not be read."))

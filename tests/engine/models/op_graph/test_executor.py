@@ -17,6 +17,7 @@ from engine.kernels.native import NativeKernel, NativeMissing
 from engine.models import state as state_module
 from engine.models.decoder import Decoder
 from engine.models.holding import Holding
+from engine.translatable import translated
 from tests.engine.models.families.test_plain_attention import CASES, COMMON
 from tests.engine.models.families.tiny import FAMILIES, tiny
 from tests.engine.models.parity import TOLERANCE, Pair, compare, make_pair
@@ -158,7 +159,7 @@ class FailingExperts(ReferenceExperts):
 
     def moe(self, layer: int, *tensors: Tensor) -> Tensor:
         if self.failing and layer == 2:
-            raise UnderhillError(Kind.DISK_ERROR, "An expert could not be read.")
+            raise UnderhillError(Kind.DISK_ERROR, translated("An expert could not be read."))
         return super().moe(layer, *tensors)
 
 
