@@ -12,6 +12,8 @@ FOLDERS = "app|engine|tests|resources|installers|requirements|docs"
 IN_TREE = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/(?:[\w./*-]*[\w/*])?")  # a path from the root; `*` as in a shell
 SOURCE = re.compile(r"`([\w./*-]*[\w*]\.(?:py|c|h))`")
 NATIVE = re.compile(r"`(uh_\w+)`")
+CLASS = re.compile(r"`(?:[a-z_]+\.)*([A-Z][a-z]+(?:[A-Z][a-z]+)+)\b[^`/]*`")
+OTHERS = {"GlobalMemoryStatusEx", "MemAvailable"}  # of the system
 PROGRAM = re.compile(rf"python -m ((?:{FOLDERS})(?:\.\w+)*)")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
@@ -63,6 +65,14 @@ def test_every_native_function_is_declared(root: Path) -> None:
     code = "".join(path.read_text("utf-8") for path in root.glob("engine/**/*.h"))
     for page, name in found(root, NATIVE):
         assert re.search(rf"\b{name}\(", code), f"{page}: {name}"
+
+
+def test_every_class_is_in_the_code(root: Path) -> None:
+    code = "".join(
+        path.read_text("utf-8") for tree in ("engine", "app", "tests") for path in root.glob(f"{tree}/**/*.py")
+    )
+    gone = sorted({f"{page}: {name}" for page, name in found(root, CLASS) if name not in OTHERS and name not in code})
+    assert not gone, "\n".join(gone)
 
 
 def test_every_program_can_be_run(root: Path) -> None:
