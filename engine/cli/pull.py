@@ -10,7 +10,7 @@ from dataclasses import asdict
 from engine.cli.hub import connected
 from engine.cli.output import ProgressBar, experts_by_bits, gb, millions, say
 from engine.hub.control import Control
-from engine.hub.meter import Progress
+from engine.hub.meter import DownloadProgress
 from engine.hub.retry import Wait
 from engine.library import catalogue, library
 from engine.session import lowered
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
             say(str(wait))
         told = now
 
-    def arriving(progress: Progress) -> None:
+    def arriving(progress: DownloadProgress) -> None:
         nonlocal coming
         coming = progress.done < progress.total
         waiting(progress.waiting)

@@ -9,7 +9,7 @@ import sys
 
 from engine.cli.hub import connected
 from engine.hub import tokens
-from engine.hub.accounts import accept
+from engine.hub.accounts import accept_token
 
 
 def run(args: argparse.Namespace) -> int:
@@ -20,6 +20,6 @@ def run(args: argparse.Namespace) -> int:
             print(json.dumps({"endpoint": hub.endpoint, "kept": False}) if args.json else said)
             return 0
         token = getpass.getpass(f"Token for {hub.endpoint}: ") if sys.stdin.isatty() else sys.stdin.readline()
-        name = accept(hub, token)
+        name = accept_token(hub, token)
     print(json.dumps({"endpoint": hub.endpoint, "kept": True, "account": name}) if args.json else f"Kept for {name}.")
     return 0

@@ -22,7 +22,7 @@ _COMPANIONS = ("_scale_inv", "_blocks", "_scales")  # decode a quantized tensor 
 
 
 @dataclass(frozen=True)
-class Piece:
+class MatrixPiece:
     """Where one matrix (or bias) of one expert lies in a checkpoint tensor `key`.
 
     Take row `index` of the tensor (None: all of it), transpose it if `transpose`, then rows start:stop:step.
@@ -40,8 +40,8 @@ class Piece:
 class ExpertPieces:
     """One expert. matrices: 'gate' (where there is one) and 'up' [I, H], 'down' [H, I]; biases: same names, [rows]."""
 
-    matrices: dict[str, Piece]
-    biases: dict[str, Piece] = field(default_factory=dict)
+    matrices: dict[str, MatrixPiece]
+    biases: dict[str, MatrixPiece] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ def _layer(
 
 def _pieces(
     module: Any, name: str, key: str, pattern: str | None, keymap: KeyMap, shape: tuple[int, ...]
-) -> list[tuple[int, str, Piece]]:
+) -> list[tuple[int, str, MatrixPiece]]:
     """(expert, 'gate' | 'up' | 'down', where) for all that one checkpoint tensor holds."""
     operations, position = keymap.operations(pattern)
     steps = [type(operation).__name__ for operation in operations]
@@ -222,7 +222,7 @@ def _pieces(
         if number is None or len(shape) != 2 or steps[1:] not in ([], ["Concatenate"]):
             raise _unknown(key)
         merged = "up" if name.startswith("up") else "down"
-        return [(int(number.group(1)), ("gate", "up")[position] if steps[1:] else merged, Piece(key, None))]
+        return [(int(number.group(1)), ("gate", "up")[position] if steps[1:] else merged, MatrixPiece(key, None))]
     expected = tuple(getattr(module, name).shape)
     transpose = bool(module.is_transposed) and not name.endswith("_bias")
     interleaved = not module.is_concatenated
@@ -235,7 +235,7 @@ def _pieces(
         raise _unknown(key)
     if shape != expected:
         raise _unknown(key)
-    whole = [(number, Piece(key, number, transpose)) for number in range(expected[0])]
+    whole = [(number, MatrixPiece(key, number, transpose)) for number in range(expected[0])]
     if not name.startswith("gate_up"):
         return [(number, "up" if name.startswith("up") else "down", piece) for number, piece in whole]
     if interleaved:

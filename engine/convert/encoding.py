@@ -8,9 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 from engine.convert.conversion_tables import ExpertPlan
-from engine.convert.parts import Part
+from engine.convert.parts import ImportPart
 from engine.convert.pieces import ExpertMatrices
-from engine.formats.source import Source
+from engine.formats.source import WeightSource
 from engine.hardware.priority import give_way
 from engine.kernels.native import default_threads
 from engine.quantization import encoder
@@ -26,7 +26,7 @@ MEMORY = 1_400_000_000  # bytes that all experts under way may take together
 class Supply(Protocol):
     """Whether the weights of a part can be read already."""
 
-    def ready(self, part: Part) -> bool:
+    def ready(self, part: ImportPart) -> bool:
         """Whether they can."""
 
     def wait(self, idle: bool) -> None:
@@ -34,15 +34,15 @@ class Supply(Protocol):
 
 
 def encoded(
-    source: Source, plan: ExpertPlan, parts: Sequence[Part], supply: Supply | None, rest: Callable[[], None]
-) -> Iterator[tuple[Part, EncodedExpert | None]]:
+    source: WeightSource, plan: ExpertPlan, parts: Sequence[ImportPart], supply: Supply | None, rest: Callable[[], None]
+) -> Iterator[tuple[ImportPart, EncodedExpert | None]]:
     """Each part once it is ready, experts encoded; never more of these at once than MEMORY allows.
 
     supply: None where all weights are there. rest: called before each expert is begun.
     """
     specs = {part.layer.spec for part in parts if part.layer is not None}
     workers = _workers(specs) if specs else 1
-    under_way: deque[tuple[Part, Future[EncodedExpert]]] = deque()
+    under_way: deque[tuple[ImportPart, Future[EncodedExpert]]] = deque()
     pool = ThreadPoolExecutor(workers, "quantize", give_way)
     try:
         for part in parts:
@@ -64,13 +64,13 @@ def encoded(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _first(under_way: deque[tuple[Part, Future[EncodedExpert]]]) -> tuple[Part, EncodedExpert]:
+def _first(under_way: deque[tuple[ImportPart, Future[EncodedExpert]]]) -> tuple[ImportPart, EncodedExpert]:
     """Wait for the oldest and let go of it: a record may be hundreds of megabytes."""
     part, future = under_way.popleft()
     return part, future.result()
 
 
-def _encode(source: Source, plan: ExpertPlan, x: LayerShape, expert: int) -> EncodedExpert:
+def _encode(source: WeightSource, plan: ExpertPlan, x: LayerShape, expert: int) -> EncodedExpert:
     kept = [m.name for m in x.spec.matrices] if x.spec.codings else ()
     return encode(ExpertMatrices(source, plan.layers[x.index][expert], kept), x.spec, x.index, expert)
 

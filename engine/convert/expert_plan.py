@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.convert.conversion_tables import ExpertPieces, ExpertPlan, Piece, plan_experts
+from engine.convert.conversion_tables import ExpertPieces, ExpertPlan, MatrixPiece, plan_experts
 from engine.convert.pieces import COMPANIONS, piece_shape
 from engine.errors import Kind, UnderhillError
 from engine.formats.families import (
@@ -22,7 +22,7 @@ from engine.formats.families import (
     dense_model,
     text_config,
 )
-from engine.formats.source import Source
+from engine.formats.source import WeightSource
 from engine.limits import EXPERTS
 from engine.translatable import msg
 
@@ -34,7 +34,7 @@ _UNUSED = re.compile(
 )
 
 
-def find_experts(checkpoint: Source) -> ExpertPlan:
+def find_experts(checkpoint: WeightSource) -> ExpertPlan:
     """Where every expert of the checkpoint lies, and which tensors the rest of the model needs.
 
     Raises UnderhillError: UNSUPPORTED_MODEL for dense models, other quantizations and families that nobody knows,
@@ -83,7 +83,9 @@ def _layers(config: Mapping[str, Any]) -> object:
     return config.get("num_hidden_layers", config.get("num_layers"))
 
 
-def _pieces(checkpoint: Source, name: str, rest: str, names: ExpertNames) -> Iterator[tuple[int, str, bool, Piece]]:
+def _pieces(
+    checkpoint: WeightSource, name: str, rest: str, names: ExpertNames
+) -> Iterator[tuple[int, str, bool, MatrixPiece]]:
     """(expert, part, is a bias, where) for everything in tensor `name`, called `rest` within its layer.
 
     What decodes a quantized tensor gives pieces too, the same as the tensor itself, so that it counts as an expert's.
@@ -96,11 +98,11 @@ def _pieces(checkpoint: Source, name: str, rest: str, names: ExpertNames) -> Ite
     single = re.fullmatch(r"(\d{1,6})\.(\w+)\.(weight|bias)", rest)
     if single is not None and single.group(2) in names.single:
         part = PARTS[names.single.index(single.group(2))]
-        yield int(single.group(1)), part, single.group(3) == "bias", Piece(key, None)
+        yield int(single.group(1)), part, single.group(3) == "bias", MatrixPiece(key, None)
         return
     if names.stacked and rest.removesuffix(".weight") in names.single and len(checkpoint.entry(name).shape) == 3:
         part = PARTS[names.single.index(rest.removesuffix(".weight"))]
-        yield from ((e, part, False, Piece(key, e)) for e in range(min(EXPERTS, checkpoint.entry(name).shape[0])))
+        yield from ((e, part, False, MatrixPiece(key, e)) for e in range(min(EXPERTS, checkpoint.entry(name).shape[0])))
         return
     is_bias = rest.endswith("_bias")
     together = rest.removesuffix("_bias")
@@ -116,14 +118,14 @@ def _pieces(checkpoint: Source, name: str, rest: str, names: ExpertNames) -> Ite
         )
     for expert in range(shape[0]):
         if together == names.down or not names.gated:
-            yield expert, "down" if together == names.down else "up", is_bias, Piece(key, expert, turned)
+            yield expert, "down" if together == names.down else "up", is_bias, MatrixPiece(key, expert, turned)
         elif names.interleaved:
-            yield expert, "gate", is_bias, Piece(key, expert, turned, start=0, step=2)
-            yield expert, "up", is_bias, Piece(key, expert, turned, start=1, step=2)
+            yield expert, "gate", is_bias, MatrixPiece(key, expert, turned, start=0, step=2)
+            yield expert, "up", is_bias, MatrixPiece(key, expert, turned, start=1, step=2)
         else:
             half = shape[2 if turned else 1] // 2
-            yield expert, "gate", is_bias, Piece(key, expert, turned, stop=half)
-            yield expert, "up", is_bias, Piece(key, expert, turned, start=half)
+            yield expert, "gate", is_bias, MatrixPiece(key, expert, turned, stop=half)
+            yield expert, "up", is_bias, MatrixPiece(key, expert, turned, start=half)
 
 
 def _complete(

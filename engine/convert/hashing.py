@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.convert.journal import Ledger
+from engine.convert.journal import ImportJournal
 from engine.formats.origin import verified
 from engine.formats.safetensors_header import unreadable
 from engine.regular_file import open_unbuffered
@@ -16,7 +16,7 @@ from engine.translatable import Translatable, msg
 Report = Callable[[Translatable, int, int], None]  # phrase, bytes done, bytes in all; may raise to stop the import
 
 
-def hash_files(ledger: Ledger, files: tuple[Path, ...], report: Report) -> tuple[FileHash, ...]:
+def hash_files(ledger: ImportJournal, files: tuple[Path, ...], report: Report) -> tuple[FileHash, ...]:
     """Of each file. Raises UnderhillError(DISK_ERROR)."""
     sizes = [f.stat().st_size for f in files]
     done, hashes = 0, []

@@ -17,15 +17,14 @@ from engine.convert.conversion_tables import ExpertPlan
 from engine.convert.encoding import encoded
 from engine.convert.expert_plan import find_experts
 from engine.convert.hashing import Report, hash_files
-from engine.convert.journal import Incoming, Spoiled
+from engine.convert.journal import ChecksumMismatch, StreamSource
 from engine.convert.kept_codes import GROUPS, codings, dense_chunks, dense_shapes, keeps
-from engine.convert.parts import Part, parts
+from engine.convert.parts import ImportPart, parts
 from engine.convert.pieces import piece_shape
 from engine.errors import Kind, UnderhillError
 from engine.formats.opening import open_source
 from engine.formats.origin import origin
-from engine.formats.source import Source as WeightSource
-from engine.formats.source import suited
+from engine.formats.source import WeightSource, suited
 from engine.limits import COMPANION_BYTES
 from engine.quantization import encoder
 from engine.quantization.planes import EncodedExpert
@@ -45,7 +44,7 @@ REST = 1.0  # seconds between two looks whether a resting import may go on
 
 
 def import_checkpoint(
-    source: Path | str | Incoming,
+    source: Path | str | StreamSource,
     destination: Path | str,
     top: int = 8,
     group: int | None = None,
@@ -144,7 +143,7 @@ def spec_of(plan: ExpertPlan, shape: tuple[int, int], top: int, group: int, codi
 
 
 def _identity(
-    checkpoint: WeightSource, incoming: Incoming | None, copies: tuple[Path, ...], layers: list[LayerShape],
+    checkpoint: WeightSource, incoming: StreamSource | None, copies: tuple[Path, ...], layers: list[LayerShape],
     dense: Sequence[TensorShape],
 ) -> str:  # fmt: skip
     """A digest of everything that decides which bytes the store will have."""
@@ -172,7 +171,7 @@ class _Work:
     """The parts of a store, those that are not done yet, quantized or copied and written."""
 
     def __init__(
-        self, writer: StoreWriter, source: WeightSource, plan: ExpertPlan, found: tuple[Part, ...],
+        self, writer: StoreWriter, source: WeightSource, plan: ExpertPlan, found: tuple[ImportPart, ...],
         dense: Sequence[TensorShape], report: Report, wait: Callable[[], Translatable] | None,
     ) -> None:  # fmt: skip
         self._dense = {shape.name: shape for shape in dense}
@@ -190,7 +189,7 @@ class _Work:
                 self._take(part, expert)
                 del expert  # before the next one is waited for
 
-    def write_arriving(self, incoming: Incoming) -> None:
+    def write_arriving(self, incoming: StreamSource) -> None:
         """All of them, in the order in which their weights come."""
         try:
             while True:
@@ -203,19 +202,19 @@ class _Work:
                         incoming.wrote(part)
                     incoming.finish()
                     return
-                except Spoiled:
+                except ChecksumMismatch:
                     continue  # what was made of it is to be made again; a second time it is an error
         finally:
             incoming.close()
 
-    def _begin(self, kind: Sequence[Part]) -> None:
+    def _begin(self, kind: Sequence[ImportPart]) -> None:
         self._total = sum(part.nbytes for part in kind)
         todo = self._todo(kind)
         self._done = self._total - sum(part.nbytes for part in todo)
         if todo:  # said before the first part is made, which of weights that arrive may take long
             self._report(self._phrase(todo[0]), self._done, self._total)
 
-    def _todo(self, kind: Sequence[Part]) -> list[Part]:
+    def _todo(self, kind: Sequence[ImportPart]) -> list[ImportPart]:
         return [part for part in kind if self._writer.done(part.key) is None]
 
     def _rest(self) -> None:
@@ -224,7 +223,7 @@ class _Work:
             self._report(reason, self._done, self._total)
             time.sleep(REST)
 
-    def _take(self, part: Part, expert: EncodedExpert | None) -> None:
+    def _take(self, part: ImportPart, expert: EncodedExpert | None) -> None:
         if part.layer is None or expert is None:
             self._writer.write_dense(part.name, self._chunks(part.name))
             return
@@ -235,7 +234,7 @@ class _Work:
         self._done += part.nbytes
         self._report(self._phrase(part), self._done, self._total)
 
-    def _phrase(self, part: Part) -> Translatable:
+    def _phrase(self, part: ImportPart) -> Translatable:
         if part.layer is None:
             return msg("Copying the other weights")
         first, last = self._layers[0], self._layers[-1]

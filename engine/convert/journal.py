@@ -1,17 +1,17 @@
-"""What an import asks of weights that are still on their way, and of a store that is being written."""
+"""What a streamed import asks of the weights that are downloaded meanwhile, and of the journal of its store."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from engine.convert.parts import Part
-from engine.formats.source import Source
+from engine.convert.parts import ImportPart
+from engine.formats.source import WeightSource
 from engine.store.manifest import FileHash
 
 
-class Ledger(Protocol):
-    """What is safely written of a store: a StoreWriter."""
+class ImportJournal(Protocol):
+    """The journal of an import: which parts of a store are safely written. A StoreWriter is one."""
 
     @property
     def missing_bytes(self) -> int:
@@ -33,18 +33,18 @@ class Ledger(Protocol):
         """These parts turned out to be wrong."""
 
 
-class Spoiled(Exception):
+class ChecksumMismatch(Exception):
     """A file has arrived with another checksum than it should have; what was made of it has been forgotten."""
 
 
-class Incoming(Protocol):
-    """A source whose weights arrive while they are imported. Used by one thread; close() in any case.
+class StreamSource(Protocol):
+    """A source of weights that are downloaded while they are imported. Used by one thread; close() in any case.
 
     Every method may raise UnderhillError, or Spoiled: then the import starts it once more.
     """
 
     @property
-    def source(self) -> Source:
+    def source(self) -> WeightSource:
         """Its tensors may be read once the parts that need them are `ready`."""
 
     @property
@@ -55,16 +55,16 @@ class Incoming(Protocol):
     def marks(self) -> tuple[str, ...]:
         """What tells apart sources that believe the same files to hold different things."""
 
-    def start(self, ledger: Ledger, parts: Sequence[Part]) -> tuple[Part, ...]:
+    def start(self, ledger: ImportJournal, parts: Sequence[ImportPart]) -> tuple[ImportPart, ...]:
         """Begin to bring what is missing. Gives the parts back in the order in which they will be there."""
 
-    def ready(self, part: Part) -> bool:
+    def ready(self, part: ImportPart) -> bool:
         """Whether all that it is made of is there."""
 
     def wait(self, idle: bool) -> None:
         """Wait a moment for more to arrive. idle: nothing that has arrived is still being worked on."""
 
-    def wrote(self, part: Part) -> None:
+    def wrote(self, part: ImportPart) -> None:
         """The part has been written."""
 
     def finish(self) -> None:

@@ -11,7 +11,7 @@ import torch
 from engine.convert.conversion_tables import ExpertPieces, ExpertPlan
 from engine.convert.pieces import coded_piece, piece_shape
 from engine.errors import Kind, UnderhillError
-from engine.formats.source import Source, suited
+from engine.formats.source import WeightSource, suited
 from engine.kernels.encode import NotFinite
 from engine.quantization.exact import pack_dense
 from engine.store.coding import ROWS, Coding
@@ -26,12 +26,12 @@ _TABLE = re.compile(r"(?:^|\.)embed_tokens(_per_layer)?\.weight$")
 GROUPS = (64, 32, 16)  # columns per group of what is quantized here; the widest that divides a width is taken
 
 
-def keeps(source: Source, top: int, group: int | None) -> bool:
+def keeps(source: WeightSource, top: int, group: int | None) -> bool:
     """Whether codes are kept at all: of a source of about 4 bits, unless finer bits or other groups were asked for."""
     return top in (0, EXACT) and group is None and suited(source.form.bits) == EXACT
 
 
-def codings(source: Source, plan: ExpertPlan) -> dict[int, tuple[Coding, ...]]:
+def codings(source: WeightSource, plan: ExpertPlan) -> dict[int, tuple[Coding, ...]]:
     """By MoE layer, how each matrix of its experts is coded in the store; only layers where any keeps its codes.
 
     A matrix that is not coded the same in all experts of its layer is quantized anew. So are gate and up where their
@@ -42,7 +42,7 @@ def codings(source: Source, plan: ExpertPlan) -> dict[int, tuple[Coding, ...]]:
     return {layer: own for layer, own in found.items() if own}
 
 
-def dense_shapes(source: Source, plan: ExpertPlan, kept: bool) -> list[TensorShape]:
+def dense_shapes(source: WeightSource, plan: ExpertPlan, kept: bool) -> list[TensorShape]:
     """How each tensor beside the experts is stored. kept: whether codes are.
 
     A large table of which rows are looked up and nothing else stays on the disk, where rows have to be whole: as
@@ -55,7 +55,7 @@ def dense_shapes(source: Source, plan: ExpertPlan, kept: bool) -> list[TensorSha
     return [_kept_shape(source, shape, head) for shape in shapes]
 
 
-def _kept_shape(source: Source, shape: TensorShape, head: bool) -> TensorShape:
+def _kept_shape(source: WeightSource, shape: TensorShape, head: bool) -> TensorShape:
     coded = source.coded(shape.name)
     if coded is None or len(shape.shape) != 2 or shape.shape[1] % coded.coding.group:
         return shape
@@ -65,7 +65,7 @@ def _kept_shape(source: Source, shape: TensorShape, head: bool) -> TensorShape:
     return replace(shape, dtype="F32", coding=coded.coding)
 
 
-def dense_chunks(source: Source, shape: TensorShape) -> Iterator[memoryview]:
+def dense_chunks(source: WeightSource, shape: TensorShape) -> Iterator[memoryview]:
     """The bytes of a tensor beside the experts as they are stored; each chunk may be overwritten by the next.
 
     Raises UnderhillError: BROKEN_FILE where a scale is no number, and what reading the source raises.
@@ -93,7 +93,7 @@ def dense_chunks(source: Source, shape: TensorShape) -> Iterator[memoryview]:
         yield memoryview(part.numpy().data)
 
 
-def _layer(source: Source, experts: Sequence[ExpertPieces], names: tuple[str, ...]) -> tuple[Coding, ...]:
+def _layer(source: WeightSource, experts: Sequence[ExpertPieces], names: tuple[str, ...]) -> tuple[Coding, ...]:
     own = [_common(source, experts, name) for name in names]
     widths = {name: source_columns(source, experts[0], name) for name in names}
     groups = {coding.group for coding in own[:-1] if coding is not None}
@@ -106,7 +106,7 @@ def _layer(source: Source, experts: Sequence[ExpertPieces], names: tuple[str, ..
     return tuple(kept or other for kept, other in zip(own, anew, strict=True))
 
 
-def _common(source: Source, experts: Sequence[ExpertPieces], name: str) -> Coding | None:
+def _common(source: WeightSource, experts: Sequence[ExpertPieces], name: str) -> Coding | None:
     """How matrix `name` of all these experts is coded; None where that differs, or no record can say it."""
     kinds: set[Coding | None] = set()
     for expert in experts:
@@ -119,7 +119,7 @@ def _common(source: Source, experts: Sequence[ExpertPieces], name: str) -> Codin
     return coding if source_columns(source, experts[0], name) % coding.group == 0 else None
 
 
-def source_columns(source: Source, expert: ExpertPieces, name: str) -> int:
+def source_columns(source: WeightSource, expert: ExpertPieces, name: str) -> int:
     """Columns of a matrix."""
     return piece_shape(source, expert.matrices[name])[-1]
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from engine.convert.conversion_tables import ExpertPieces, ExpertPlan
 from engine.convert.pieces import COMPANIONS
-from engine.formats.extents import Extent
-from engine.formats.source import Source
+from engine.formats.extents import FileExtent
+from engine.formats.source import WeightSource
 from engine.store.datafile import TensorShape
 from engine.store.writer import LayerShape, dense_key, record_key
 
 
 @dataclass(frozen=True)
-class Part:
+class ImportPart:
     """An expert of a layer; or, where `layer` is None, a tensor of the rest. nbytes: in the store. key: in its journal.
 
     extents: where in the source's files lies all that it is made of.
@@ -25,17 +25,17 @@ class Part:
     layer: LayerShape | None
     expert: int
     name: str
-    extents: tuple[Extent, ...]
+    extents: tuple[FileExtent, ...]
 
 
 def parts(
-    source: Source, plan: ExpertPlan, layers: Sequence[LayerShape], dense: Sequence[TensorShape]
-) -> tuple[Part, ...]:
+    source: WeightSource, plan: ExpertPlan, layers: Sequence[LayerShape], dense: Sequence[TensorShape]
+) -> tuple[ImportPart, ...]:
     """Everything that is to be written: experts layer by layer, then the rest."""
     return (*_experts(source, plan, layers), *_dense(source, dense))
 
 
-def expert_extents(source: Source, pieces: ExpertPieces) -> tuple[Extent, ...]:
+def expert_extents(source: WeightSource, pieces: ExpertPieces) -> tuple[FileExtent, ...]:
     """Where all bytes lie that one expert is made of."""
     places = {(piece.key, piece.index) for piece in (*pieces.matrices.values(), *pieces.biases.values())}
     found = dict.fromkeys(
@@ -48,13 +48,13 @@ def expert_extents(source: Source, pieces: ExpertPieces) -> tuple[Extent, ...]:
     return tuple(found)
 
 
-def _experts(source: Source, plan: ExpertPlan, layers: Sequence[LayerShape]) -> Iterator[Part]:
+def _experts(source: WeightSource, plan: ExpertPlan, layers: Sequence[LayerShape]) -> Iterator[ImportPart]:
     for x in layers:
         for e, pieces in enumerate(plan.layers[x.index]):
             extents = expert_extents(source, pieces)
-            yield Part(record_key(x.index, e), x.spec.layout.nbytes, x, e, "", extents)
+            yield ImportPart(record_key(x.index, e), x.spec.layout.nbytes, x, e, "", extents)
 
 
-def _dense(source: Source, dense: Sequence[TensorShape]) -> Iterator[Part]:
+def _dense(source: WeightSource, dense: Sequence[TensorShape]) -> Iterator[ImportPart]:
     for t in dense:
-        yield Part(dense_key(t.name), t.nbytes, None, 0, t.name, source.extents(t.name))
+        yield ImportPart(dense_key(t.name), t.nbytes, None, 0, t.name, source.extents(t.name))

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.convert.conversion_tables import ExpertPieces, Piece
+from engine.convert.conversion_tables import ExpertPieces, MatrixPiece
 from engine.errors import Kind, UnderhillError
 from engine.formats.packed_floats import MXFP4_BIAS, MXFP4_GROUP, mxfp4
-from engine.formats.source import CodedRows, Source
+from engine.formats.source import CodedRows, WeightSource
 from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
 from engine.quantization.planes import BIAS
 from engine.store.coding import Coding
@@ -30,7 +30,7 @@ class ExpertMatrices(Mapping[str, Tensor | GroupedCodes]):
     kept: those whose codes are to be kept, where there are such.
     """
 
-    def __init__(self, checkpoint: Source, pieces: ExpertPieces, kept: Collection[str] = ()) -> None:
+    def __init__(self, checkpoint: WeightSource, pieces: ExpertPieces, kept: Collection[str] = ()) -> None:
         self._checkpoint, self._kept = checkpoint, kept
         self._pieces = {**pieces.matrices, **{name + BIAS: piece for name, piece in pieces.biases.items()}}
 
@@ -48,7 +48,7 @@ class ExpertMatrices(Mapping[str, Tensor | GroupedCodes]):
         return len(self._pieces)
 
 
-def read_piece(checkpoint: Source, piece: Piece) -> Tensor:
+def read_piece(checkpoint: WeightSource, piece: MatrixPiece) -> Tensor:
     """The matrix [out, in] or bias [out], floating; quantized blocks are multiplied out.
 
     Raises UnderhillError: UNSUPPORTED_MODEL when it is stored as something else, and what Source.part raises.
@@ -76,7 +76,7 @@ def read_piece(checkpoint: Source, piece: Piece) -> Tensor:
     return checkpoint.part(piece.key, index, (piece.start, count if piece.stop is None else piece.stop))
 
 
-def piece_shape(checkpoint: Source, piece: Piece) -> tuple[int, ...]:
+def piece_shape(checkpoint: WeightSource, piece: MatrixPiece) -> tuple[int, ...]:
     """What read_piece(...).shape will be, from the headers alone."""
     lead = 0 if piece.index is None else 1
     if piece.key + BLOCKS in checkpoint.entries:
@@ -90,7 +90,7 @@ def piece_shape(checkpoint: Source, piece: Piece) -> tuple[int, ...]:
     return (len(range(shape[0])[piece.start : piece.stop : piece.step]), *shape[1:])
 
 
-def coded_piece(checkpoint: Source, piece: Piece) -> CodedRows | None:
+def coded_piece(checkpoint: WeightSource, piece: MatrixPiece) -> CodedRows | None:
     """The rows of a matrix as the codes that they are, where a record can keep them; from headers alone.
 
     Row i of what is returned is row i of read_piece.
@@ -128,8 +128,8 @@ class SomeCodes:
 class Mxfp4Codes:
     """MXFP4 beside its scales: see `mxfp4`."""
 
-    checkpoint: Source
-    piece: Piece
+    checkpoint: WeightSource
+    piece: MatrixPiece
 
     @property
     def coding(self) -> Coding:
@@ -155,6 +155,6 @@ def _fp8(tensor: Tensor, scales: Tensor, block: tuple[int, int]) -> Tensor:
     return tensor.float().mul_(wide)
 
 
-def _fp8_block(checkpoint: Source) -> tuple[int, int]:
+def _fp8_block(checkpoint: WeightSource) -> tuple[int, int]:
     size = (checkpoint.config.get("quantization_config") or {}).get("weight_block_size")
     return (int(size[0]), int(size[1])) if isinstance(size, list) and len(size) == 2 else FP8_BLOCK

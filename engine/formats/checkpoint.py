@@ -13,9 +13,9 @@ from torch import Tensor
 
 from engine import limits
 from engine.errors import Kind, UnderhillError
-from engine.formats.extents import Extent, Read, read_file
+from engine.formats.extents import FileExtent, Read, read_file
 from engine.formats.origin import small_files
-from engine.formats.safetensors_header import Entry, missing, read_header, unreadable
+from engine.formats.safetensors_header import SafetensorsEntry, missing, read_header, unreadable
 from engine.formats.source import CodedRows, Form, lacking
 from engine.regular_file import FileTooLarge, is_regular, read_json
 from engine.store import dtypes
@@ -31,7 +31,7 @@ class Checkpoint:
     """Tensors by name. Opening reads every shard's header and no data; files are open only while being read."""
 
     def __init__(
-        self, path: Path, config: dict[str, Any], entries: Mapping[str, Entry], read: Read = read_file
+        self, path: Path, config: dict[str, Any], entries: Mapping[str, SafetensorsEntry], read: Read = read_file
     ) -> None:
         """read: how bytes of the entries' files are come by."""
         self.path = path
@@ -113,11 +113,11 @@ class Checkpoint:
         del name
         return None
 
-    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
+    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[FileExtent, ...]:
         """See Source."""
         entry = self.entry(name)
         offset, nbytes = _place(entry, index)
-        return (Extent(entry.file, offset, offset + nbytes),)
+        return (FileExtent(entry.file, offset, offset + nbytes),)
 
     def chunks(self, name: str) -> Iterator[memoryview]:
         """The bytes of a tensor in pieces of at most CHUNK; each is overwritten by the next."""
@@ -128,7 +128,7 @@ class Checkpoint:
             self._read(entry.file, entry.offset + at, piece)
             yield piece
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> SafetensorsEntry:
         """Type, shape and place of a tensor. Raises UnderhillError(MISSING_FILE)."""
         try:
             return self.entries[name]
@@ -143,7 +143,7 @@ def _whole(config: dict[str, Any]) -> dict[str, Any]:
     return config if packed is None else {"quantization_config": packed, **config}
 
 
-def _place(entry: Entry, index: tuple[int, ...]) -> tuple[int, int]:
+def _place(entry: SafetensorsEntry, index: tuple[int, ...]) -> tuple[int, int]:
     """(offset from the start of the file, bytes) of tensor[index]."""
     offset = entry.offset
     for depth, i in enumerate(index):
@@ -161,7 +161,7 @@ def _fresh(nbytes: int, dtype: torch.dtype) -> Tensor:
     return torch.frombuffer(mmap.mmap(-1, nbytes), dtype=dtype)
 
 
-def _entries(path: Path) -> dict[str, Entry]:
+def _entries(path: Path) -> dict[str, SafetensorsEntry]:
     if is_regular(path / INDEX):
         return _indexed(path)
     shards = sorted(path.glob("*.safetensors"))
@@ -174,13 +174,13 @@ def _entries(path: Path) -> dict[str, Entry]:
                 msg("Get the model in safetensors format."),
             )
         raise missing(path / "model.safetensors")
-    entries: dict[str, Entry] = {}
+    entries: dict[str, SafetensorsEntry] = {}
     for shard in shards:
         entries.update(read_header(shard))
     return entries
 
 
-def _indexed(path: Path) -> dict[str, Entry]:
+def _indexed(path: Path) -> dict[str, SafetensorsEntry]:
     """The tensors that the index names, each in the shard it names."""
     weight_map = _json_object(path / INDEX, limits.INDEX_BYTES).get("weight_map")
     if not isinstance(weight_map, dict):
@@ -189,7 +189,7 @@ def _indexed(path: Path) -> dict[str, Entry]:
             msg("{index} in {path} is damaged.", index=INDEX, path=path),
             msg("Download the file again."),
         )
-    shards: dict[str, dict[str, Entry]] = {}
+    shards: dict[str, dict[str, SafetensorsEntry]] = {}
     for shard in sorted(set(map(str, weight_map.values()))):
         if not shard.endswith(".safetensors") or any(c in shard for c in "/\\:\0"):
             raise UnderhillError(

@@ -9,20 +9,20 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from engine.formats.extents import Extent
+from engine.formats.extents import FileExtent
 from engine.formats.source import CodedRows, lacking
 from engine.store import dtypes
 
 CHUNK = 8 << 20  # bytes of a tensor made at once while streaming it
 
 
-class Rows(Protocol):
+class DecodedRows(Protocol):
     """A matrix [rows, columns] whose rows are made on demand."""
 
     def read(self, start: int, stop: int) -> Tensor:
         """[stop - start, columns]. Raises UnderhillError(BROKEN_FILE or DISK_ERROR)."""
 
-    def extents(self) -> tuple[Extent, ...]:
+    def extents(self) -> tuple[FileExtent, ...]:
         """Where the bytes of all rows lie."""
 
 
@@ -36,7 +36,7 @@ class DecodedEntry:
     name: str
     dtype: str
     shape: tuple[int, ...]
-    rows: Rows
+    rows: DecodedRows
     coded: CodedRows | None = None
 
     @property

@@ -15,7 +15,7 @@ Read = Callable[[Path, int, memoryview], None]  # file, offset, memory to fill; 
 
 
 @dataclass(frozen=True)
-class Extent:
+class FileExtent:
     """Bytes start .. stop of a file."""
 
     file: Path

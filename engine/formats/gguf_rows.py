@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.formats.decoded import Rows
-from engine.formats.extents import Extent
+from engine.formats.decoded import DecodedRows
+from engine.formats.extents import FileExtent
 from engine.formats.gguf_header import GgufTensor, type_sizes
 from engine.translatable import msg
 
@@ -21,7 +21,7 @@ PLAIN = {0: torch.float32, 1: torch.float16, 30: torch.bfloat16}  # ggml's numbe
 NAMES = {0: "F32", 1: "F16", 30: "BF16"}
 
 
-class GgufRows(Rows, Protocol):
+class GgufRows(DecodedRows, Protocol):
     """Rows out of a GGUF file."""
 
     @property
@@ -59,10 +59,10 @@ class StoredRows:
         high = int(wanted.max()) + 1 if len(wanted) else 0
         return self._bytes(self.first + low, high - low)[wanted - low]
 
-    def extents(self) -> tuple[Extent, ...]:
+    def extents(self) -> tuple[FileExtent, ...]:
         """See Rows."""
         return (
-            Extent(
+            FileExtent(
                 self.tensor.file, *(self.tensor.offset + n * self._row for n in (self.first, self.first + self.count))
             ),
         )
@@ -105,7 +105,7 @@ class JoinedRows:
             at += count
         return torch.cat(found)
 
-    def extents(self) -> tuple[Extent, ...]:
+    def extents(self) -> tuple[FileExtent, ...]:
         """See Rows."""
         return tuple(extent for part in self.parts for extent in part.extents())
 
@@ -139,7 +139,7 @@ class LatentRows:
             blocks.append(self.values.read(head * self.v, (head + 1) * self.v))
         return torch.cat(blocks)[start - first * of_head : stop - first * of_head]
 
-    def extents(self) -> tuple[Extent, ...]:
+    def extents(self) -> tuple[FileExtent, ...]:
         """See Rows."""
         return (*self.keys.extents(), *self.values.extents())
 
@@ -162,7 +162,7 @@ class OrderedRows:
         runs = np.split(wanted, np.flatnonzero(np.diff(wanted) != 1) + 1)
         return torch.cat([self.rows.read(int(run[0]), int(run[-1]) + 1) for run in runs])
 
-    def extents(self) -> tuple[Extent, ...]:
+    def extents(self) -> tuple[FileExtent, ...]:
         """See Rows."""
         return self.rows.extents()
 
@@ -183,7 +183,7 @@ class OrderedColumns:
         """See GgufRows."""
         return self.rows.read(start, stop)[:, torch.from_numpy(self.order)]
 
-    def extents(self) -> tuple[Extent, ...]:
+    def extents(self) -> tuple[FileExtent, ...]:
         """See Rows."""
         return self.rows.extents()
 
@@ -204,7 +204,7 @@ class ChangedRows:
         """See GgufRows."""
         return self.change(self.rows.read(start, stop).float())
 
-    def extents(self) -> tuple[Extent, ...]:
+    def extents(self) -> tuple[FileExtent, ...]:
         """See Rows."""
         return self.rows.extents()
 

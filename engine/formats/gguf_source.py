@@ -16,7 +16,7 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.formats import gguf_files
 from engine.formats.decoded import DecodedEntry, find, read_chunks, read_part
-from engine.formats.extents import Extent
+from engine.formats.extents import FileExtent
 from engine.formats.families import FAMILIES, PARTS, dense_model
 from engine.formats.gguf_codes import coded
 from engine.formats.gguf_deltanet import Made, delta_net
@@ -127,7 +127,7 @@ class GgufSource:
         entry = self.entries.get(name)
         return None if entry is None else entry.coded
 
-    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
+    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[FileExtent, ...]:
         """See Source: those of the whole tensor, which experts have one by one."""
         return self.entry(name).rows.extents()
 

@@ -11,10 +11,10 @@ from engine.formats.origin import small_files
 from engine.formats.packed import PackedCheckpoint
 from engine.formats.packed_mlx import is_mlx
 from engine.formats.packed_ways import packings
-from engine.formats.source import Source
+from engine.formats.source import WeightSource
 
 
-def open_source(path: Path | str) -> Source:
+def open_source(path: Path | str) -> WeightSource:
     """A folder of safetensors files with their config.json, a GGUF file (any part of a split one), or its folder.
 
     Raises UnderhillError: NOT_A_MODEL, UNSUPPORTED_MODEL, MISSING_FILE, BROKEN_FILE or DISK_ERROR.
@@ -26,7 +26,7 @@ def open_source(path: Path | str) -> Source:
     return unpacked(Checkpoint.open(path))
 
 
-def unpacked(checkpoint: Checkpoint) -> Source:
+def unpacked(checkpoint: Checkpoint) -> WeightSource:
     """A checkpoint as weights, where it holds them packed; itself otherwise.
 
     Raises UnderhillError: what PackedCheckpoint raises.

@@ -13,7 +13,7 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
 from engine.formats.decoded import DecodedEntry, read_chunks, read_part
-from engine.formats.extents import Extent
+from engine.formats.extents import FileExtent
 from engine.formats.packed_integers import PackedRows, Packing
 from engine.formats.packed_mlx import mlx_entries
 from engine.formats.source import CodedRows, Form, TensorInfo, lacking
@@ -112,7 +112,7 @@ class PackedCheckpoint:
             return read_part(entry, index, rows)
         return self._checkpoint.part(name, index, rows)
 
-    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
+    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[FileExtent, ...]:
         """See Source. Of what is packed: all that stands for the matrix."""
         entry = self.entry(name)
         return entry.rows.extents() if isinstance(entry, DecodedEntry) else self._checkpoint.extents(name, index)

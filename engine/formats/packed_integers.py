@@ -16,7 +16,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
-from engine.formats.extents import Extent
+from engine.formats.extents import FileExtent
 from engine.formats.source import ACT_ORDER, Form
 from engine.quantization.grouped import GroupedCodes
 from engine.store.coding import Coding
@@ -68,7 +68,7 @@ class PackedRows:
         coding = self.packing.coding(self)
         return None if coding is None else PackedCodes(self, coding)
 
-    def extents(self) -> tuple[Extent, ...]:
+    def extents(self) -> tuple[FileExtent, ...]:
         """Where the bytes lie of all tensors that stand for the matrix."""
         here = [e for e in (self.packing.main, *self.packing.companions) if self.has(e)]
         return tuple(extent for e in here for extent in self.checkpoint.extents(f"{self.stem}.{e}", self._lead))

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
-from engine.formats.decoded import DecodedEntry, Rows
-from engine.formats.extents import Extent
+from engine.formats.decoded import DecodedEntry, DecodedRows
+from engine.formats.extents import FileExtent
 from engine.formats.families import FAMILIES, PARTS, ExpertNames, counts_experts, dense_model, text_config
 from engine.formats.packed_floats import MXFP4_GROUP, MXFP4_VALUES, powers_of_two
 from engine.formats.packed_integers import PackedRows, Packing, run_coding
@@ -126,7 +126,7 @@ class _Mlx:
                 msg("{prefix}{keys} and {values} do not fit each other.", prefix=prefix, keys=_KEYS, values=_VALUES),
                 msg("Download the file again."),
             )
-        both = LatentRows(tuple((k[2], x[2]) for k, x in zip(keys, values, strict=True)), rank, nope, v)
+        both = MlxLatentRows(tuple((k[2], x[2]) for k, x in zip(keys, values, strict=True)), rank, nope, v)
         kind = keys[0][0] if keys[0][0] == values[0][0] else None
         return DecodedEntry(
             f"{self._renamed(prefix)}kv_b_proj.weight", kind or "BF16", (heads * (nope + v), rank), both
@@ -136,21 +136,21 @@ class _Mlx:
         kind, shape, rows = self._rows(name, None)
         if self._family in _SHIFTED and kind is not None:
             if _NORMS.search(name) and len(shape) == 1:
-                rows = ChangedRows(rows, lambda x: x.float() - 1)
+                rows = MlxChangedRows(rows, lambda x: x.float() - 1)
                 kind = "F32"
             elif name.endswith("conv1d.weight") and len(shape) == 3:
                 shape = (shape[0], shape[2], shape[1])  # one of the two is 1, so nothing moves
         coded = rows.coded() if isinstance(rows, PackedRows) else None
         return DecodedEntry(self._renamed(name), kind or "BF16", shape, rows, coded)
 
-    def _rows(self, name: str, index: int | None) -> tuple[str | None, tuple[int, ...], Rows]:
+    def _rows(self, name: str, index: int | None) -> tuple[str | None, tuple[int, ...], DecodedRows]:
         """(type where it is not packed, shape, rows) of a tensor, or of one of the matrices stacked in it."""
         entry, stem = self._checkpoint.entry(name), name.removesuffix(".weight")
         if entry.dtype == "U32" and f"{stem}.scales" in self._checkpoint.entries:
             rows = PackedRows(self._checkpoint, stem, self._packing(stem), index)
             return None, rows.packing.shape(rows), rows
         shape = entry.shape if index is None else entry.shape[1:]
-        return entry.dtype, shape, PlainRows(self._checkpoint, name, index)
+        return entry.dtype, shape, MlxPlainRows(self._checkpoint, name, index)
 
     def _packing(self, stem: str) -> Packing:
         own = self._settings.get(stem)
@@ -228,7 +228,7 @@ def bit_stream(words: Tensor, bits: int) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class PlainRows:
+class MlxPlainRows:
     """A tensor that is not packed, or one of those stacked in it, as it lies in its file."""
 
     checkpoint: Checkpoint
@@ -243,32 +243,32 @@ class PlainRows:
             return self.checkpoint.part(self.name, lead).reshape(1, -1)
         return self.checkpoint.part(self.name, lead, (start, stop)).flatten(1)
 
-    def extents(self) -> tuple[Extent, ...]:
+    def extents(self) -> tuple[FileExtent, ...]:
         """See Rows."""
         return self.checkpoint.extents(self.name, () if self.index is None else (self.index,))
 
 
 @dataclass(frozen=True, eq=False)
-class ChangedRows:
+class MlxChangedRows:
     """Rows of which something is made."""
 
-    rows: Rows
+    rows: DecodedRows
     change: Callable[[Tensor], Tensor]
 
     def read(self, start: int, stop: int) -> Tensor:
         """See Rows."""
         return self.change(self.rows.read(start, stop))
 
-    def extents(self) -> tuple[Extent, ...]:
+    def extents(self) -> tuple[FileExtent, ...]:
         """See Rows."""
         return self.rows.extents()
 
 
 @dataclass(frozen=True, eq=False)
-class LatentRows:
+class MlxLatentRows:
     """heads: of each, keys [rank, nope], which must be turned, and values [v, rank]."""
 
-    heads: tuple[tuple[Rows, Rows], ...]
+    heads: tuple[tuple[DecodedRows, DecodedRows], ...]
     rank: int
     nope: int
     v: int
@@ -280,7 +280,7 @@ class LatentRows:
         blocks = [part for k, v in self.heads[first:last] for part in (k.read(0, self.rank).T, v.read(0, self.v))]
         return torch.cat(blocks)[start - first * of_head : stop - first * of_head]
 
-    def extents(self) -> tuple[Extent, ...]:
+    def extents(self) -> tuple[FileExtent, ...]:
         """See Rows."""
         return tuple(extent for both in self.heads for rows in both for extent in rows.extents())
 

@@ -14,7 +14,7 @@ from engine.translatable import msg, system_reason
 
 
 @dataclass(frozen=True)
-class Entry:
+class SafetensorsEntry:
     """One tensor of a checkpoint. dtype as in safetensors; offset from the start of the file."""
 
     name: str
@@ -25,7 +25,7 @@ class Entry:
     nbytes: int
 
 
-def read_header(path: Path) -> dict[str, Entry]:
+def read_header(path: Path) -> dict[str, SafetensorsEntry]:
     """Every tensor of a safetensors file.
 
     Raises UnderhillError: MISSING_FILE, DISK_ERROR, or BROKEN_FILE when the file is cut short or its header lies.
@@ -56,7 +56,7 @@ def header_length(path: Path, size: int, start: bytes) -> int:
     return length
 
 
-def parse_header(path: Path, size: int, text: bytes) -> dict[str, Entry]:
+def parse_header(path: Path, size: int, text: bytes) -> dict[str, SafetensorsEntry]:
     """Every tensor of a safetensors file of `size` bytes with this header, wherever that file lies.
 
     Raises UnderhillError(BROKEN_FILE) when the file is too short for it, or the header lies.
@@ -84,7 +84,7 @@ def parse_header(path: Path, size: int, text: bytes) -> dict[str, Entry]:
     return entries
 
 
-def _entry(path: Path, name: str, value: Any, start: int) -> Entry:
+def _entry(path: Path, name: str, value: Any, start: int) -> SafetensorsEntry:
     try:
         name.encode()
     except UnicodeEncodeError as cause:  # half of a surrogate pair
@@ -102,7 +102,7 @@ def _entry(path: Path, name: str, value: Any, start: int) -> Entry:
         raise _broken(path, msg("the shape of {name} is impossible", name=name))
     if not 0 <= begin <= end or end - begin != dtypes.nbytes(dtype, tuple(shape)):
         raise _broken(path, msg("the size of {name} does not fit its shape", name=name))
-    return Entry(name, path, dtype, tuple(shape), start + begin, end - begin)
+    return SafetensorsEntry(name, path, dtype, tuple(shape), start + begin, end - begin)
 
 
 def missing(path: Path) -> UnderhillError:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.formats.extents import Extent
+from engine.formats.extents import FileExtent
 from engine.quantization.grouped import GroupedCodes
 from engine.store.coding import Coding
 from engine.translatable import NO_TEXT, Translatable, msg
@@ -59,7 +59,7 @@ class CodedRows(Protocol):
         """Rows start .. stop. Raises UnderhillError(BROKEN_FILE or DISK_ERROR)."""
 
 
-class Source(Protocol):
+class WeightSource(Protocol):
     """A model to import, whatever it is stored as. Opening reads headers and no weights."""
 
     @property
@@ -104,7 +104,7 @@ class Source(Protocol):
     def coded(self, name: str) -> CodedRows | None:
         """The rows of a tensor as the codes that they are, where a record can keep them as they are; None elsewhere."""
 
-    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
+    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[FileExtent, ...]:
         """Where in the files all bytes lie that reading tensor[index] needs. Raises UnderhillError(MISSING_FILE)."""
 
     def chunks(self, name: str) -> Iterator[memoryview]:

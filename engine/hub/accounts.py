@@ -9,7 +9,7 @@ from engine.library.entries import TokenState
 from engine.translatable import msg
 
 
-def accept(hub: Hub, value: str) -> str:
+def accept_token(hub: Hub, value: str) -> str:
     """Try a token, then keep it in the keyring; whose it is. Raises UnderhillError; a token that fails is not kept."""
     value = value.strip()
     if not value:
@@ -18,13 +18,13 @@ def accept(hub: Hub, value: str) -> str:
         )
     if not value.isascii() or not value.isprintable() or " " in value:
         raise UnderhillError(Kind.BAD_REQUEST, msg("This is not a token."), msg("Copy it again, whole and alone."))
-    with Hub(hub.endpoint, hub.proxy, hub.offline, tokens.Token(value)) as tried:
+    with Hub(hub.endpoint, hub.proxy, hub.offline, tokens.HubToken(value)) as tried:
         name = tried.account()
     tokens.keep(hub.endpoint, value)
     return name
 
 
-def state(hub: Hub) -> TokenState:
+def token_state(hub: Hub) -> TokenState:
     """Whether there is a token for this hub, and where; nothing is sent."""
     if tokens.given():
         return TokenState(hub.endpoint, tokens.VARIABLE)

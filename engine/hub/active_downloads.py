@@ -1,4 +1,4 @@
-"""Which models are on their way from a hub: kept in Underhill's data folder, so that a killed app knows it again."""
+"""Active downloads: models being fetched from a hub, kept in Underhill's data folder to survive a killed app."""
 
 from __future__ import annotations
 

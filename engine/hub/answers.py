@@ -12,8 +12,11 @@ from engine.hub import errors
 from engine.translatable import msg
 
 
-class Pace:
-    """Of one answer. arrived: called with the number of bytes of each piece, it raises HubError where it is enough."""
+class AnswerBudget:
+    """Limits of one answer: its bytes, its time, its least rate.
+
+    arrived: called with the number of bytes of each piece, it raises HubError where it is enough.
+    """
 
     def __init__(self, url: str, max_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._url, self._left, self._clock = url, max_bytes, clock
@@ -34,7 +37,7 @@ class Pace:
 class BoundedBody(httpx2.SyncByteStream):
     """The body of a response, as it comes: read by the library itself, which would read it without end."""
 
-    def __init__(self, body: httpx2.SyncByteStream, pace: Pace) -> None:
+    def __init__(self, body: httpx2.SyncByteStream, pace: AnswerBudget) -> None:
         self._body, self._pace = body, pace
 
     def __iter__(self) -> Iterator[bytes]:
@@ -49,13 +52,13 @@ class BoundedBody(httpx2.SyncByteStream):
 def bound_redirection(response: httpx2.Response) -> None:
     """A hook: what comes with a redirection, and is read before that is followed, is as short as any other answer."""
     if response.has_redirect_location and isinstance(response.stream, httpx2.SyncByteStream):
-        response.stream = BoundedBody(response.stream, Pace(str(response.url), limits.ANSWER_BYTES))
+        response.stream = BoundedBody(response.stream, AnswerBudget(str(response.url), limits.ANSWER_BYTES))
 
 
 def whole(response: httpx2.Response) -> httpx2.Response:
     """The same answer, its body read and unpacked. Raises HubError; httpx2.RequestError as reading it does."""
     url = str(response.url)
-    pace, data = Pace(url, limits.ANSWER_BYTES), bytearray()
+    pace, data = AnswerBudget(url, limits.ANSWER_BYTES), bytearray()
     try:
         for piece in response.iter_bytes():
             pace.arrived(len(piece))

@@ -36,7 +36,7 @@ class Hub:
     """One hub, by its address. Use it in a `with` statement. Every method raises UnderhillError."""
 
     def __init__(
-        self, endpoint: str, proxy: str = "", offline: bool = False, token: tokens.Token | None = None
+        self, endpoint: str, proxy: str = "", offline: bool = False, token: tokens.HubToken | None = None
     ) -> None:
         """token: None looks it up."""
         if not re.match(r"https?://[^/\s]+", endpoint) or not _is_url(endpoint):
@@ -62,7 +62,7 @@ class Hub:
                 self._session = None
 
     @property
-    def token(self) -> tokens.Token:
+    def token(self) -> tokens.HubToken:
         """What this hub knows the user by; looked up once, and only when something is asked."""
         if self._given is None:
             self._given = tokens.read(self.endpoint)
@@ -131,7 +131,7 @@ class Hub:
             whole = response.status_code == 200 and stop is not None  # it knows no ranges
             self.sends_whole |= whole
             skip = start if whole else 0
-            pace = answers.Pace(url, skip + most + limits.ANSWER_BYTES)
+            pace = answers.AnswerBudget(url, skip + most + limits.ANSWER_BYTES)
             for piece in response.iter_raw():
                 pace.arrived(len(piece))
                 data += piece[skip:]

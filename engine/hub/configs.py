@@ -22,7 +22,7 @@ from engine.store.atomic import replace_file
 AT_ONCE = 8  # fetched together
 
 
-def configs(hub: Hub, models: Iterable[HubModel], folder: Path) -> dict[str, dict[str, Any]]:
+def read_configs(hub: Hub, models: Iterable[HubModel], folder: Path) -> dict[str, dict[str, Any]]:
     """The config.json of each model at its commit, by repository, of those that have one that can be had.
 
     Of a model that is GGUF alone, what the first kilobytes of a file say of it.
@@ -46,12 +46,12 @@ def _fetched(hub: Hub, model: HubModel, folder: Path) -> dict[str, Any] | None:
         else:
             config = parse_json(hub.read(model.repo, model.commit, CONFIG, most=CONFIG_BYTES))
         if isinstance(config, dict):
-            keep(folder, hub.endpoint, model.repo, model.commit, config)
+            keep_config(folder, hub.endpoint, model.repo, model.commit, config)
             return config
     return None
 
 
-def keep(folder: Path, endpoint: str, repo: str, commit: str, config: dict[str, Any]) -> None:
+def keep_config(folder: Path, endpoint: str, repo: str, commit: str, config: dict[str, Any]) -> None:
     """Remember the config of a model; where nothing can be written, it is fetched again the next time."""
     data = json.dumps({"repo": repo, "commit": commit, "config": config}).encode()
     if len(data) <= CONFIG_BYTES:

@@ -1,4 +1,4 @@
-"""Room on the disk for a download: looked at before it begins, and again while it runs."""
+"""Free disk space for a download: checked before it begins, and again while it runs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ RESERVE = 256 << 20  # bytes left for everybody else
 STEP = 64 << 20  # bytes written between two looks
 
 
-class Room:
-    """The disk of one folder."""
+class DiskSpaceGuard:
+    """Check before and during a download that the disk of one folder has room, less a reserve for others."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

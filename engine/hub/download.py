@@ -13,11 +13,11 @@ from engine.formats.origin import NOTE
 from engine.hub import errors
 from engine.hub.client import Hub
 from engine.hub.control import Control
-from engine.hub.disk_space import Room, writing
-from engine.hub.fetch import PART, Means, fetch
-from engine.hub.meter import Meter, Progress
+from engine.hub.disk_space import DiskSpaceGuard, writing
+from engine.hub.fetch import PART, DownloadContext, fetch
+from engine.hub.meter import DownloadProgress, Meter
 from engine.hub.outline import Outline
-from engine.hub.retry import Patience
+from engine.hub.retry import RetryPolicy
 from engine.hub.revision import RemoteFile
 from engine.hub.spool import NAME as ARRIVING
 from engine.limits import INDEX_BYTES
@@ -26,7 +26,7 @@ from engine.store.atomic import replace_file
 from engine.store.lock import FileLock
 from engine.translatable import msg
 
-Report = Callable[[Progress], None]  # may raise to stop the download
+Report = Callable[[DownloadProgress], None]  # may raise to stop the download
 
 AT_ONCE = 4  # files
 TICK = 0.2  # seconds between reports
@@ -44,7 +44,7 @@ def download(
     folder: Path,
     control: Control | None = None,
     report: Report | None = None,
-    patience: Patience | None = None,
+    retry_policy: RetryPolicy | None = None,
     room: int = 0,
     passing: bool = False,
 ) -> Path:
@@ -66,12 +66,14 @@ def download(
             if file not in missing:
                 meter.had(file.size)
                 meter.file_done()
-        disk = Room(folder)
+        disk = DiskSpaceGuard(folder)
         parts = {file.name: _part_size(folder, file) for file in missing}
         with errors.noting(lambda: meter.done + sum(parts.values())):
             disk.check(sum(file.size - parts[file.name] for file in missing) + room)
-        means = Means(hub, outline.repo, outline.commit, folder, control, meter, disk, patience or Patience())
-        bring(means, missing, report)
+        context = DownloadContext(
+            hub, outline.repo, outline.commit, folder, control, meter, disk, retry_policy or RetryPolicy()
+        )
+        bring(context, missing, report)
         _note(folder, hub.endpoint, outline, _verified(folder, outline.files), passing)
     return folder
 
@@ -87,22 +89,22 @@ def discard(folder: Path) -> None:
             folder.rmdir()
 
 
-def bring(means: Means, files: list[RemoteFile], report: Report | None) -> None:
+def bring(context: DownloadContext, files: list[RemoteFile], report: Report | None) -> None:
     """Fetch files; the first error stops the others."""
     pool = ThreadPoolExecutor(AT_ONCE, "download")
     futures: list[Future[None]] = []
     try:
-        futures += (pool.submit(fetch, means, file) for file in files)
+        futures += (pool.submit(fetch, context, file) for file in files)
         pending = set(futures)
         while pending:
             done, pending = wait(pending, TICK, FIRST_EXCEPTION)
             if report is not None:
-                report(means.meter.progress())
-            with errors.noting(lambda: means.meter.done):
+                report(context.meter.progress())
+            with errors.noting(lambda: context.meter.done):
                 for future in done:
                     future.result()
     except BaseException:
-        means.control.cancel()
+        context.control.cancel()
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

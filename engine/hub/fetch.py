@@ -7,29 +7,29 @@ import os
 
 from engine.hub import errors
 from engine.hub.disk_space import writing
-from engine.hub.ranges import Body, Means
+from engine.hub.ranges import DownloadContext, RangeDownload
 from engine.hub.revision import RemoteFile
 from engine.regular_file import open_to_append, open_unbuffered
 from engine.store.atomic import sync_directory
 
-__all__ = ["PART", "Means", "fetch"]
+__all__ = ["PART", "DownloadContext", "fetch"]
 
 PART = ".part"
 _BLOCK = 4 << 20  # bytes hashed at once of what is there already
 
 
-def fetch(means: Means, file: RemoteFile) -> None:
+def fetch(context: DownloadContext, file: RemoteFile) -> None:
     """Bring `file` into the folder, whole and right, or leave what has arrived as NAME.part. Raises UnderhillError."""
-    _Fetch(means, file).run()
+    _Fetch(context, file).run()
 
 
 class _Fetch:
     """at: bytes that are on the disk."""
 
-    def __init__(self, means: Means, file: RemoteFile) -> None:
-        self.means, self.file = means, file
-        self.part = means.folder / (file.name + PART)
-        self.body = Body(means, file, whole=True)
+    def __init__(self, context: DownloadContext, file: RemoteFile) -> None:
+        self.context, self.file = context, file
+        self.part = context.folder / (file.name + PART)
+        self.body = RangeDownload(context, file, whole=True)
         self.at = 0
         self.hash = file.digest()
 
@@ -37,14 +37,14 @@ class _Fetch:
         # Bytes may have been damaged here, in a crash, or on the way; which of them is not known, so all come again.
         if not (self._whole() or self._whole()):
             raise errors.damaged(self.file.name)
-        with writing(self.means.folder):
-            self.part.replace(self.means.folder / self.file.name)
-            sync_directory(self.means.folder)
-        self.means.meter.file_done()
+        with writing(self.context.folder):
+            self.part.replace(self.context.folder / self.file.name)
+            sync_directory(self.context.folder)
+        self.context.meter.file_done()
 
     def _whole(self) -> bool:
         """Fetch what is missing; whether it is then right. What is wrong is removed."""
-        with writing(self.means.folder), open_to_append(self.part) as out:
+        with writing(self.context.folder), open_to_append(self.part) as out:
             self._begin(out)
 
             def take(data: memoryview) -> None:
@@ -53,17 +53,17 @@ class _Fetch:
                     n = out.write(data) or 0
                     self.hash.update(bytes(data[:n]))
                     self.at += n
-                    self.means.meter.fetched(self.file.name, n)
-                    self.means.room.written(n)
+                    self.context.meter.fetched(self.file.name, n)
+                    self.context.room.written(n)
                     data = data[n:]
 
             self.body.get(self.at, self.file.size, take)
             os.fsync(out.fileno())
         if self.file.checksum in ("", self.hash.hexdigest()):
             return True
-        with writing(self.means.folder):
+        with writing(self.context.folder):
             self.part.unlink()
-        self.means.meter.had(-self.file.size)
+        self.context.meter.had(-self.file.size)
         return False
 
     def _begin(self, out: io.FileIO) -> None:
@@ -78,5 +78,5 @@ class _Fetch:
             while self.at < size and (block := done.read(min(_BLOCK, size - self.at))):
                 self.hash.update(block)
                 self.at += len(block)
-                self.means.control.hold()
-        self.means.meter.had(size)
+                self.context.control.hold()
+        self.context.meter.had(size)

@@ -15,7 +15,7 @@ STEP = 0.25  # seconds between samples
 
 
 @dataclass(frozen=True)
-class Progress:
+class DownloadProgress:
     """Bytes. rate: bytes a second now. eta: seconds still to go, None where nothing moves.
 
     waiting: what a file is waiting for and how long still; None while bytes of all arrive.
@@ -70,7 +70,7 @@ class Meter:
         with self._lock:
             self._waiting[name] = wait
 
-    def progress(self) -> Progress:
+    def progress(self) -> DownloadProgress:
         """Right now."""
         with self._lock:
             self._sample()
@@ -79,7 +79,7 @@ class Meter:
             rate = (self._fetched - before) / passed if passed > 0 else 0.0
             eta = (self._total - self._done) / rate if rate > 0 else None
             waiting = next(iter(self._waiting.values()), None)
-            return Progress(self._done, self._total, rate, eta, self._files_done, self._files, waiting)
+            return DownloadProgress(self._done, self._total, rate, eta, self._files_done, self._files, waiting)
 
     def _sample(self) -> None:
         now = self._clock()

@@ -13,8 +13,8 @@ from engine.convert.kept_codes import EXACT, GROUPS, codings, dense_shapes, keep
 from engine.convert.pieces import piece_shape
 from engine.errors import Kind, UnderhillError
 from engine.formats.gguf_header import GgufHeader
-from engine.formats.safetensors_header import Entry
-from engine.formats.source import Source, TensorInfo, suited
+from engine.formats.safetensors_header import SafetensorsEntry
+from engine.formats.source import TensorInfo, WeightSource, suited
 from engine.hub.revision import RemoteFile, Revision
 from engine.library.cards import experts_per_token
 from engine.store.coding import Coding
@@ -41,7 +41,7 @@ class Outline:
     config: dict[str, Any] = field(repr=False)
     files: tuple[RemoteFile, ...] = field(repr=False)
     weights: tuple[RemoteFile, ...] = field(repr=False)
-    entries: Mapping[str, Entry] = field(repr=False)
+    entries: Mapping[str, SafetensorsEntry] = field(repr=False)
     heads: Mapping[str, bytes] = field(repr=False)
     experts: dict[int, tuple[int, ExpertSpec]] = field(repr=False)
     dense: Mapping[str, TensorInfo] = field(repr=False)
@@ -96,11 +96,11 @@ class Outline:
 
 def outline_of(
     found: Revision,
-    source: Source,
+    source: WeightSource,
     files: tuple[RemoteFile, ...],
     weights: tuple[RemoteFile, ...],
     heads: Mapping[str, bytes],
-    entries: Mapping[str, Entry],
+    entries: Mapping[str, SafetensorsEntry],
     gguf: tuple[GgufHeader, ...] = (),
 ) -> Outline:
     """Of a source whose headers are known. Raises UnderhillError as importing it would."""
@@ -124,7 +124,7 @@ def outline_of(
     )
 
 
-def _experts(source: Source, plan: ExpertPlan) -> dict[int, tuple[int, ExpertSpec]]:
+def _experts(source: WeightSource, plan: ExpertPlan) -> dict[int, tuple[int, ExpertSpec]]:
     shapes = {i: piece_shape(source, experts[0].matrices["up"]) for i, experts in plan.layers.items()}
     if any(len(shape) != 2 for shape in shapes.values()):
         raise UnderhillError(

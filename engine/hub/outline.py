@@ -14,7 +14,7 @@ from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import CONFIG, INDEX, Checkpoint
 from engine.formats.opening import unpacked
 from engine.formats.origin import is_small
-from engine.formats.safetensors_header import Entry, header_length, parse_header
+from engine.formats.safetensors_header import SafetensorsEntry, header_length, parse_header
 from engine.hub import errors
 from engine.hub.client import Hub
 from engine.hub.gguf_outline import gguf_outline
@@ -78,7 +78,7 @@ def read_outline(hub: Hub, repo: str, revision: str = "main", gguf: str = "", to
     return replace(outline_of(found, source, _wanted(found, shards), shards, heads, entries), config=config)
 
 
-def without_zeros(entries: Mapping[str, Entry]) -> dict[str, Entry]:
+def without_zeros(entries: Mapping[str, SafetensorsEntry]) -> dict[str, SafetensorsEntry]:
     """Without the biases that some packers give every matrix: that they are zeros is only seen in the weights."""
     packed = {name.removesuffix(end) for name in entries for end in _PACKED if name.endswith(end)}
     return {n: e for n, e in entries.items() if not _EXPERT_BIAS.search(n) or n[:-5] not in packed}
@@ -118,7 +118,9 @@ def _shards(found: Revision, index: Mapping[str, str]) -> tuple[RemoteFile, ...]
     return tuple(found.files[name] for name in names)
 
 
-def _indexed(found: Revision, index: Mapping[str, str], headers: Mapping[str, dict[str, Entry]]) -> dict[str, Entry]:
+def _indexed(
+    found: Revision, index: Mapping[str, str], headers: Mapping[str, dict[str, SafetensorsEntry]]
+) -> dict[str, SafetensorsEntry]:
     """The tensors, where there is an index those that it names, as of a folder."""
     if not index:
         return {name: entry for header in headers.values() for name, entry in header.items()}
@@ -146,12 +148,12 @@ def _wanted(found: Revision, shards: tuple[RemoteFile, ...]) -> tuple[RemoteFile
     return (*sorted(small, key=lambda f: f.name), *shards)
 
 
-def _header(hub: Hub, found: Revision, shard: RemoteFile) -> tuple[dict[str, Entry], bytes]:
+def _header(hub: Hub, found: Revision, shard: RemoteFile) -> tuple[dict[str, SafetensorsEntry], bytes]:
     """What it holds, and the bytes that say so."""
     return looked_at(lambda: _read_header(hub, found, shard))
 
 
-def _read_header(hub: Hub, found: Revision, shard: RemoteFile) -> tuple[dict[str, Entry], bytes]:
+def _read_header(hub: Hub, found: Revision, shard: RemoteFile) -> tuple[dict[str, SafetensorsEntry], bytes]:
     path = Path(found.repo) / shard.name
     start = hub.read(found.repo, found.commit, shard.name, 0, min(FIRST_LOOK, shard.size))
     length = header_length(path, shard.size, start)

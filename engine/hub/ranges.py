@@ -14,9 +14,9 @@ from engine.errors import Kind
 from engine.hub import errors
 from engine.hub.client import Hub
 from engine.hub.control import Control
-from engine.hub.disk_space import Room
+from engine.hub.disk_space import DiskSpaceGuard
 from engine.hub.meter import Meter
-from engine.hub.retry import Patience, Retry
+from engine.hub.retry import Retry, RetryPolicy
 from engine.hub.revision import RemoteFile
 from engine.translatable import msg
 
@@ -28,8 +28,8 @@ Take = Callable[[memoryview], None]  # gets the bytes as they arrive, in order
 
 
 @dataclass(frozen=True)
-class Means:
-    """What all files of a download share."""
+class DownloadContext:
+    """What all files of a download share: the hub and revision, the folder, pausing, progress, disk and retries."""
 
     hub: Hub
     repo: str
@@ -37,24 +37,26 @@ class Means:
     folder: Path
     control: Control
     meter: Meter
-    room: Room
-    patience: Patience
+    room: DiskSpaceGuard
+    retry_policy: RetryPolicy
 
 
-class Body:
-    """place: where the hub sent us on to, to go there at once the next time.
+class RangeDownload:
+    """Fetch the bytes of one file in ranges, and again from where the connection ended.
+
+    place: where the hub sent us on to, to go there at once the next time.
 
     lends: whether such a place is good for other bytes too; some are for one range only, and all end some time.
     whole: whether a hub that knows no ranges may send everything to the end instead.
     """
 
-    def __init__(self, means: Means, file: RemoteFile, *, whole: bool) -> None:
-        self.means, self.file, self.whole = means, file, whole
-        self.url = means.hub.url(means.repo, means.commit, file.path)
+    def __init__(self, context: DownloadContext, file: RemoteFile, *, whole: bool) -> None:
+        self.context, self.file, self.whole = context, file, whole
+        self.url = context.hub.url(context.repo, context.commit, file.path)
         self.place = ""
         self.lends: bool | None = None  # not known yet
         self.at = 0
-        self.retry = Retry(means.patience, means.control, partial(means.meter.wait, file.name))
+        self.retry = Retry(context.retry_policy, context.control, partial(context.meter.wait, file.name))
 
     def get(self, at: int, stop: int, take: Take, check: Callable[[], None] = lambda: None) -> None:
         """Hand bytes at .. stop over as they arrive; more where the hub sends all. Waits while paused.
@@ -64,14 +66,14 @@ class Body:
         self.at = at
         while self.at < stop:
             check()
-            before, pauses = self.at, self.means.control.pauses
+            before, pauses = self.at, self.context.control.pauses
             try:
                 self._once(min(self.at + CHUNK, stop), take)
             except errors.HubError as e:
                 if self.at > before:
                     self.retry.moved()
-                if self.means.control.interrupted or self.means.control.pauses != pauses:
-                    self.means.control.hold()
+                if self.context.control.interrupted or self.context.control.pauses != pauses:
+                    self.context.control.hold()
                 else:
                     self.retry.after(e)
             else:
@@ -79,14 +81,16 @@ class Body:
 
     def _once(self, stop: int, take: Take) -> None:
         """One request. Raises HubError when it did not get all of it."""
-        self.means.control.hold()
+        self.context.control.hold()
         where, lent = self.place or self.url, bool(self.place)
         self.place = ""  # unless this works
         try:
-            with self.means.hub.stream(where, self.means.repo, {"Range": f"bytes={self.at}-{stop - 1}"}) as response:
+            with self.context.hub.stream(
+                where, self.context.repo, {"Range": f"bytes={self.at}-{stop - 1}"}
+            ) as response:
                 if lent:
                     self.lends = True
-                with self.means.control.during(response):
+                with self.context.control.during(response):
                     skip = self._check(response)
                     stop = stop if response.status_code == 206 else self.file.size
                     self._take(response, skip, stop, take)
@@ -126,7 +130,7 @@ class Body:
         for piece in response.iter_raw():
             data = memoryview(piece)[skip:][: stop - self.at]
             skip = max(0, skip - len(piece))
-            if self.means.control.stopped:  # another download may already be writing here
+            if self.context.control.stopped:  # another download may already be writing here
                 return
             if data:
                 take(data)

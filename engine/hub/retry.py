@@ -17,8 +17,11 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Patience:
-    """first: seconds before the second try; doubled each time up to `most`. tries: in a row without a new byte."""
+class RetryPolicy:
+    """Exponential back-off. first: seconds before the second try; doubled each time up to `most`.
+
+    tries: in a row without a new byte.
+    """
 
     first: float = 1.0
     most: float = 30.0
@@ -51,27 +54,27 @@ class Retry:
 
     def __init__(
         self,
-        patience: Patience,
+        retry_policy: RetryPolicy,
         control: Control,
         tell: Callable[[Wait], object],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._patience, self._control, self._tell, self._clock = patience, control, tell, clock
+        self._retry_policy, self._control, self._tell, self._clock = retry_policy, control, tell, clock
         self._waits = 0
         self._failed = 0
 
     def moved(self) -> None:
-        """There was a new byte: patience begins anew."""
+        """There was a new byte: counting of failures begins anew."""
         self._failed = 0
 
     def after(self, error: HubError) -> None:
         """Wait before the next try, or raise: the error where there is none, CANCELLED."""
         self._failed += 1
-        patience = self._patience
+        retry_policy = self._retry_policy
         asked = error.after or 0.0
-        if not error.retry or self._failed >= patience.tries or asked > patience.longest:
+        if not error.retry or self._failed >= retry_policy.tries or asked > retry_policy.longest:
             raise error
-        pause = min(patience.most, patience.first * 2 ** (self._failed - 1))
+        pause = min(retry_policy.most, retry_policy.first * 2 ** (self._failed - 1))
         # apart from each other, so that several files do not come back all at once
         pause = max(asked, pause * random.uniform(0.8, 1.2))
         self._waits += 1

@@ -15,15 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
-from engine.convert.journal import Ledger, Spoiled
-from engine.convert.parts import Part
+from engine.convert.journal import ChecksumMismatch, ImportJournal
+from engine.convert.parts import ImportPart
 from engine.formats.extents import Read
-from engine.formats.source import Source
+from engine.formats.source import WeightSource
 from engine.hub import errors
 from engine.hub import ranges as bodies
 from engine.hub.disk_space import writing
-from engine.hub.meter import Meter, Progress
-from engine.hub.ranges import Body, Means
+from engine.hub.meter import DownloadProgress, Meter
+from engine.hub.ranges import DownloadContext, RangeDownload
 from engine.hub.revision import RemoteFile
 from engine.hub.schedule import Need, Schedule, schedule
 from engine.hub.spool import Chunk, Spool
@@ -32,7 +32,7 @@ from engine.kernels.sha256 import Sha256
 from engine.store.manifest import FileHash
 
 FETCHERS = 4  # chunks under way at once
-SLACK = 256 << 20  # bytes held beyond what must be: what is under way, quantized, or not yet safe
+HEADROOM = 256 << 20  # bytes held beyond what must be: what is under way, quantized, or not yet safe
 TICK = 0.2  # seconds between reports
 _GOODBYE = 2.0  # seconds that are waited for threads that were stopped
 
@@ -47,7 +47,7 @@ class _Run:
     halted = False
 
 
-def plan_chunks(files: Sequence[RemoteFile], parts: Sequence[Part]) -> Schedule:
+def plan_chunks(files: Sequence[RemoteFile], parts: Sequence[ImportPart]) -> Schedule:
     """In which order the chunks of `files` are to be fetched, and how many will be held at once."""
     number = {file.name: n for n, file in enumerate(files)}
     needs = [Need(tuple((number[e.file.name], e.start, e.stop) for e in part.extents), not part.name) for part in parts]
@@ -56,19 +56,19 @@ def plan_chunks(files: Sequence[RemoteFile], parts: Sequence[Part]) -> Schedule:
 
 def held_bytes(found: Schedule) -> int:
     """Bytes of disk that a stream takes beside the store."""
-    return found.most * bodies.CHUNK + SLACK
+    return found.most * bodies.CHUNK + HEADROOM
 
 
-class Stream:
+class ImportStream:
     """See Incoming. Use one for one import."""
 
     def __init__(
         self,
-        means: Means,
+        context: DownloadContext,
         files: Sequence[RemoteFile],
         spool: Spool,
-        make: Callable[[Read], Source],
-        report: Callable[[Progress], None] | None,
+        make: Callable[[Read], WeightSource],
+        report: Callable[[DownloadProgress], None] | None,
         total: int,
         same_disk: bool,
         heads: Mapping[str, bytes],
@@ -78,7 +78,7 @@ class Stream:
         total: bytes of the whole download, small files included.
         same_disk: whether the store will be on the disk that the chunks are on.
         """
-        self._means, self._spool = means, spool
+        self._context, self._spool = context, spool
         self._remote = list(files)
         self._source = make(spool.read)
         self._heads = heads
@@ -90,7 +90,7 @@ class Stream:
         self._said = 0.0
 
     @property
-    def source(self) -> Source:
+    def source(self) -> WeightSource:
         """See Incoming."""
         return self._source
 
@@ -106,7 +106,7 @@ class Stream:
 
     # ---- the importing thread
 
-    def start(self, ledger: Ledger, parts: Sequence[Part]) -> tuple[Part, ...]:
+    def start(self, ledger: ImportJournal, parts: Sequence[ImportPart]) -> tuple[ImportPart, ...]:
         """See Incoming. Raises DISK_FULL before anything is fetched."""
         self._ledger, self._parts = ledger, parts
         found = plan_chunks(self._remote, parts)
@@ -120,7 +120,7 @@ class Stream:
         wanted = [c for c in found.chunks if c[1] >= self._cursor[c[0]] or c in self._users]
         self._spool.keep_only(set(wanted))
         self._arrived: set[Chunk] = set()
-        self._unsettled: deque[Part] = deque()
+        self._unsettled: deque[ImportPart] = deque()
         self._noted: deque[Chunk] = deque()
         self._posted: list[tuple[Chunk, list[object]]] = []
         self._error: BaseException | None = None
@@ -131,12 +131,12 @@ class Stream:
         self._meet(wanted)
         self._limit = held_bytes(found)
         needed = min(self._limit, sum(self._size(c) for c in wanted)) - self._held
-        with errors.noting(lambda: self._means.meter.done):
-            self._means.room.check(max(0, needed) + (ledger.missing_bytes if self._same_disk else 0))
+        with errors.noting(lambda: self._context.meter.done):
+            self._context.room.check(max(0, needed) + (ledger.missing_bytes if self._same_disk else 0))
         self._launch([c for c in wanted if c not in self._arrived])
         return tuple(parts[i] for i in found.parts)
 
-    def ready(self, part: Part) -> bool:
+    def ready(self, part: ImportPart) -> bool:
         """See Incoming."""
         self._look()
         with self._changed:
@@ -156,7 +156,7 @@ class Stream:
             self._changed.wait(TICK / 4)
             self._hungry = False
 
-    def wrote(self, part: Part) -> None:
+    def wrote(self, part: ImportPart) -> None:
         """See Incoming."""
         self._unsettled.append(part)
         self._settle()
@@ -168,12 +168,12 @@ class Stream:
             self._settle()
         self._settle(commit=True)
         if self._say is not None:
-            self._say(self._means.meter.progress())
+            self._say(self._context.meter.progress())
 
     def close(self) -> None:
         """See Incoming."""
         if any(not future.done() for future in self._running):
-            self._means.control.cancel()
+            self._context.control.cancel()
         self._halt()
 
     def _hashed_so_far(self) -> tuple[list[int], list[str]]:
@@ -207,7 +207,7 @@ class Stream:
         for file, k in zip(self._remote, self._cursor, strict=True):
             if k == _chunks(file):
                 meter.file_done()
-        self._means = replace(self._means, meter=meter)
+        self._context = replace(self._context, meter=meter)
 
     def _is_right(self, chunk: Chunk) -> bool:
         """Whether a chunk that has been hashed already is what it was then: a crash may have cost it its bytes."""
@@ -216,16 +216,16 @@ class Stream:
 
     def _look(self) -> None:
         """Raise what has gone wrong; say how far it is."""
-        if self._means.control.stopped:
-            self._means.control.hold()
+        if self._context.control.stopped:
+            self._context.control.hold()
         if self._error is not None:
-            with errors.noting(lambda: self._means.meter.done):
+            with errors.noting(lambda: self._context.meter.done):
                 raise self._error
         if self._wrong is not None:
             self._forget(self._wrong)
         if self._say is not None and time.monotonic() - self._said >= TICK:
             self._said = time.monotonic()
-            self._say(self._means.meter.progress())
+            self._say(self._context.meter.progress())
 
     def _settle(self, commit: bool = False) -> None:
         """Note what has been hashed; drop the chunks that nobody needs any more."""
@@ -270,7 +270,7 @@ class Stream:
         if number in self._spoiled:
             raise errors.damaged(file.name)
         self._spoiled.add(number)
-        raise Spoiled(file.name)
+        raise ChecksumMismatch(file.name)
 
     # ---- the other threads
 
@@ -297,7 +297,7 @@ class Stream:
         with self._changed:
             self._run.halted = True
             self._changed.notify_all()
-        control = self._means.control
+        control = self._context.control
         if not (control.paused or control.stopped) and any(not future.done() for future in self._running):
             control.pause()  # whoever waits for bytes hangs up
             control.resume()
@@ -307,9 +307,11 @@ class Stream:
 
     def _fetch(self, run: _Run) -> None:
         """Bring chunks, one after the other."""
-        open_bodies: dict[int, Body] = {}
+        open_downloads: dict[int, RangeDownload] = {}
         while (chunk := self._next(run)) is not None:
-            body = open_bodies.setdefault(chunk[0], Body(self._means, self._remote[chunk[0]], whole=False))
+            body = open_downloads.setdefault(
+                chunk[0], RangeDownload(self._context, self._remote[chunk[0]], whole=False)
+            )
             self._bring(chunk, body, run)
             right = self._is_right(chunk)
             with self._changed:
@@ -321,7 +323,7 @@ class Stream:
                     self._wrong = chunk[0]
                 self._changed.notify_all()
 
-    def _bring(self, chunk: Chunk, body: Body, run: _Run) -> None:
+    def _bring(self, chunk: Chunk, body: RangeDownload, run: _Run) -> None:
         """What is missing of a chunk, written as it arrives: a process that is killed has lost nothing of it."""
         start, stop = self._spool.span(chunk)
         have = self._spool.have(chunk)
@@ -333,8 +335,8 @@ class Stream:
 
             def take(data: memoryview) -> None:
                 check()
-                self._means.meter.fetched(body.file.name, len(data))
-                self._means.room.written(len(data))
+                self._context.meter.fetched(body.file.name, len(data))
+                self._context.room.written(len(data))
                 while data:
                     data = data[out.write(data) or 0 :]
 
@@ -382,7 +384,7 @@ class Stream:
                 with self._changed:
                     self._posted.append((chunk, note))
                     self._changed.notify_all()
-            self._means.meter.file_done()
+            self._context.meter.file_done()
 
     def _size(self, chunk: Chunk) -> int:
         start, stop = self._spool.span(chunk)

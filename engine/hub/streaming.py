@@ -8,24 +8,24 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.convert.expert_plan import find_experts
-from engine.convert.parts import Part, expert_extents
+from engine.convert.parts import ImportPart, expert_extents
 from engine.formats.checkpoint import Checkpoint
 from engine.formats.extents import Read, read_file
 from engine.formats.gguf_header import GgufHeader
 from engine.formats.gguf_source import GgufSource
 from engine.formats.opening import unpacked
-from engine.formats.source import Source
+from engine.formats.source import WeightSource
 from engine.hub import ranges as bodies
 from engine.hub.client import Hub
 from engine.hub.control import Control
-from engine.hub.disk_space import Room, writing
+from engine.hub.disk_space import DiskSpaceGuard, writing
 from engine.hub.download import Report, bring, has_begun, is_there, settle
 from engine.hub.meter import Meter
 from engine.hub.outline import Outline, without_zeros
-from engine.hub.ranges import Means
-from engine.hub.retry import Patience
+from engine.hub.ranges import DownloadContext
+from engine.hub.retry import RetryPolicy
 from engine.hub.spool import NAME, Spool
-from engine.hub.stream import Stream, held_bytes, plan_chunks
+from engine.hub.stream import ImportStream, held_bytes, plan_chunks
 from engine.kernels import sha256
 from engine.store.lock import FileLock
 from engine.translatable import NO_TEXT, Translatable, msg
@@ -62,8 +62,8 @@ def opened(
     same_disk: bool,
     control: Control | None = None,
     report: Report | None = None,
-    patience: Patience | None = None,
-) -> Iterator[Stream]:
+    retry_policy: RetryPolicy | None = None,
+) -> Iterator[ImportStream]:
     """The weights of `outline` as they arrive; small files are brought into `folder` first.
 
     same_disk: whether the store will be on the disk of `folder`. What an earlier call left is continued, also after the
@@ -77,18 +77,25 @@ def opened(
         missing = [file for file in small if not is_there(folder, file)]
         meter = Meter(outline.download_bytes, len(outline.files))
         meter.had(sum(file.size for file in small if file not in missing))
-        means = Means(
-            hub, outline.repo, outline.commit, folder, control or Control(), meter, Room(folder), patience or Patience()
+        context = DownloadContext(
+            hub,
+            outline.repo,
+            outline.commit,
+            folder,
+            control or Control(),
+            meter,
+            DiskSpaceGuard(folder),
+            retry_policy or RetryPolicy(),
         )
-        bring(means, missing, report)
+        bring(context, missing, report)
         spool = Spool(folder / NAME, outline.weights, bodies.CHUNK)
-        yield Stream(
-            means, outline.weights, spool, lambda read: _source(outline, folder, read), report,
+        yield ImportStream(
+            context, outline.weights, spool, lambda read: _source(outline, folder, read), report,
             outline.download_bytes, same_disk, outline.heads,
         )  # fmt: skip
 
 
-def _source(outline: Outline, folder: Path, read: Read) -> Source:
+def _source(outline: Outline, folder: Path, read: Read) -> WeightSource:
     if outline.gguf:
         headers = [_here(header, folder, read) for header in outline.gguf]
         return GgufSource.of(headers[0].path, headers, weights=False)
@@ -102,11 +109,11 @@ def _here(header: GgufHeader, folder: Path, read: Read) -> GgufHeader:
     return replace(header, path=path, tensors=tensors)
 
 
-def _needs(source: Source) -> list[Part]:
+def _needs(source: WeightSource) -> list[ImportPart]:
     """The parts of an import, as far as it matters when their bytes arrive."""
     plan = find_experts(source)
     experts = [expert_extents(source, pieces) for layer in plan.layers.values() for pieces in layer]
     return [
-        *(Part("", 0, None, 0, "", extents) for extents in experts),
-        *(Part("", 0, None, 0, name, source.extents(name)) for name in plan.dense),
+        *(ImportPart("", 0, None, 0, "", extents) for extents in experts),
+        *(ImportPart("", 0, None, 0, name, source.extents(name)) for name in plan.dense),
     ]

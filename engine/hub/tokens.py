@@ -24,7 +24,7 @@ LOCKED = msg("The keyring of this computer is locked, so the token in it is not 
 
 
 @dataclass(frozen=True)
-class Token:
+class HubToken:
     """value: '' where there is none. note: why it could not be looked for, in a sentence."""
 
     value: str = field(default="", repr=False)
@@ -41,24 +41,24 @@ def kept_for() -> Path:
     return home() / "hubs-with-a-token.json"
 
 
-def read(endpoint: str) -> Token:
+def read(endpoint: str) -> HubToken:
     """The token for this hub and no other; HF_TOKEN goes before the keyring.
 
     A keyring that holds nothing of ours is not asked: to be looked into, it may want a password, or to be made first.
     """
     if value := given():
-        return Token(value)
+        return HubToken(value)
     with ALONE:  # it looks for the system's services, which takes a moment
         import keyring
         from keyring.backends import fail, null
         from keyring.errors import KeyringError
 
     if not _may_hold(endpoint):
-        return Token(note=NO_KEYRING if isinstance(keyring.get_keyring(), fail.Keyring | null.Keyring) else NO_TEXT)
+        return HubToken(note=NO_KEYRING if isinstance(keyring.get_keyring(), fail.Keyring | null.Keyring) else NO_TEXT)
     try:
-        return Token(keyring.get_password(SERVICE, endpoint) or "")
+        return HubToken(keyring.get_password(SERVICE, endpoint) or "")
     except (KeyringError, RuntimeError, OSError) as refused:
-        return Token(note=LOCKED if _locked(refused) else NO_KEYRING)
+        return HubToken(note=LOCKED if _locked(refused) else NO_KEYRING)
 
 
 def keep(endpoint: str, token: str) -> None:

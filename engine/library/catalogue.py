@@ -15,7 +15,7 @@ from engine.translatable import Translatable, msg, translated
 
 
 @dataclass(frozen=True)
-class Attention:
+class AttentionShape:
     """Heads that share keys and values in groups. Parameters per layer from H, the hidden size."""
 
     heads: int
@@ -68,7 +68,7 @@ class CompressedAttention:
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearAttentionShape:
     """Layers that carry a state instead of attention (Mamba, delta rule, convolution): in and gate, and out."""
 
     layers: int
@@ -76,7 +76,7 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelShape:
     """What decides the sizes of a model.
 
     shared_intermediate: of all shared experts of a layer together, or of the dense network beside the experts.
@@ -95,8 +95,8 @@ class Shape:
     shared_intermediate: int
     dense_layers: int
     dense_intermediate: int
-    attention: Attention | LatentAttention | CompressedAttention
-    linear: Linear = Linear(0, 0)
+    attention: AttentionShape | LatentAttention | CompressedAttention
+    linear: LinearAttentionShape = LinearAttentionShape(0, 0)
     gate: bool = True
 
     @property
@@ -172,7 +172,7 @@ class CatalogueEntry:
     context_length: int
     bits: float
     sources: tuple[FourBit, ...]
-    shape: Shape
+    shape: ModelShape
 
     @property
     def download_bytes(self) -> int:
@@ -225,14 +225,19 @@ def _entry(value: Any) -> CatalogueEntry:
     try:
         shape = dict(value["shape"])
         kinds: dict[str, Any] = {"kv_rank": LatentAttention, "out_rank": CompressedAttention}
-        attention = next((kind for key, kind in kinds.items() if key in shape["attention"]), Attention)
+        attention = next((kind for key, kind in kinds.items() if key in shape["attention"]), AttentionShape)
         shape["attention"] = _made(attention, shape["attention"])
         if "linear" in shape:
-            shape["linear"] = _made(Linear, shape["linear"])
+            shape["linear"] = _made(LinearAttentionShape, shape["linear"])
         sources = tuple(_made(FourBit, source) for source in value["sources"])
         if not all(source.form in FORMS for source in sources):
             raise TypeError("a source has an unknown form")
-        whole = {**value, "about": translated(_text(value["about"])), "sources": sources, "shape": _made(Shape, shape)}
+        whole = {
+            **value,
+            "about": translated(_text(value["about"])),
+            "sources": sources,
+            "shape": _made(ModelShape, shape),
+        }
         entry: CatalogueEntry = _made(CatalogueEntry, whole)
     except (TypeError, KeyError, AttributeError, ValueError) as cause:
         raise ValueError(f"an entry is not complete: {cause}") from cause

@@ -1,4 +1,4 @@
-"""What lists show beside models: folders, deleted models, what other apps and hubs have. Imports nothing heavy."""
+"""Entries of lists beside models: folders, deleted models, models of other apps and hubs. Imports nothing heavy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that other apps keep on this computer: found, looked at from outside, and left alone."""
+"""Models of other apps on this computer: found and inspected, and never changed."""
 
 from __future__ import annotations
 

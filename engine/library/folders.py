@@ -23,7 +23,7 @@ MARK = ".underhill-models"  # a file in every added folder: without it, an empty
 
 
 @dataclass(frozen=True)
-class Room:
+class DiskSpace:
     """Bytes of a disk, and whether files can be made in the folder."""
 
     free: int
@@ -191,13 +191,13 @@ def set_order(folders: Sequence[Path]) -> None:
     settings_file.change({"model_folders": "" if text == OWN else text})
 
 
-def room(folder: Path) -> Room:
+def disk_space(folder: Path) -> DiskSpace:
     """Of the disk of a folder, which need not have been made yet. Raises UnderhillError(DISK_ERROR)."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     with writing(folder):
         usage = shutil.disk_usage(folder)
-    return Room(usage.free, usage.total, os.access(folder, os.W_OK))
+    return DiskSpace(usage.free, usage.total, os.access(folder, os.W_OK))
 
 
 def not_there(folder: Path) -> UnderhillError:

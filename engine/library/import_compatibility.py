@@ -1,4 +1,4 @@
-"""What a checkpoint or a GGUF file is, and whether Underhill can import it: from headers, without a weight."""
+"""Import compatibility of a checkpoint or GGUF file: what it is and whether it can be imported, from headers alone."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine import resources
 from engine.convert.importer import Report, import_checkpoint
-from engine.convert.journal import Incoming
+from engine.convert.journal import StreamSource
 from engine.errors import Kind, UnderhillError
 from engine.formats.opening import gguf_file, is_source, source_files, source_name
 from engine.formats.safetensors_header import unreadable
@@ -142,7 +142,7 @@ def add(
 
 
 def add_arriving(
-    incoming: Incoming,
+    incoming: StreamSource,
     repo: str,
     name: str,
     top: int = AUTOMATIC,

@@ -72,7 +72,7 @@ def _folder(path: Path, first: bool) -> ModelFolder:
     own = path == folders.own()
     if not folders.is_there(path):
         return ModelFolder(str(path), False, first, own, False, problem=folders.not_there(path).sentence)
-    room = folders.room(path)
+    room = folders.disk_space(path)
     models = sum(trash.size(p) for p in _directories(path) if _is_ours(p))
     fetched = trash.size(home() / "downloads") if own else 0
     deleted = trash.nbytes(path)

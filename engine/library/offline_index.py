@@ -1,4 +1,4 @@
-"""What was last seen in every folder of the library, so that models on an unplugged disk are still shown."""
+"""Index of offline folders: the models last seen in each, so that those on an unplugged disk are still listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast something long goes, and when it will be done, by what happened lately."""
+"""Rate and remaining time of something long, from a sliding window."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from collections.abc import Callable
 WINDOW = 20.0  # seconds that are looked back: over the ups and downs of disks, not over the first minute's
 
 
-class Pace:
-    """Tell it what is done, in bytes or whatever is counted. What was done before the first word counts for nothing."""
+class RateEstimator:
+    """Estimate a rate over the last WINDOW seconds, from what is done: bytes, or whatever is counted.
+
+    What was done before the first `note` counts for nothing.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""What an unfinished import was made from, and why it stopped: kept in its directory, so that it can go on."""
+"""Partial imports: what each was made from and why it stopped, kept in its directory, so that it can be resumed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ NOTE = "import.json"
 
 
 @dataclass(frozen=True)
-class Unfinished:
-    """source: the checkpoint; top: the tier to be stored, 0: what suits it.
+class PartialImport:
+    """A partial import. source: the checkpoint; top: the tier to be stored, 0: what suits it.
 
     problem: the sentence it ended with, '' if it was cut off.
     arriving: the source is the name of a model on a hub, from where it was imported as it came.
@@ -34,12 +34,12 @@ class Unfinished:
     arriving: bool = False
 
 
-def read(destination: Path) -> Unfinished | None:
+def read(destination: Path) -> PartialImport | None:
     """What is known of the unfinished import of the store `destination`."""
     try:
         found = read_json(_partial(destination) / NOTE)
         known = str(found["source"]), int(found["top"]), from_json(found["problem"])
-        return Unfinished(*known, bool(found.get("arriving")))
+        return PartialImport(*known, bool(found.get("arriving")))
     except DAMAGED:
         return None
 
@@ -51,7 +51,7 @@ def noted(
     """While an import of `source` goes on: gives the progress report to use, by which the note gets there."""
     partial = _partial(destination)
     # a path is not resolved: links in caches end in names without an ending
-    what = Unfinished(source if arriving else os.path.abspath(source), top, arriving=arriving)
+    what = PartialImport(source if arriving else os.path.abspath(source), top, arriving=arriving)
     written = False
 
     def report(phrase: Translatable, done: int, total: int) -> None:
@@ -79,7 +79,7 @@ def sweep(directory: Path) -> None:
                 note.unlink(missing_ok=True)
 
 
-def _write(partial: Path, what: Unfinished) -> bool:
+def _write(partial: Path, what: PartialImport) -> bool:
     with suppress(OSError):  # the import itself says it where the disk takes no more
         replace_file(partial / NOTE, json.dumps({**asdict(what), "problem": as_json(what.problem)}).encode())
     return True

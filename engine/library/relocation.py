@@ -1,4 +1,4 @@
-"""Models from one folder of the library to another, and folders of stores into the library."""
+"""Relocation: models moved from one folder of the library to another, and folders of stores taken into it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ CHUNK = 8 << 20  # bytes between two progress reports, and that a copy that was 
 
 
 @dataclass(frozen=True)
-class Note:
+class CopyNote:
     """source: the directory that is copied; manifest: SHA-256 of its manifest; move: the original goes in the end."""
 
     source: str
@@ -75,7 +75,7 @@ def copy(source: Path, destination: Path, report: Report, *, move: bool = False)
         if move and _renamed(source, destination):
             return
         manifest = load_manifest(source)
-        _begin(partial, Note(str(source.resolve()), _sha256(source / manifests.NAME), move))
+        _begin(partial, CopyNote(str(source.resolve()), _sha256(source / manifests.NAME), move))
         _copy_files(source, partial, manifest, report)
         _check(partial, report)
         sync_directory(partial)
@@ -117,16 +117,16 @@ def discard(destination: Path) -> None:
             shutil.rmtree(partial)
 
 
-def read(directory: Path) -> Note | None:
+def read(directory: Path) -> CopyNote | None:
     """The note in a copy, whole or not; None where there is none."""
     try:
         found = read_json(directory / NOTE)
-        return Note(str(found["source"]), str(found["manifest"]), bool(found["move"]))
+        return CopyNote(str(found["source"]), str(found["manifest"]), bool(found["move"]))
     except DAMAGED:
         return None
 
 
-def under_way(destination: Path) -> Note | None:
+def under_way(destination: Path) -> CopyNote | None:
     """The note of a copy to `destination` that is not whole yet."""
     return read(_partial(destination))
 
@@ -148,7 +148,7 @@ def _renamed(source: Path, destination: Path) -> bool:
     return True
 
 
-def _begin(partial: Path, note: Note) -> None:
+def _begin(partial: Path, note: CopyNote) -> None:
     """Make the directory of the copy; what is there of another store is removed."""
     there = read(partial)
     if partial.exists() and (there is None or there.manifest != note.manifest):
@@ -250,7 +250,7 @@ def _differs(where: Path, what: str) -> UnderhillError:
     )
 
 
-def _same_manifest(source: Path, note: Note) -> bool:
+def _same_manifest(source: Path, note: CopyNote) -> bool:
     with suppress(OSError):
         return _sha256(source / manifests.NAME) == note.manifest
     return False

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import Kind, UnderhillError, as_error
 from engine.library.entries import FAILED, FINISHED, PAUSED, Transfer
-from engine.library.pace import Pace
+from engine.library.pace import RateEstimator
 from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
     from engine.hub.client import Hub
     from engine.hub.control import Control
-    from engine.hub.meter import Progress
+    from engine.hub.meter import DownloadProgress
 
 OFTEN = 0.2  # seconds between words on how far it is
 
@@ -33,7 +33,7 @@ class Journey:
 
         self._transfer, self._connect, self._tell, self._end = transfer, connect, tell, ended
         self._control: Control = Control()
-        self._pace = Pace()
+        self._pace = RateEstimator()
         self._fetching = True  # whether it needs the network still
         self._offline = False
         self._undo = False
@@ -118,7 +118,7 @@ class Journey:
             )  # fmt: skip
         return {"state": FINISHED, "text": "", "name": path.name}
 
-    def _arriving(self, progress: Progress) -> None:
+    def _arriving(self, progress: DownloadProgress) -> None:
         self._fetching = progress.done < progress.total
         if not self._control.paused and self._fetching:
             text = progress.waiting or msg("Downloading")

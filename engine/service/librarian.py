@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine import protocol
 from engine.errors import Kind, UnderhillError
-from engine.library.pace import Pace
+from engine.library.pace import RateEstimator
 from engine.service.lane import CancelledWork
 from engine.translatable import NO_TEXT, Translatable, msg
 
@@ -129,7 +129,7 @@ class Librarian:
         """Progress of something long, as events: one every PACE seconds, and whenever something else begins or it is
         done. Where the user has halted it, it waits here, stopped, it ends here.
         """
-        pace = Pace()
+        pace = RateEstimator()
         last, due = "", 0.0
 
         def report(text: Translatable, done: int, total: int) -> None:

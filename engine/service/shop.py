@@ -37,9 +37,9 @@ class Shop:
                 case protocol.DescribeModel():
                     return self._describe(hub, command)
                 case protocol.AskToken():
-                    return accounts.state(hub)
+                    return accounts.token_state(hub)
                 case protocol.KeepToken():
-                    return accounts.accept(hub, command.token)
+                    return accounts.accept_token(hub, command.token)
                 case protocol.ForgetToken():
                     return tokens.forget(hub.endpoint)
         raise TypeError(f"not a question for a hub: {command!r}")

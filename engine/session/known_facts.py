@@ -10,7 +10,7 @@ from engine.convert.importer import GROUPS
 from engine.formats.families import text_config
 from engine.hardware.facts import ModelFacts
 from engine.library.cards import experts_per_token
-from engine.library.catalogue import CatalogueEntry, CompressedAttention, LatentAttention, Shape
+from engine.library.catalogue import CatalogueEntry, CompressedAttention, LatentAttention, ModelShape
 from engine.library.import_compatibility import expert_count
 from engine.limits import check_config
 from engine.models.families import is_known, read_spec
@@ -128,7 +128,7 @@ def expert_spec(hidden: int, intermediate: int, top: int, gate: bool = True) -> 
     return ExpertSpec(hidden, intermediate, top, group, gate)
 
 
-def _stand_in(shape: Shape) -> dict[str, Any]:
+def _stand_in(shape: ModelShape) -> dict[str, Any]:
     """The config of a model of this shape, in the words of a family that has its kind of attention."""
     a = shape.attention
     common = {

@@ -45,7 +45,7 @@ def listed(hub: Hub, words: str, limit: int = LOOKED_AT) -> tuple[HubModel, ...]
 def judged(hub: Hub, models: Iterable[HubModel], pills: Pills) -> tuple[HubModel, ...]:
     """The same with pills. The config of each that is not kept yet is fetched, or the first 64 KB of a GGUF file."""
     models = tuple(models)
-    found = configs.configs(hub, models, home() / KEPT)
+    found = configs.read_configs(hub, models, home() / KEPT)
     known = {entry.repo: entry for entry in catalogue.load()}
     return tuple(_judged(model, found.get(model.repo), known.get(model.repo), pills) for model in models)
 
@@ -58,7 +58,7 @@ def details(hub: Hub, repo: str, revision: str, pills: Pills, gguf: str = "") ->
     """
     outline = look(hub, repo, revision, gguf)
     ggufs = quantizations(read_revision(hub, repo, outline.commit))
-    configs.keep(home() / KEPT, hub.endpoint, repo, outline.commit, outline.config)
+    configs.keep_config(home() / KEPT, hub.endpoint, repo, outline.commit, outline.config)
     entry = catalogue.find(repo)
     text = text_config(outline.config)
     fits = pills.each(lambda top: outline_facts(outline, top, pills.native), outline.tops)

@@ -11,9 +11,9 @@ from engine.hub.client import Hub
 from engine.hub.control import Control
 from engine.hub.download import discard, download, folder_of, was_passing
 from engine.hub.errors import HubError
-from engine.hub.meter import Progress
+from engine.hub.meter import DownloadProgress
 from engine.hub.outline import Outline, read_outline
-from engine.hub.retry import Patience, Retry, Wait
+from engine.hub.retry import Retry, RetryPolicy, Wait
 from engine.hub.streaming import hindrance, opened
 from engine.library import folders, library
 from engine.library.home import BUILTIN, home
@@ -41,7 +41,7 @@ def look_patiently(look: Callable[[], Outline], control: Control, tell: Callable
 
     Raises UnderhillError: CANCELLED, and what `look` raises at last.
     """
-    retry = Retry(Patience(tries=LOOKS), control, tell)
+    retry = Retry(RetryPolicy(tries=LOOKS), control, tell)
     while True:
         try:
             return look()
@@ -58,9 +58,9 @@ def pull(
     *,
     keep_source: bool = False,
     control: Control | None = None,
-    arriving: Callable[[Progress], None] | None = None,
+    arriving: Callable[[DownloadProgress], None] | None = None,
     importing: Report | None = None,
-    patience: Patience | None = None,
+    retry_policy: RetryPolicy | None = None,
 ) -> Path:
     """Bring a model into the library; interrupted in whatever way, the next call goes on where this one was.
 
@@ -85,11 +85,11 @@ def pull(
     same_disk = _disk(folder) == _disk(folders.for_new(folders.paths()[0]))
     if keep_source or hub.sends_whole or hindrance(outline, folder):
         room = outline.store_bytes(top) if same_disk else 0  # where models are on another disk, the import looks there
-        download(hub, outline, folder, control, arriving, patience, room, passing=not keep_source)
+        download(hub, outline, folder, control, arriving, retry_policy, room, passing=not keep_source)
         preflight.check(folder)
         path = library.add(folder, name, top, importing)
     else:
-        with opened(hub, outline, folder, same_disk, control, arriving, patience) as stream:
+        with opened(hub, outline, folder, same_disk, control, arriving, retry_policy) as stream:
             with stream.source.companions() as files:
                 preflight.check_files(files[0].parent)
             path = library.add_arriving(stream, outline.repo, name, top, importing)

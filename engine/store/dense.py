@@ -16,7 +16,7 @@ from engine.store import dtypes
 from engine.store.disk import DataFile, PosixFile, open_file
 from engine.store.manifest import DenseTensor, Manifest
 from engine.store.problems import broken, unreadable
-from engine.store.table import Table, stays
+from engine.store.table import TensorTable, stays
 from engine.translatable import msg
 
 CHUNK = 8 << 20  # bytes per read, so that checksums are taken while the bytes are still in the cache
@@ -95,7 +95,7 @@ class DenseWeights:
             )
         return self._tensors[name]
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> TensorTable | None:
         """A matrix whose rows stay on the disk until they are asked for, looked through once; valid until `close`.
 
         None where it is small, or not stored as plain numbers.
@@ -109,7 +109,7 @@ class DenseWeights:
             self._scattered = self._opened()
             if isinstance(self._scattered, PosixFile):
                 self._scattered.scattered()
-        return Table(self._scattered, self._path, entry, kept=self.copies)
+        return TensorTable(self._scattered, self._path, entry, kept=self.copies)
 
     def _opened(self) -> DataFile:
         try:

@@ -63,7 +63,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Layer:
+class StoredLayer:
     """One MoE layer: the model's own layer index, its data file, a record per expert."""
 
     index: int
@@ -124,7 +124,7 @@ class Manifest:
     architecture: str
     config: dict[str, Any]
     specs: tuple[ExpertSpec, ...]
-    layers: tuple[Layer, ...]
+    layers: tuple[StoredLayer, ...]
     dense_file: str
     dense: tuple[DenseTensor, ...]
     files: tuple[FileHash, ...]
@@ -227,7 +227,7 @@ def _coding(f: Fields) -> Coding:
     return Coding(f.integer("bits"), f.integer("group"), f.text("form"), f.text("levels"))
 
 
-def _layer(f: Fields, specs: tuple[ExpertSpec, ...]) -> Layer:
+def _layer(f: Fields, specs: tuple[ExpertSpec, ...]) -> StoredLayer:
     index = f.integer("index", 0, LAYERS)
     records = tuple(
         _record(x, specs, msg("expert {e} of layer {index}", e=e, index=index))
@@ -239,7 +239,7 @@ def _layer(f: Fields, specs: tuple[ExpertSpec, ...]) -> Layer:
         ((r.offset, specs[r.spec].layout.nbytes, msg("expert {e}", e=e)) for e, r in enumerate(records)),
         msg("layer {index}", index=index),
     )
-    return Layer(index, f.file_name("file"), records)
+    return StoredLayer(index, f.file_name("file"), records)
 
 
 def _record(value: Any, specs: tuple[ExpertSpec, ...], where: str) -> Record:

@@ -16,7 +16,7 @@ from engine.store import manifest as manifests
 from engine.store.dense import DenseWeights
 from engine.store.disk import DataFile, open_file
 from engine.store.layout import ExpertSpec
-from engine.store.manifest import Layer, Manifest, Record
+from engine.store.manifest import Manifest, Record, StoredLayer
 from engine.store.problems import altered, broken, refused, shortened, unreadable
 from engine.translatable import NO_TEXT, msg, system_reason
 
@@ -169,7 +169,7 @@ class Store:
     def _record(self, layer: int, expert: int) -> Record:
         return self._layers[layer].records[expert]
 
-    def _open(self, layer: Layer, direct: str) -> DataFile:
+    def _open(self, layer: StoredLayer, direct: str) -> DataFile:
         path = self.path / layer.file
         try:
             try:

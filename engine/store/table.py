@@ -28,7 +28,7 @@ def stays(shape: Sequence[int]) -> bool:
     return math.prod(shape) >= LEAST
 
 
-class Table:
+class TensorTable:
     """Rows [rows, cols] of a tensor, as they are stored. Thread-safe.
 
     kept: whether the system may keep copies of what was read. Within a control group they would be charged to it.

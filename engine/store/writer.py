@@ -25,7 +25,7 @@ from engine.store.datafile import FilePlan, TensorShape, in_file_order, plan_den
 from engine.store.journal import PARTIAL, Journal
 from engine.store.layout import ExpertSpec
 from engine.store.lock import FileLock
-from engine.store.manifest import DenseTensor, FileHash, Layer, Lowering, Manifest, Record, Source, TierQuality
+from engine.store.manifest import DenseTensor, FileHash, Lowering, Manifest, Record, Source, StoredLayer, TierQuality
 from engine.store.output import OutputFiles, disk_full, writing
 from engine.translatable import msg
 
@@ -196,7 +196,7 @@ class StoreWriter:
             plan, own = self._plans[x.index], map(specs.index, self._specs[x.index])
             crcs = (self.done(record_key(x.index, e))[0] for e in range(x.experts))
             records = tuple(Record(spec, at, tuple(c)) for spec, at, c in zip(own, plan.offsets, crcs))
-            layers.append(Layer(x.index, plan.name, records))
+            layers.append(StoredLayer(x.index, plan.name, records))
         dense = tuple(
             DenseTensor(
                 t.name, t.dtype, t.shape, self._dense_offsets[t.name], t.nbytes, self.done(dense_key(t.name)), t.coding

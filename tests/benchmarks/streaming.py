@@ -64,13 +64,13 @@ def measure(way: str, endpoint: str, place: Path) -> dict[str, Any]:
     from engine.hub import streaming
     from engine.hub.client import connect
     from engine.hub.download import download
-    from engine.hub.meter import Progress
+    from engine.hub.meter import DownloadProgress
     from engine.hub.outline import read_outline
 
     huggingface_hub.constants.HF_HUB_OFFLINE = False
     folder, most = place / "downloads" / "moe", 0
 
-    def look(_: Progress) -> None:
+    def look(_: DownloadProgress) -> None:
         nonlocal most
         held = [p.stat().st_blocks * 512 for p in (folder / "arriving").glob("*") if p.exists()]
         most = max(most, sum(held))

@@ -22,7 +22,7 @@ from engine.session.session import Session
 from engine.store import manifest as manifests
 from engine.store.manifest import DenseTensor
 from engine.store.reader import Store, load_manifest
-from engine.store.table import Table
+from engine.store.table import TensorTable
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
 
 
@@ -59,7 +59,7 @@ def test_a_row_of_an_embedding_on_the_disk_that_is_no_number(tmp_path: Path) -> 
     (tmp_path / "dense").write_bytes(data)
     entry = DenseTensor("embed", "F32", (4, 8), 0, len(data), crc32(memoryview(data)))
     file = open_file(tmp_path / "dense", direct=False)
-    table = Table(file, tmp_path / "dense", entry)
+    table = TensorTable(file, tmp_path / "dense", entry)
     assert torch.equal(table.rows(torch.tensor([1, 3])), rows[[1, 3]])
     with pytest.raises(UnderhillError, match="embed holds numbers that are not finite"):
         table.rows(torch.tensor([2]))

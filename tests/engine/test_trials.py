@@ -30,11 +30,11 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="there are no signals"),
 ]
 SETTINGS = """
-from engine.hub import kept
-n = int(str(kept.read()["proxy"]).rpartition("p")[2] or 0)
+from engine.library import settings_file
+n = int(str(settings_file.read()["proxy"]).rpartition("p")[2] or 0)
 while True:
     n += 1
-    kept.change({"proxy": f"http://p{n}"})
+    settings_file.change({"proxy": f"http://p{n}"})
     print(n, flush=True)
 """
 IMPORT = """
@@ -44,7 +44,7 @@ print("ready", flush=True)
 import_checkpoint(sys.argv[1], sys.argv[2], top=8)
 """
 START = """
-from engine.hub import library
+from engine.library import library
 print("ready", flush=True)
 library.prepare("builtin")
 """

@@ -402,7 +402,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     del tensors
     script = """
         import sys, re
-        from engine.hub import encoding
+        from engine.convert import encoding
         from engine.convert.importer import import_checkpoint
         encoding.WORKERS = 3  # as on two cores
         def high(): return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) * 1024

@@ -25,7 +25,7 @@ from engine.experts.precision import Thresholds
 from engine.experts.runtime import open_runtime
 from engine.formats.decoded import DecodedEntry
 from engine.formats.opening import open_source
-from engine.formats.source import Source
+from engine.formats.source import WeightSource
 from engine.models.families import read_spec
 from engine.models.open import open_decoder
 from engine.quantization.planes import decode_expert
@@ -141,7 +141,7 @@ def record(store: Store, layer: int, expert: int) -> bytes:
     return b"".join(buffer[:] for buffer in buffers)
 
 
-def meant(source: Source, name: str) -> Tensor:
+def meant(source: WeightSource, name: str) -> Tensor:
     """A tensor beside the experts as its source means it, before that is rounded to bf16."""
     entry = source.entry(name)
     if not isinstance(entry, DecodedEntry) or len(entry.shape) != 2:
@@ -149,7 +149,7 @@ def meant(source: Source, name: str) -> Tensor:
     return entry.rows.read(0, entry.shape[0]).float().reshape(entry.shape)
 
 
-def plain_model(source: Source, folder: Path) -> Any:
+def plain_model(source: WeightSource, folder: Path) -> Any:
     """transformers' model of the weights that a source means, in float32."""
     from transformers import AutoModelForCausalLM
 

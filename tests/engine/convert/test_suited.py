@@ -8,7 +8,7 @@ import pytest
 
 from engine.convert import importer
 from engine.formats import opening
-from engine.formats.source import Source, suited
+from engine.formats.source import WeightSource, suited
 from engine.library import library, partial_imports
 from tests.engine.formats.forms import FORMS
 
@@ -37,7 +37,7 @@ def test_the_source_is_opened_once_and_what_is_taken_is_taken_again(
     FORMS["GGUF Q4_K"](tmp_path / "source")
     opened: list[Path] = []
 
-    def counted(path: Path | str) -> Source:
+    def counted(path: Path | str) -> WeightSource:
         opened.append(Path(path))
         return opening.open_source(path)
 

@@ -9,11 +9,11 @@ import huggingface_hub.constants
 import pytest
 
 from engine.hub.client import Hub, connect
-from engine.hub.retry import Patience
+from engine.hub.retry import RetryPolicy
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
 from tests.hubserver import HubServer
 
-QUICK = Patience(first=0.01, most=0.05, tries=3)
+QUICK = RetryPolicy(first=0.01, most=0.05, tries=3)
 
 
 @pytest.fixture(autouse=True)

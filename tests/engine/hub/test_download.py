@@ -18,10 +18,10 @@ from engine.hub import disk_space, fetch, ranges
 from engine.hub.client import Hub
 from engine.hub.control import Control
 from engine.hub.download import discard, download, folder_of
-from engine.hub.meter import Meter, Progress
+from engine.hub.meter import DownloadProgress, Meter
 from engine.hub.outline import read_outline
-from engine.hub.ranges import Body, Means
-from engine.hub.retry import Patience, Wait
+from engine.hub.ranges import DownloadContext, RangeDownload
+from engine.hub.retry import RetryPolicy, Wait
 from engine.store.lock import FileLock
 from tests.engine.hub.conftest import QUICK
 from tests.engine.hub.fetching import contents
@@ -45,11 +45,11 @@ def sizes(folder: Path) -> list[int]:
 
 
 def pull(hub: Hub, folder: Path, **how: Any) -> Path:
-    return download(hub, read_outline(hub, "tiny/moe"), folder, patience=QUICK, **how)
+    return download(hub, read_outline(hub, "tiny/moe"), folder, retry_policy=QUICK, **how)
 
 
 def test_everything_arrives_and_says_where_it_is_from(hub: Hub, server: HubServer, folder: Path) -> None:
-    said: list[Progress] = []
+    said: list[DownloadProgress] = []
     pull(hub, folder, report=said.append)
     repo = server.repos["tiny/moe"]
     assert contents(folder) == contents(repo.folder)
@@ -73,7 +73,7 @@ def test_it_goes_on_at_the_byte_where_it_was_cut(
     outline = read_outline(hub, "tiny/moe")
     server.forget()
     server.faults = [Fault("safetensors", cut=7_001, times=5)]
-    download(hub, outline, folder, patience=QUICK)
+    download(hub, outline, folder, retry_policy=QUICK)
     assert contents(folder) == contents(server.repos["tiny/moe"].folder)
     server.settle()
     assert fetched(server) == outline.download_bytes
@@ -83,7 +83,7 @@ def test_parts_of_an_earlier_try_are_continued(hub: Hub, server: HubServer, fold
     outline = read_outline(hub, "tiny/moe")
     server.faults = [Fault("model-00001.safetensors", cut=30_000, times=1), Fault("model-00001", cut=0)]
     with pytest.raises(UnderhillError):
-        download(hub, outline, folder, patience=QUICK)
+        download(hub, outline, folder, retry_policy=QUICK)
     assert (folder / "model-00001.safetensors.part").stat().st_size == 30_000
     assert not (folder / "model-00001.safetensors").exists()
     server.faults = []
@@ -104,12 +104,12 @@ def test_what_is_no_file_in_the_place_of_a_part_is_neither_waited_for_nor_writte
     outline = read_outline(hub, "tiny/moe")
     server.faults = [Fault("model-00001.safetensors", cut=30_000, times=1), Fault("model-00001", cut=0)]
     with pytest.raises(UnderhillError):
-        download(hub, outline, folder, patience=QUICK)
+        download(hub, outline, folder, retry_policy=QUICK)
     server.faults = []
     part.unlink()
     os.mkfifo(part) if what == "pipe" else part.symlink_to(others)
     with pytest.raises(UnderhillError, match="not a regular file") as caught:
-        download(hub, outline, folder, patience=QUICK)
+        download(hub, outline, folder, retry_policy=QUICK)
     assert caught.value.kind is Kind.DISK_ERROR
     assert others.read_bytes() == b"not ours"
 
@@ -121,7 +121,7 @@ def test_that_something_is_kept_is_said_where_something_has_arrived(
 
     def said() -> str:
         with pytest.raises(UnderhillError) as ended:
-            download(hub, outline, folder, patience=QUICK)
+            download(hub, outline, folder, retry_policy=QUICK)
         return ended.value.action
 
     server.faults = [Fault("resolve", status=503)]
@@ -169,7 +169,7 @@ def test_a_pause_that_is_over_at_once_is_no_failure(hub: Hub, server: HubServer,
     said: list[Wait | None] = []
     with ThreadPoolExecutor(1) as thread:
         running = thread.submit(
-            download, hub, outline, folder, control, lambda p: said.append(p.waiting), Patience(tries=1)
+            download, hub, outline, folder, control, lambda p: said.append(p.waiting), RetryPolicy(tries=1)
         )
         until(lambda: running.done() or sorted(sizes(folder)) == [20_000, 20_000])
         control.pause()
@@ -185,8 +185,8 @@ def test_what_had_been_received_before_a_pause_is_kept(hub: Hub, server: HubServ
     server.forget()
     server.faults = [Fault(file.name, cut=40_000, stall=600, rate=200_000, times=1)]
     folder.mkdir(parents=True)
-    meter, room = Meter(file.size, 1), disk_space.Room(folder)
-    means = Means(hub, outline.repo, outline.commit, folder, control, meter, room, QUICK)
+    meter, room = Meter(file.size, 1), disk_space.DiskSpaceGuard(folder)
+    context = DownloadContext(hub, outline.repo, outline.commit, folder, control, meter, room, QUICK)
     got = bytearray()
 
     def take(data: memoryview) -> None:
@@ -196,7 +196,7 @@ def test_what_had_been_received_before_a_pause_is_kept(hub: Hub, server: HubServ
         got.extend(data)
 
     with ThreadPoolExecutor(1) as thread:
-        running = thread.submit(Body(means, file, whole=True).get, 0, file.size, take)
+        running = thread.submit(RangeDownload(context, file, whole=True).get, 0, file.size, take)
         try:
             until(lambda: running.done() or len(got) == 40_000)
         finally:
@@ -211,7 +211,7 @@ def test_stopping_keeps_what_has_arrived(hub: Hub, server: HubServer, folder: Pa
     control, outline = Control(), read_outline(hub, "tiny/moe")
     server.faults = [Fault("model-0", cut=20_000, stall=600)]
 
-    def stop(_: Progress) -> None:
+    def stop(_: DownloadProgress) -> None:
         if sorted(sizes(folder)) == [20_000, 20_000]:
             control.cancel()
 

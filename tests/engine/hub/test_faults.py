@@ -12,7 +12,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.client import Hub, connect
 from engine.hub.download import download
 from engine.hub.outline import read_outline
-from engine.hub.retry import Patience
+from engine.hub.retry import RetryPolicy
 from engine.hub.search import search
 from tests.engine.hub.conftest import QUICK
 from tests.engine.hub.fetching import contents
@@ -52,7 +52,7 @@ def test_each_has_its_own_error(name: str, server: HubServer, tmp_path: Path, mo
     with connect({"endpoint": server.url}) as hub:
         server.faults = [fault]
         with pytest.raises(UnderhillError, match=sentence) as error:
-            download(hub, outline, folder, patience=QUICK)
+            download(hub, outline, folder, retry_policy=QUICK)
         assert error.value.kind is kind
         assert error.value.action
         assert not (folder / SHARD).exists()
@@ -89,7 +89,7 @@ def test_what_passes_is_waited_out(
     with connect({"endpoint": server.url}) as hub:
         outline = read_outline(hub, "tiny/moe")
         server.faults = [fault]
-        download(hub, outline, tmp_path / "d" / "moe", patience=QUICK)
+        download(hub, outline, tmp_path / "d" / "moe", retry_policy=QUICK)
     assert contents(tmp_path / "d" / "moe") == contents(server.repos["tiny/moe"].folder)
 
 
@@ -98,11 +98,11 @@ def test_it_waits_as_long_as_the_hub_asks_and_not_for_hours(hub: Hub, server: Hu
     server.faults = [Fault(SHARD, status=429, headers={"Retry-After": "7200"})]
     before = len(server.requests)
     with pytest.raises(UnderhillError, match="Wait 120 minutes"):
-        download(hub, outline, tmp_path / "d" / "moe", patience=Patience())
+        download(hub, outline, tmp_path / "d" / "moe", retry_policy=RetryPolicy())
     assert sum(SHARD in r.path for r in server.requests[before:]) == 1
     said: list[str] = []
     server.faults = [Fault(SHARD, status=429, headers={"Retry-After": "1"}, times=1)]
-    download(hub, outline, tmp_path / "d" / "moe", report=lambda p: said.append(str(p.waiting)), patience=QUICK)
+    download(hub, outline, tmp_path / "d" / "moe", report=lambda p: said.append(str(p.waiting)), retry_policy=QUICK)
     assert any("too many requests" in text and "in 1 s" in text for text in said)
 
 
@@ -112,7 +112,7 @@ def test_an_address_lent_by_the_hub_is_asked_for_again(
     monkeypatch.setattr("engine.hub.ranges.CHUNK", 20_000)
     outline = read_outline(hub, "tiny/moe")
     server.requests.clear()
-    download(hub, outline, tmp_path / "a" / "moe", patience=QUICK)
+    download(hub, outline, tmp_path / "a" / "moe", retry_policy=QUICK)
     of_shard = [r.storage for r in server.requests if SHARD in r.path]
     assert of_shard.count(False) == 1  # the hub itself is asked once, however many ranges there are
     assert of_shard.count(True) > 3
@@ -125,7 +125,7 @@ def test_an_address_lent_by_the_hub_is_asked_for_again(
         return Fault(status=403) if SHARD in path and next(asked) == 4 else real(path, sends_on)
 
     monkeypatch.setattr(server, "fault", expired)
-    download(hub, outline, tmp_path / "b" / "moe", patience=Patience(tries=1))
+    download(hub, outline, tmp_path / "b" / "moe", retry_policy=RetryPolicy(tries=1))
     assert contents(tmp_path / "b" / "moe") == contents(server.repos["tiny/moe"].folder)
 
 
@@ -142,7 +142,7 @@ def test_an_address_that_is_good_for_one_range_is_not_used_again(
         return Fault(status=403) if SHARD in path and again else real(path, sends_on)
 
     monkeypatch.setattr(server, "fault", once)
-    download(hub, outline, tmp_path / "d" / "moe", patience=Patience(tries=1))
+    download(hub, outline, tmp_path / "d" / "moe", retry_policy=RetryPolicy(tries=1))
     assert contents(tmp_path / "d" / "moe") == contents(server.repos["tiny/moe"].folder)
     of_shard = [r.storage for r in server.requests if SHARD in r.path]
     assert of_shard.count(True) == of_shard.count(False) + 1  # one was refused, and that was enough

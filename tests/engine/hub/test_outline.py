@@ -142,29 +142,29 @@ def test_a_private_model_looks_like_none(hub: Hub, server: HubServer) -> None:
 
 
 def test_a_licence_that_must_be_accepted_first(server: HubServer) -> None:
-    from engine.hub.tokens import Token
+    from engine.hub.tokens import HubToken
 
     server.repos["tiny/moe"].gated = "auto"
     server.tokens = {"known", "member"}
     server.repos["tiny/moe"].people = {"member"}
-    with Hub(server.url, token=Token()) as hub:
+    with Hub(server.url, token=HubToken()) as hub:
         error = refused(hub)
         assert (error.kind, f"{server.url}/tiny/moe" in error.action) == (Kind.NO_ACCESS, True)
-    with Hub(server.url, token=Token("known")) as hub:
+    with Hub(server.url, token=HubToken("known")) as hub:
         error = refused(hub)
         assert "may not have tiny/moe yet" in error.sentence
         assert f"{server.url}/tiny/moe" in error.action
-    with Hub(server.url, token=Token("wrong")) as hub:
+    with Hub(server.url, token=HubToken("wrong")) as hub:
         assert "does not accept the token" in refused(hub).sentence
-    with Hub(server.url, token=Token("member")) as hub:
+    with Hub(server.url, token=HubToken("member")) as hub:
         assert read_outline(hub, "tiny/moe").gated
 
 
 def test_the_token_goes_to_the_hub_alone(server: HubServer) -> None:
-    from engine.hub.tokens import Token
+    from engine.hub.tokens import HubToken
 
     server.tokens = {"secret"}
-    with Hub(server.url, token=Token("secret")) as hub:
+    with Hub(server.url, token=HubToken("secret")) as hub:
         read_outline(hub, "tiny/moe")
     asked = [("secret" in r.headers.get("authorization", ""), r.storage) for r in server.requests]
     assert set(asked) == {(True, False), (False, True)}

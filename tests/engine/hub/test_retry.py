@@ -7,7 +7,7 @@ import pytest
 from engine.errors import Kind, UnderhillError
 from engine.hub.control import Control
 from engine.hub.errors import HubError
-from engine.hub.retry import Patience, Retry, Wait
+from engine.hub.retry import Retry, RetryPolicy, Wait
 from engine.translatable import translated
 
 BUSY = HubError(Kind.SERVER_ERROR, translated("The hub is busy."), retry=True, after=3.2)
@@ -30,7 +30,7 @@ class Slept(Control):
 def test_the_seconds_are_counted_down_and_the_try_is_said() -> None:
     said: list[Wait] = []
     control = Slept()
-    retry = Retry(Patience(), control, said.append, lambda: control.now)
+    retry = Retry(RetryPolicy(), control, said.append, lambda: control.now)
     retry.after(BUSY)
     assert [wait.left for wait in said] == [3, 2, 1, 1, 0]
     assert control.now == pytest.approx(3.2)
@@ -45,6 +45,6 @@ def test_a_download_that_is_cancelled_meanwhile_says_nothing_more() -> None:
     said: list[Wait] = []
     control = Slept(stop=2.0)
     with pytest.raises(UnderhillError) as error:
-        Retry(Patience(), control, said.append, lambda: control.now).after(BUSY)
+        Retry(RetryPolicy(), control, said.append, lambda: control.now).after(BUSY)
     assert error.value.kind is Kind.CANCELLED
     assert [wait.left for wait in said] == [3, 2]

@@ -15,7 +15,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub import disk_space, ranges, stream, streaming
 from engine.hub.client import Hub
 from engine.hub.control import Control
-from engine.hub.meter import Progress
+from engine.hub.meter import DownloadProgress
 from engine.hub.outline import read_outline
 from engine.store import manifest as manifests
 from engine.store.reader import load_manifest
@@ -48,7 +48,7 @@ def bring(hub: Hub, folder: Path, tmp_path: Path) -> Callable[..., Path]:
     """Imports what the hub has as tmp_path / 'store'."""
 
     def run(
-        repo: str = "tiny/moe", control: Control | None = None, report: Callable[[Progress], None] | None = None
+        repo: str = "tiny/moe", control: Control | None = None, report: Callable[[DownloadProgress], None] | None = None
     ) -> Path:
         outline = read_outline(hub, repo)
         assert streaming.hindrance(outline, folder) == ""
@@ -101,7 +101,7 @@ def test_the_store_is_that_of_a_download(bring: Callable[..., Path], server: Hub
                                           folder: Path) -> None:  # fmt: skip
     looked = headers(hub, server)
     server.forget()
-    told: list[Progress] = []
+    told: list[DownloadProgress] = []
     store = bring(report=told.append)
     local = import_checkpoint(server.repos["tiny/moe"].folder, tmp_path / "local", 4)
     assert same(store, local)
@@ -118,10 +118,10 @@ def test_little_is_held_however_large_the_model(
     bring: Callable[..., Path], server: HubServer, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.add("large/moe", write_checkpoint(tmp_path / "large", layers=3, experts=16, hidden=128, inner=128))
-    monkeypatch.setattr(stream, "SLACK", 6 * SMALL)
+    monkeypatch.setattr(stream, "HEADROOM", 6 * SMALL)
     most = 0
 
-    def look(_: Progress) -> None:
+    def look(_: DownloadProgress) -> None:
         nonlocal most
         most = max(most, held(folder))
 
@@ -137,7 +137,9 @@ def test_little_is_held_however_large_the_model(
 def coming(hub: Hub, folder: Path, tmp_path: Path, server: HubServer) -> Callable[..., Path]:
     """As `bring`, with these faults once the model has been looked at."""
 
-    def run(*faults: Fault, control: Control | None = None, report: Callable[[Progress], None] | None = None) -> Path:
+    def run(
+        *faults: Fault, control: Control | None = None, report: Callable[[DownloadProgress], None] | None = None
+    ) -> Path:
         server.faults = []
         outline = read_outline(hub, "tiny/moe")
         server.forget()
@@ -222,7 +224,7 @@ def test_a_pause_rests_and_a_stop_keeps_what_there_is(
     control = Control()
     paused = threading.Event()
 
-    def look(progress: Progress) -> None:
+    def look(progress: DownloadProgress) -> None:
         if not paused.is_set() and progress.done > progress.total // 2:
             control.pause()
             paused.set()
@@ -281,7 +283,7 @@ def test_chunks_that_a_crash_has_spoilt_are_noticed(
 ) -> None:
     """They were hashed before, so the hash of the file would not tell."""
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: DownloadProgress) -> None:
         if progress.done > progress.total * 0.6:
             raise KeyboardInterrupt
 

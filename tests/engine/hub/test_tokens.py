@@ -65,7 +65,7 @@ def test_each_hub_has_its_own() -> None:
 
 def test_a_keyring_that_holds_nothing_of_ours_is_not_asked() -> None:
     keyring.set_keyring(Asking())
-    assert tokens.read("https://a") == tokens.Token()
+    assert tokens.read("https://a") == tokens.HubToken()
     assert not tokens.forget("https://a")
     keyring.set_keyring(Memory())
     tokens.keep("https://b", "secret")
@@ -74,7 +74,7 @@ def test_a_keyring_that_holds_nothing_of_ours_is_not_asked() -> None:
     tokens.forget("https://b")
     assert tokens.read("https://c").value == "another"
     keyring.set_keyring(Asking())
-    assert tokens.read("https://b") == tokens.Token()
+    assert tokens.read("https://b") == tokens.HubToken()
     with pytest.raises(AssertionError):
         tokens.read("https://c")
 
@@ -97,7 +97,7 @@ def test_where_no_keyring_works_nothing_is_lost_silently(
         tokens.keep("https://a", "secret")
     assert tokens.read("https://a").value == ""
     monkeypatch.setenv("HF_TOKEN", "given\n")
-    assert tokens.read("https://a") == tokens.Token("given")
+    assert tokens.read("https://a") == tokens.HubToken("given")
 
 
 def test_a_model_that_needs_one_says_so_where_none_can_be_kept(server: HubServer) -> None:

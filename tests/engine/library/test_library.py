@@ -332,7 +332,7 @@ def test_the_builtin_model_can_be_deleted_and_comes_back_at_its_next_use(home: P
 
 def test_two_processes_at_the_first_use(home: Path, shipped: Path, tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from engine.hub import library; "
+        "import sys; from pathlib import Path; from engine.library import library; "
         "library.resources.path = lambda *p: Path(sys.argv[1]).joinpath(*p); print(library.prepare('builtin'))"
     )
     environment = {**os.environ, library.HOME: str(home), "OMP_NUM_THREADS": "1"}

@@ -125,7 +125,7 @@ def test_nothing_is_known_to_go_on_with(models: Path) -> None:
 
 def test_a_model_that_is_being_moved_can_be_used_meanwhile(put: Put, models: Path, other: Path) -> None:
     store = put("m")
-    note = store_copy.Note(str(store.resolve()), store_copy._sha256(store / "manifest.json"), True)
+    note = store_copy.CopyNote(str(store.resolve()), store_copy._sha256(store / "manifest.json"), True)
     store_copy._begin(other / "m.copy", note)
     with store_lock(other / "m"):
         card = only()
@@ -137,7 +137,7 @@ def test_a_model_that_is_being_moved_can_be_used_meanwhile(put: Put, models: Pat
 
 def test_a_copy_whose_original_is_gone_is_unfinished(put: Put, models: Path, other: Path) -> None:
     store = put("m.copy", other)
-    (store / store_copy.NOTE).write_text(json.dumps(dataclasses.asdict(store_copy.Note("/gone/m", "x", True))))
+    (store / store_copy.NOTE).write_text(json.dumps(dataclasses.asdict(store_copy.CopyNote("/gone/m", "x", True))))
     card = only()
     assert (card.name, card.state) == ("m", "unfinished")
     library.delete("m")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.library.pace import WINDOW, Pace
+from engine.library.pace import WINDOW, RateEstimator
 
 
 class Clock:
@@ -21,7 +21,7 @@ def clock() -> Clock:
 
 
 def test_nothing_is_said_before_anything_was_done(clock: Clock) -> None:
-    pace = Pace(clock)
+    pace = RateEstimator(clock)
     assert (pace.rate, pace.left) == (0.0, None)
     pace.note(5, 100)
     assert (pace.rate, pace.left) == (0.0, None)
@@ -31,7 +31,7 @@ def test_nothing_is_said_before_anything_was_done(clock: Clock) -> None:
 
 
 def test_what_an_earlier_run_did_is_not_fast(clock: Clock) -> None:
-    pace = Pace(clock)
+    pace = RateEstimator(clock)
     pace.note(900, 1000)
     clock.now += 2
     pace.note(920, 1000)
@@ -40,7 +40,7 @@ def test_what_an_earlier_run_did_is_not_fast(clock: Clock) -> None:
 
 
 def test_it_follows_what_happens_of_late(clock: Clock) -> None:
-    pace = Pace(clock)
+    pace = RateEstimator(clock)
     for step in range(100):
         pace.note(step * 100, 100_000)
         clock.now += 1
@@ -51,7 +51,7 @@ def test_it_follows_what_happens_of_late(clock: Clock) -> None:
 
 
 def test_one_slow_step_counts_even_when_it_is_longer_than_the_window(clock: Clock) -> None:
-    pace = Pace(clock)
+    pace = RateEstimator(clock)
     pace.note(0, 100)
     clock.now += 3 * WINDOW
     pace.note(30, 100)
@@ -60,7 +60,7 @@ def test_one_slow_step_counts_even_when_it_is_longer_than_the_window(clock: Cloc
 
 @pytest.mark.parametrize(("done", "total"), [(0, 1000), (60, 70)])
 def test_something_else_starts_over(clock: Clock, done: int, total: int) -> None:
-    pace = Pace(clock)
+    pace = RateEstimator(clock)
     pace.note(10, 1000)
     clock.now += 1
     pace.note(500, 1000)

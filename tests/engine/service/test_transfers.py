@@ -35,7 +35,7 @@ SLOW = 1_000_000  # bytes a second and connection: the whole would take ten seco
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small steps, and no patience."""
     monkeypatch.setattr(ranges, "CHUNK", 1 << 20)
-    monkeypatch.setattr(retry.Patience.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
+    monkeypatch.setattr(retry.RetryPolicy.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
 
 
 def changes(desk: Desk, transfer: str) -> list[protocol.Transfer]:

@@ -14,7 +14,7 @@ from engine.errors import Kind, UnderhillError
 from engine.store import table as module
 from engine.store.disk import PosixFile
 from engine.store.manifest import DenseTensor
-from engine.store.table import Table
+from engine.store.table import TensorTable
 
 ROWS, COLS, OFFSET = 50, 48, 1000
 
@@ -37,10 +37,10 @@ def written(folder: Path, values: torch.Tensor) -> tuple[Path, DenseTensor]:
 
 
 @pytest.fixture
-def opened(tmp_path: Path, bf16: torch.Tensor) -> Iterator[Table]:
+def opened(tmp_path: Path, bf16: torch.Tensor) -> Iterator[TensorTable]:
     path, entry = written(tmp_path, bf16)
     file = PosixFile(path, direct=False)
-    yield Table(file, path, entry)
+    yield TensorTable(file, path, entry)
     file.close()
 
 
@@ -51,7 +51,7 @@ def test_rows_are_those_that_are_stored_in_any_order(
     monkeypatch.setattr(module, "CHUNK", step)
     path, entry = written(tmp_path, values)
     file = PosixFile(path, direct=False)
-    table = Table(file, path, entry)
+    table = TensorTable(file, path, entry)
     assert table.shape == (ROWS, COLS)
     for ids in ([7], [49, 0, 7, 7, 48], list(range(ROWS)), [3] * 9, []):
         found = table.rows(torch.tensor(ids, dtype=torch.int64))
@@ -61,7 +61,7 @@ def test_rows_are_those_that_are_stored_in_any_order(
 
 
 @pytest.mark.parametrize("ids", [[50], [-1], [3, 50]])
-def test_a_row_that_there_is_not_is_no_other_tensors_bytes(opened: Table, ids: list[int]) -> None:
+def test_a_row_that_there_is_not_is_no_other_tensors_bytes(opened: TensorTable, ids: list[int]) -> None:
     with pytest.raises(IndexError):
         opened.rows(torch.tensor(ids))
 
@@ -73,13 +73,13 @@ def test_what_was_changed_before_it_was_opened_is_named(tmp_path: Path, bf16: to
     path.write_bytes(data)
     file = PosixFile(path, direct=False)
     with pytest.raises(UnderhillError, match=r"embed\.weight does not match") as raised:
-        Table(file, path, entry)
+        TensorTable(file, path, entry)
     assert raised.value.kind is Kind.BROKEN_FILE
     file.close()
 
 
 def test_what_is_changed_while_it_is_open_is_not_computed_with(
-    opened: Table, tmp_path: Path, bf16: torch.Tensor
+    opened: TensorTable, tmp_path: Path, bf16: torch.Tensor
 ) -> None:
     with (tmp_path / "dense").open("r+b") as file:
         file.seek(OFFSET + 5 * COLS * 2)
@@ -90,7 +90,7 @@ def test_what_is_changed_while_it_is_open_is_not_computed_with(
     assert raised.value.kind is Kind.BROKEN_FILE
 
 
-def test_what_is_cut_off_while_it_is_open_is_said(opened: Table, tmp_path: Path, bf16: torch.Tensor) -> None:
+def test_what_is_cut_off_while_it_is_open_is_said(opened: TensorTable, tmp_path: Path, bf16: torch.Tensor) -> None:
     with (tmp_path / "dense").open("r+b") as file:
         file.truncate(OFFSET + 20 * COLS * 2 + 10)
     assert torch.equal(opened.rows(torch.tensor([19])), bf16[[19]].float())
@@ -99,7 +99,7 @@ def test_what_is_cut_off_while_it_is_open_is_said(opened: Table, tmp_path: Path,
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="other systems are not told")
-def test_the_system_keeps_copies_only_where_it_may(opened: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_system_keeps_copies_only_where_it_may(opened: TensorTable, monkeypatch: pytest.MonkeyPatch) -> None:
     forgotten: list[tuple[int, int]] = []
     expected: list[int] = []
     monkeypatch.setattr(PosixFile, "forget", lambda self, offset, nbytes: forgotten.append((offset, nbytes)))

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, PretrainedConfig
 
-from engine.convert.conversion_tables import ExpertPlan, Piece
+from engine.convert.conversion_tables import ExpertPlan, MatrixPiece
 from engine.formats.checkpoint import Checkpoint
 from engine.kernels.activation import Activation
 
@@ -55,7 +55,7 @@ def shapes(checkpoint: Checkpoint) -> dict[str, tuple[int, ...]]:
     return {name: entry.shape for name, entry in checkpoint.entries.items()}
 
 
-def take(checkpoint: Checkpoint, piece: Piece) -> Tensor:
+def take(checkpoint: Checkpoint, piece: MatrixPiece) -> Tensor:
     """What a piece says, done literally."""
     tensor = checkpoint.tensor(piece.key)
     if piece.index is not None:
