@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.backend.models import Models
 from app.backend.network import Network
@@ -16,6 +16,7 @@ from app.library.entries import Action, LibraryEntry, import_buttons
 from app.library.view_model import LibraryViewModel
 from app.onboarding.recommendations import Recommendation, recommend, time_to_fetch
 from app.onboarding.steps import TourStep
+from app.widgets.builders import hbox, make_button
 from app.widgets.layouts import empty
 from app.widgets.text import size
 from engine import protocol
@@ -38,11 +39,8 @@ class ModelStep(TourStep):
         super().__init__(tr("A model for this computer"), parent)
         self._view_model, self._models, self._network = view_model, known, network
         self.notice = self.words("", muted=True)
-        self.setting = QPushButton(tr("Open that setting"), self)
-        self.setting.clicked.connect(self.offline_wanted.emit)
-        place = QHBoxLayout()
-        place.addWidget(self.setting)
-        place.addStretch(1)
+        self.setting = make_button(tr("Open that setting"), self, self.offline_wanted.emit)
+        place = hbox(self.setting, ...)
         self.column.addLayout(place)
         self._column = QVBoxLayout()
         self._column.setSpacing(10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
 
 from app.i18n.translate import sentences, tr, tr_noop
 from app.onboarding.computer_facts import computer_facts
@@ -13,6 +13,7 @@ from app.onboarding.computer_probe import ComputerProbe
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
+from app.widgets.builders import hbox, make_button, make_label, vbox
 
 _LINES = (
     tr_noop("Underhill runs large chat models on this computer, also models that are bigger than its memory."),
@@ -35,18 +36,12 @@ class TourStep(QWidget):
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(12)
-        head = QLabel(title, self)
-        sizes.set_font(head, 1.75, head.font().Weight.DemiBold)
-        head.setWordWrap(True)
-        self.column.addWidget(head)
+        head = make_label(title, self, heading=1.75, wrap=True)
+        self.column = vbox(head, parent=self, margins=0, spacing=12)
 
     def words(self, text: str, muted: bool = False) -> QLabel:
         """A label that wraps, at the end of the page."""
-        label = QLabel(text, self)
-        label.setWordWrap(True)
+        label = make_label(text, self, wrap=True)
         if muted:
             label.setObjectName("muted")
         self.column.addWidget(label)
@@ -66,16 +61,12 @@ class WelcomeStep(TourStep):
         self.column.insertWidget(0, mark)
         self._ticks: list[QLabel] = []
         for text in _LINES:
-            row = QHBoxLayout()
-            row.setSpacing(12)
             tick, line = QLabel(self), QLabel(tr(text), self)
             line.setWordWrap(True)
             self._ticks.append(tick)
-            row.addWidget(tick, 0, Qt.AlignmentFlag.AlignTop)
-            row.addWidget(line, 1)
+            row = hbox((tick, 0, Qt.AlignmentFlag.AlignTop), (line, 1), spacing=12)
             self.column.addLayout(row)
-        self.privacy = QPushButton(tr("What is sent, and when"), self)
-        self.privacy.clicked.connect(self.privacy_wanted.emit)
+        self.privacy = make_button(tr("What is sent, and when"), self, self.privacy_wanted.emit)
         self.column.addWidget(self.privacy, 0, Qt.AlignmentFlag.AlignLeft)
         self._tint()
         theme.changed.connect(self._tint)
@@ -111,11 +102,8 @@ class ComputerStep(TourStep):
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.verdict = self.words("")
         sizes.set_font(self.verdict, 1.0, self.verdict.font().Weight.DemiBold)
-        self.again = QPushButton(tr("Measure again"), self)
-        self.again.clicked.connect(self.again_wanted.emit)
-        self.more = QPushButton(tr("Show the figures"), self)
-        self.more.setObjectName("quiet")
-        self.more.clicked.connect(self._fold)
+        self.again = make_button(tr("Measure again"), self, self.again_wanted.emit)
+        self.more = make_button(tr("Show the figures"), self, self._fold, "quiet")
         row = QHBoxLayout()
         for button in (self.again, self.more):
             row.addWidget(button)

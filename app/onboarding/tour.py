@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.i18n.translate import tr, tr_noop
 from app.onboarding.model_step import ModelStep
@@ -12,6 +12,7 @@ from app.onboarding.scroll_area import FittingScrollArea
 from app.onboarding.steps import ComputerStep, WelcomeStep
 from app.theme.theme import Theme
 from app.widgets import keyboard
+from app.widgets.builders import hbox, make_button, make_label, vbox
 
 _NEXT = (tr_noop("Look at this computer"), tr_noop("Choose a model"), tr_noop("Start chatting"))
 
@@ -32,37 +33,23 @@ class Tour(QWidget):
         self.computer = ComputerStep(inner)
         self.choice = choice
         self._steps = (self.welcome, self.computer, choice)
-        self._where = QLabel(inner)
-        self._where.setObjectName("muted")
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(28, 20, 28, 8)
-        column.setSpacing(16)
-        column.addWidget(self._where)
+        self._where = make_label("", inner, "muted")
+        column = vbox(self._where, parent=inner, margins=(28, 20, 28, 8), spacing=16)
         for each in self._steps:
             column.addWidget(each)
         self.sheet = FittingScrollArea(page, self)
         self._foot, foot = _column(self)
-        self.back = QPushButton(tr("Back"), foot)
-        self.back.clicked.connect(lambda: self.show_step(self.step - 1))
-        self.skip = QPushButton(tr("Skip the tour"), foot)
-        self.skip.setObjectName("quiet")
-        self.skip.clicked.connect(self.over.emit)
+        self.back = make_button(tr("Back"), foot, lambda: self.show_step(self.step - 1))
+        self.skip = make_button(tr("Skip the tour"), foot, self.over.emit, "quiet")
         self.next = QPushButton(foot)
         self.next.setObjectName("primary")
         self.next.clicked.connect(self._on)
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(28, 8, 28, 24)
-        row.setSpacing(8)
+        row = hbox(parent=foot, margins=(28, 8, 28, 24), spacing=8)
         for widget in (self.next, self.back, self.skip):
             row.addWidget(widget)
         row.addStretch(1)
         self.sheet.verticalScrollBar().rangeChanged.connect(self._beside)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addStretch(1)
-        whole.addWidget(self.sheet)
-        whole.addWidget(self._foot)
+        whole = vbox(..., self.sheet, self._foot, parent=self, margins=0, spacing=0)
         whole.addStretch(2)
         self.show_step(0)
 
@@ -102,8 +89,6 @@ def _column(parent: QWidget) -> tuple[QWidget, QWidget]:
     outer.setObjectName("page")
     inner = QWidget(outer)
     inner.setMaximumWidth(720)
-    row = QHBoxLayout(outer)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.addWidget(inner, 1)
+    row = hbox((inner, 1), parent=outer, margins=0)
     row.setAlignment(Qt.AlignmentFlag.AlignHCenter)
     return outer, inner

@@ -6,12 +6,9 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QMainWindow,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +19,7 @@ from app.telemetry.frame_throttle import INTERVALS, FrameIntervals
 from app.telemetry.history import STEP, TelemetryHistory
 from app.theme import sizes
 from app.theme.theme import Theme
+from app.widgets.builders import hbox, make_label, vbox
 from app.widgets.icon_button import IconButton
 from engine import protocol
 
@@ -271,9 +269,7 @@ def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWid
     scroll.setWidget(inside)
     scroll.viewport().setAutoFillBackground(False)
     inside.setAutoFillBackground(False)
-    column = QVBoxLayout(panel)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.addWidget(scroll)
+    vbox(scroll, parent=panel, margins=0)
     dock.setWidget(panel)
     return dock
 
@@ -284,16 +280,9 @@ class _TitleBar(QFrame):
     def __init__(self, theme: Theme, title: str, dock: QDockWidget) -> None:
         super().__init__(dock)
         self.setObjectName("dock-title")
-        label = QLabel(title, self)
-        sizes.set_font(label, 0.88, label.font().Weight.DemiBold)
-        label.setObjectName("muted")
+        label = make_label(title, self, "muted", heading=0.88)
         apart = IconButton(theme, "apart", tr("{title}: a window of its own, or back", title=title), self, size=14)
         apart.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
         close = IconButton(theme, "close", tr("Close {title}", title=title), self, size=14)
         close.clicked.connect(dock.close)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 3, 8, 3)
-        row.setSpacing(2)
-        row.addWidget(label, 1)
-        row.addWidget(apart)
-        row.addWidget(close)
+        hbox((label, 1), apart, close, parent=self, margins=(16, 3, 8, 3), spacing=2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from app.i18n.translate import tr
 from app.telemetry.charts import swatches
@@ -13,6 +13,7 @@ from app.telemetry.inspector import ExpertInspector
 from app.telemetry.memory_bar import LEGEND, legend_label
 from app.theme import sizes
 from app.theme.theme import Theme
+from app.widgets.builders import make_label, vbox
 from engine import protocol
 
 
@@ -33,19 +34,16 @@ class ExpertsPanel(QWidget):
             self.meanings.addItem(tr(words), meaning)
         self.heatmap = ExpertHeatmap(theme, self)
         self.legend = legend_label(self)
-        self._hint = QLabel(tr("A row for each layer, a column for each expert. Click one to see more of it."), self)
-        self._hint.setObjectName("muted")
+        self._hint = make_label(
+            tr("A row for each layer, a column for each expert. Click one to see more of it."), self, "muted"
+        )
         sizes.set_font(self._hint, LEGEND)
         self._hint.setWordWrap(True)
         self.inspector = ExpertInspector(theme, self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 8, 16, 14)
-        column.setSpacing(6)
-        column.addWidget(self.meanings, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.heatmap, 1)
-        column.addWidget(self.legend)
-        column.addWidget(self._hint)
-        column.addWidget(self.inspector)
+        vbox(
+            (self.meanings, 0, Qt.AlignmentFlag.AlignLeft), (self.heatmap, 1), self.legend, self._hint,
+            self.inspector, parent=self, margins=(16, 8, 16, 14), spacing=6,
+        )  # fmt: skip
         self.meanings.currentIndexChanged.connect(self._meaning_chosen)
         self.heatmap.chosen.connect(self._chosen)
         self.heatmap.pointed.connect(self._pointed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.i18n.translate import tr, tr_noop
 from app.telemetry.charts import Chart, LineChart, Series, StackedChart, swatches
@@ -16,6 +16,7 @@ from app.theme import sizes
 from app.theme.theme import Theme
 from app.theme.tokens import TIER_NAMES, Palette
 from app.transcript.notes import REQUESTS, USES, rate
+from app.widgets.builders import make_label, vbox
 from app.widgets.text import percent, plain_tip, size
 
 
@@ -38,8 +39,7 @@ class FiguresPanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        why = QLabel(tr("Nothing is running."), self)
-        why.setWordWrap(True)
+        why = make_label(tr("Nothing is running."), self, wrap=True)
         why.setAlignment(Qt.AlignmentFlag.AlignTop)
         why.setAccessibleName(tr("Why this speed"))
         self.why = StableLabel(why, self)
@@ -60,19 +60,12 @@ class FiguresPanel(QWidget):
         self.memory = MemoryBar(theme, self)
         self._fates = StackedChart(theme, tr("Cache hits and misses over the last half minute"), FATES)
         self.fates_legend = StableLabel(legend_label(self), self)
-        ahead = QLabel(self)
-        ahead.setObjectName("muted")
-        ahead.setWordWrap(True)
+        ahead = make_label("", self, "muted", wrap=True)
         ahead.setAccessibleName(tr("What reads ahead"))
         self.ahead = StableLabel(ahead, self)
         self.ahead.hide()
         self._mix = StackedChart(theme, tr("Precision of expert uses over the last half minute"), MIX)
         self.mix_legend = StableLabel(legend_label(self), self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 8, 16, 14)
-        column.setSpacing(6)
-        column.addWidget(_heading(tr("Why this speed"), self))
-        column.addWidget(self.why)
         tiles = QGridLayout()
         tiles.setHorizontalSpacing(18)
         tiles.setVerticalSpacing(2)
@@ -82,7 +75,9 @@ class FiguresPanel(QWidget):
         _tile(tiles, 3, 1, names[3], self.waiting, self._waiting_line)
         tiles.setColumnStretch(0, 1)
         tiles.setColumnStretch(1, 1)
-        column.addLayout(tiles)
+        column = vbox(
+            _heading(tr("Why this speed"), self), self.why, tiles, parent=self, margins=(16, 8, 16, 14), spacing=6
+        )
         for title, meaning, widgets in (
             (tr("Memory"), "", (self.memory_text, self.memory)),
             (tr("Requests for experts"), tr(REQUESTS), (self._fates, self.fates_legend, self.ahead)),
@@ -158,15 +153,13 @@ def _heading(text: str, parent: QWidget, meaning: str = "") -> QLabel:
 
 
 def _figure(name: str, parent: QWidget) -> StableLabel:
-    label = QLabel("–", parent)
-    sizes.set_font(label, 1.4, label.font().Weight.DemiBold)
+    label = make_label("–", parent, heading=1.4)
     label.setAccessibleName(name)
     return StableLabel(label, parent)
 
 
 def _tile(grid: QGridLayout, row: int, column: int, name: str, figure: StableLabel, chart: Chart) -> None:
-    label = QLabel(name)
-    label.setObjectName("muted")
+    label = make_label(name, style="muted")
     sizes.set_font(label, 0.88)
     label.setWordWrap(True)
     grid.addWidget(label, row, column)

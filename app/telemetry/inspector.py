@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from app.i18n.translate import tr
 from app.telemetry.expert_maps import PLACES
 from app.theme import sizes
 from app.theme.theme import Theme
+from app.widgets.builders import hbox, make_label, vbox
 from app.widgets.icon_button import IconButton
 from app.widgets.text import size
 from engine import protocol
@@ -22,23 +23,16 @@ class ExpertInspector(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("inspector")
-        self._title = QLabel(self)
-        sizes.set_font(self._title, 1.0, self._title.font().Weight.DemiBold)
+        self._title = make_label("", self, heading=1.0)
         close = IconButton(theme, "close", tr("Close what is said of this expert"), self, size=14)
         close.clicked.connect(self.end)
-        head = QHBoxLayout()
-        head.addWidget(self._title, 1)
-        head.addWidget(close)
+        head = hbox((self._title, 1), close)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(12)
         self._grid.setVerticalSpacing(2)
         self._grid.setColumnStretch(1, 1)
         self._rows: list[tuple[QLabel, QLabel]] = []
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(head)
-        column.addLayout(self._grid)
+        vbox(head, self._grid, parent=self, margins=(0, 4, 0, 0), spacing=2)
         self.hide()
 
     def show_expert(self, facts: protocol.ExpertFacts) -> None:

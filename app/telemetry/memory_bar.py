@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.i18n.translate import tr, tr_noop
 from app.telemetry.charts import PartsBar, Series, swatches
 from app.telemetry.stable_label import StableLabel
 from app.theme import sizes
 from app.theme.theme import Theme
+from app.widgets.builders import make_label, vbox
 from app.widgets.text import size
 from engine import protocol
 
@@ -41,9 +42,7 @@ class MemoryBar(QWidget):
         self._legend = StableLabel(legend_label(self), self)
         self._device = PartsBar(theme, tr("Experts in graphics memory"), DEVICE, self)
         self._device_text = StableLabel(legend_label(self), self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(5)
+        column = vbox(parent=self, margins=0, spacing=5)
         for widget in (self._bar, self._legend, self._device, self._device_text):
             column.addWidget(widget)
         theme.changed.connect(self._retell)
@@ -96,8 +95,7 @@ def parts_of(use: protocol.MemoryUse) -> dict[str, int]:
 
 def legend_label(parent: QWidget) -> QLabel:
     """A label for the words under a chart."""
-    label = QLabel(parent)
-    label.setObjectName("muted")
+    label = make_label("", parent, "muted")
     sizes.set_font(label, LEGEND)
     label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.RichText)
