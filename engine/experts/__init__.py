@@ -1,1 +1,1 @@
-"""The heart: which expert lives where, at which precision, and who fetches it."""
+"""The expert runtime: which experts are cached and at which precision, how they are loaded, and how they are run."""

@@ -1,4 +1,4 @@
-"""What a decoder asks of the expert runtime, whoever answers: one call per MoE layer."""
+"""The interface between a decoder and the expert runtime: one call per MoE layer."""
 
 from __future__ import annotations
 

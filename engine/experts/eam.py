@@ -32,7 +32,7 @@ class EamCollection:
 
     def __init__(self, rows: int, experts: int, capacity: int = CAPACITY) -> None:
         self.rows, self.experts, self.capacity = rows, experts, capacity
-        self.changes = 0  # counts up with every change, for who keeps something made of it
+        self.changes = 0  # counts up with every change, for those that keep something made of it
         self._counts = np.zeros((capacity, rows * experts), np.float32)
         self._prompts = np.zeros_like(self._counts)
         self._n = 0
@@ -76,12 +76,12 @@ class EamCollection:
         self.changes += 1
 
     def clear(self) -> None:
-        """Forget all of it; who holds the collection goes by an empty one."""
+        """Forget all of it, for all who hold the collection."""
         self._n = 0
         self.changes += 1
 
     def copy(self) -> EamCollection:
-        """The same matrices, for who adds to them what this one shall not learn."""
+        """The same matrices, to add to without changing this one."""
         made = EamCollection(self.rows, self.experts, self.capacity)
         for counts, prompt in zip(self.counts, self.prompts):
             made.add(counts, prompt)
@@ -116,7 +116,7 @@ class EamCollection:
         return made
 
 
-class Matching:
+class EamMatcher:
     """Over a collection, which others may add to meanwhile. Matrices are flat here: row * experts + expert.
 
     A token's own matrix, as far as its layers have been routed, is matched with those of past answers (per iteration);

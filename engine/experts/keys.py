@@ -28,7 +28,7 @@ class Urgency(IntEnum):
 
 
 class ExpertSource(Protocol):
-    """What the runtime needs of a store; engine.store's reader is one. Every method may be called from many threads."""
+    """What the runtime needs of a store (engine.store.reader.Store). Every method may be called from many threads."""
 
     @property
     def layers(self) -> tuple[int, ...]:

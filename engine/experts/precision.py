@@ -19,7 +19,7 @@ from engine.translatable import msg
 
 
 class RequestedPrecision(IntEnum):
-    """What a token asks of one of its experts, should it have to be fetched; the larger is the stronger."""
+    """What a token asks of one of its experts, should it have to be loaded; the larger is the stronger."""
 
     SKIP = 0
     LOW = 1

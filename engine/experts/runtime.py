@@ -21,13 +21,13 @@ from engine.experts.keys import ExpertKey, ExpertSource, keys_of, largest_expert
 from engine.experts.loading.loader import Loader
 from engine.experts.loading.pending import PendingLoads
 from engine.experts.loading.upgrader import PrecisionUpgrader
-from engine.experts.observer import UNSEEN, Observer, seen
-from engine.experts.policies import DEFAULT, Shape, Visit, WeightsByShare, make_policy
+from engine.experts.policies import DEFAULT, ExpertGrid, HobbitWeightsByShare, LayerVisit, make_policy
 from engine.experts.precision import EXACT, Thresholds, tiers_of
 from engine.experts.predictors.predictor import Predictor
-from engine.experts.prefetch.prefetcher import Prefetch
+from engine.experts.prefetch.prefetcher import Prefetcher
 from engine.experts.prefetch.tracker import PrefetchTracker
-from engine.experts.telemetry import Snapshot, Telemetry
+from engine.experts.profiler_hook import NOT_PROFILED, ProfilerHook, profiled
+from engine.experts.telemetry import ExpertSnapshot, ExpertTelemetry
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel
 from engine.kernels.choice import choose
@@ -51,7 +51,7 @@ class ExpertRuntime:
     over after that. interrupted is asked before every layer of a prompt, which may take seconds; True ends it with an
     UnderhillError(CANCELLED). as_if_missing: many tokens at once get the precision that each alone would get were none
     of its experts in memory. upgrade: experts that ran coarse get their finer parts while the disk is idle
-    (PrecisionUpgrader). pending: the loads in flight, for all who want some in advance.
+    (PrecisionUpgrader). pending: the loads in flight.
     """
 
     def __init__(
@@ -63,19 +63,19 @@ class ExpertRuntime:
         kernel: Kernel,
         thresholds: Thresholds = EXACT,
         tier: int | None = None,
-        weights: WeightsByShare = DEFAULT,
+        weights: HobbitWeightsByShare = DEFAULT,
     ) -> None:
         self.cache = cache
-        self.telemetry = Telemetry(source)
+        self.telemetry = ExpertTelemetry(source)
         self.route_listener: RouteListener | None = None
         self.given_listener: GivenListener | None = None
         self.pass_listener: PassListener | None = None
         self.interrupted: Callable[[], bool] | None = None
         self.as_if_missing = False
         self.upgrade = False
-        self.prefetch: Prefetch | None = None
+        self.prefetch: Prefetcher | None = None
         self._source, self._loader, self._kernel = source, loader, kernel
-        self._observer: Observer | None = None
+        self._observer: ProfilerHook | None = None
         self._begins = True  # whether the next pass begins a sequence
         self._heard = False  # whether the pass_listener was told of a pass beside
         self._specs = {layer: [source.spec(layer, e) for e in range(source.experts(layer))] for layer in source.layers}
@@ -148,11 +148,11 @@ class ExpertRuntime:
         run = [request for request in requests if request.tier or self.cache.tier(request.key, request.full)]
         high = None if self._thresholds.exact else [request.high for request in run]
         counts = None if tokens == 1 else [len(request.slots) for request in run]
-        self.cache.routed(Visit(layer, [request.key.expert for request in run], high, counts, tokens))
+        self.cache.routed(LayerVisit(layer, [request.key.expert for request in run], high, counts, tokens))
 
     @property
     def native(self) -> NativeKernel | None:
-        """The native kernel, for others who have something to multiply; None where torch computes."""
+        """The native kernel, for others that have something to multiply; None where torch computes."""
         return self._kernel if isinstance(self._kernel, NativeKernel) else None
 
     def moe_step(self, layer: int, step: Step) -> None:
@@ -168,7 +168,7 @@ class ExpertRuntime:
                 self._upgrader.layer_done()
 
     def read_ahead(self, predictor: Predictor | None, k: int = 1, depth: int = 2, width: int | None = None) -> None:
-        """Prefetch experts that the predictor expects, from the next pass on; None ends that. See Prefetch.
+        """Prefetcher experts that the predictor expects, from the next pass on; None ends that. See Prefetcher.
 
         k: experts that a token chooses. depth: layers looked ahead, if the predictor does not speak of all. width:
         experts read ahead for a layer at most; None: k.
@@ -182,16 +182,16 @@ class ExpertRuntime:
                 depth = len(layers)
             tables = [self._table.layers[layer] for layer in layers]
             tracker = PrefetchTracker(self.cache, self.pending, tables, k, depth)
-            self.prefetch = Prefetch(layers, predictor, tracker, self._rate, depth, width or k)
+            self.prefetch = Prefetcher(layers, predictor, tracker, self._rate, depth, width or k)
         self._batch.prefetch = self.prefetch
         if self._decode is not None:
             self._decode.prefetch = self.prefetch
 
     def _rate(self) -> float:
-        loads = self._loader.loads()
+        loads = self._loader.io_stats()
         return sum(load.bytes for load in loads.by_urgency.values()) / loads.busy if loads.busy else 0.0
 
-    def observe(self, observer: Observer | None) -> None:
+    def observe(self, observer: ProfilerHook | None) -> None:
         """Tell it of everything from now on; None ends that."""
         self._observer = observer
         self._loader.listener = None if observer is None else observer.chunk
@@ -200,10 +200,10 @@ class ExpertRuntime:
                 part.observer = observer
 
     def _seen(self, layer: int, tokens: int) -> AbstractContextManager[None]:
-        return UNSEEN if self._observer is None else seen(self._observer, layer, tokens)
+        return NOT_PROFILED if self._observer is None else profiled(self._observer, layer, tokens)
 
     def begin_sequence(self) -> None:
-        """The next pass begins another sequence: policy, predictor and whoever listens to passes start anew with it."""
+        """Begin another sequence with the next pass: policy, predictor and pass_listener start anew with it."""
         self._begins = True
         with self.pending.layer_lock:
             self.cache.begin_sequence()
@@ -212,8 +212,8 @@ class ExpertRuntime:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """A sequence of its own runs beside the one that is open, which goes on afterwards as if there had been none:
-        what policy and predictor know of it is put aside and brought back.
+        """Run another sequence beside the one that is open, which goes on afterwards as if there had been none: what
+        policy and predictor know of it is put aside and brought back.
         """
         before, prefetch = self._begins, self.prefetch
         self._begins, self._heard = True, False
@@ -225,7 +225,7 @@ class ExpertRuntime:
             try:
                 yield
             finally:
-                self._begins = before or self._heard  # whoever heard of the other one has to tell them apart
+                self._begins = before or self._heard  # a listener that heard of the other one has to tell them apart
 
     def begin_pass(self, token_ids: Sequence[int], position: int) -> None:
         """These tokens are about to go through the layers, the first at `position` of its sequence."""
@@ -239,7 +239,7 @@ class ExpertRuntime:
             with self.pending.layer_lock:
                 self.prefetch.begin(token_ids, self.telemetry.misses)
 
-    def reweigh(self, weights: WeightsByShare) -> None:
+    def reweigh(self, weights: HobbitWeightsByShare) -> None:
         """Other weights for the cache policy 'hobbit'; others have none. Of these, it has the ones for the share of the
         experts that the cache has room for, now and whenever that changes.
         """
@@ -315,12 +315,12 @@ class ExpertRuntime:
             self.pending.cancel_all()
             self.cache.lend(nbytes)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> ExpertSnapshot:
         """The counters and what is resident."""
-        seen = self.telemetry.shown.snapshot(self.cache.residency())
+        profiled = self.telemetry.shown.snapshot(self.cache.residency())
         if self.prefetch is None:
-            return seen
-        return replace(seen, prefetch=replace(self.prefetch.stats, failed=self.pending.failed))
+            return profiled
+        return replace(profiled, prefetch=replace(self.prefetch.stats, failed=self.pending.failed))
 
     def close(self) -> None:
         """End the readers and the kernel's threads. The source belongs to the caller."""
@@ -334,7 +334,7 @@ def open_runtime(
     capacity: int,
     *,
     policy: str = "hobbit",
-    weights: WeightsByShare = DEFAULT,
+    weights: HobbitWeightsByShare = DEFAULT,
     collection: EamCollection | None = None,
     readers: int = 4,
     threads: int | None = None,
@@ -354,7 +354,7 @@ def open_runtime(
     """
     least = largest_expert(source, tier)
     specs = {layer: [source.spec(layer, expert) for expert in range(source.experts(layer))] for layer in source.layers}
-    shape = Shape(source.layers, max(map(source.experts, source.layers)))
+    shape = ExpertGrid(source.layers, max(map(source.experts, source.layers)))
     share = capacity / (least * len(keys_of(source)))
     cache = ExpertCache(capacity, make_policy(policy, shape, share, weights, collection), specs, shape, least)
     loader = loader or Loader(source, readers)

@@ -1,4 +1,4 @@
-"""What the expert runtime did, in plain counters that cost a decode step next to nothing."""
+"""Counters of the expert runtime, which cost a decode step next to nothing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PrefetchStats:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class ExpertSnapshot:
     """A picture of the counters. Matrices are [moe_layers][experts], rows as in `layers`.
 
     hits, misses: experts asked for, once per layer call, that were there at the tier wanted or had to be read.
@@ -88,7 +88,7 @@ class Snapshot:
         return self.read_seconds / self.reads if self.reads else 0.0
 
 
-class Telemetry:
+class ExpertTelemetry:
     """Counters of one loaded model. Written by the thread that runs the model; snapshots may come from any."""
 
     def __init__(self, source: ExpertSource) -> None:
@@ -105,7 +105,7 @@ class Telemetry:
         self._row = {layer: row for row, layer in enumerate(source.layers)}
         self._uses = [array("q", [0] * source.experts(layer)) for layer in source.layers]
         self._notes = [np.zeros((source.experts(layer), 4)) for layer in source.layers]
-        self._kept: Telemetry | None = None
+        self._kept: ExpertTelemetry | None = None
         self.begin_answer()
 
     def begin_answer(self) -> None:
@@ -115,7 +115,7 @@ class Telemetry:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """What happens meanwhile is nobody's use: `shown` stands still, and in the end nothing was counted."""
+        """Count nothing of what happens meanwhile: `shown` stands still, and all counters are put back in the end."""
         kept = self._kept = copy.deepcopy(self)
         try:
             yield
@@ -132,8 +132,8 @@ class Telemetry:
             self._kept = None
 
     @property
-    def shown(self) -> Telemetry:
-        """The counters for people to see: these, or as they were before what is done `aside`."""
+    def shown(self) -> ExpertTelemetry:
+        """The counters to show to people: these, or as they were before what is done `aside`."""
         return self._kept or self
 
     @property
@@ -215,7 +215,7 @@ class Telemetry:
 
     @property
     def ran(self) -> dict[str, int]:
-        """As Snapshot.precision."""
+        """As ExpertSnapshot.precision."""
         tiers = reversed(list(enumerate(self.precision)))
         return {str(tier or "skipped"): count for tier, count in tiers if count}
 
@@ -226,10 +226,10 @@ class Telemetry:
             rows[self._row[key.layer]][key.expert] = value
         return tuple(map(tuple, rows))
 
-    def snapshot(self, residency: Mapping[ExpertKey, int]) -> Snapshot:
+    def snapshot(self, residency: Mapping[ExpertKey, int]) -> ExpertSnapshot:
         """The counters now. residency: of the cache."""
         answer, uses = self.used()
-        return Snapshot(
+        return ExpertSnapshot(
             layers=self.layers,
             hits=self.hits,
             misses=self.misses,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine import resources
 from engine.errors import UnderhillError
-from engine.experts.policies import Weights, WeightsByShare
+from engine.experts.policies import HobbitWeights, HobbitWeightsByShare
 from engine.experts.precision import full_tier
 from engine.library import dials
 from engine.session import calibration, policy_weights
@@ -48,7 +48,7 @@ class PolicyFitter:
         known = Conditions(tier=full_tier(spec, session.plan.tier), spec=spec, low=session.low)
         self._recorder = Recorder(store.layers, session.card.experts, known)
         self._replayer: Replayer | None = None  # of the dial under way
-        self._sizes: list[tuple[float, Weights]] = []  # found for it
+        self._sizes: list[tuple[float, HobbitWeights]] = []  # found for it
         self._played: Penalties = {}  # of the cache size under way
         self.total = 1 + len(self._left) * len(SHARES) if self._left else 0
         self.done = 0
@@ -109,7 +109,7 @@ class PolicyFitter:
             self._session.reweigh()
 
     def _fitted(self, dial: str) -> Fitted:
-        return Fitted(self._wanted[dial], WeightsByShare(tuple(self._sizes)), self._low(dial))
+        return Fitted(self._wanted[dial], HobbitWeightsByShare(tuple(self._sizes)), self._low(dial))
 
     def _known(self, dial: str) -> bool:
         found = self.found.get(dial)
@@ -121,7 +121,7 @@ class PolicyFitter:
 
 def fit_policy(
     session: Session, progress: Callable[[int, int], None] = lambda done, total: None, tokens: int = TOKENS
-) -> dict[str, WeightsByShare]:
+) -> dict[str, HobbitWeightsByShare]:
     """Fit the weights under every dial now, keep them with the store, and use them from now on.
 
     Takes the reading of the text and some 15 seconds a dial for 1,000 tokens of 6 layers of 28 experts, more for larger

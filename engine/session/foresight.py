@@ -16,16 +16,16 @@ from engine.experts.eam import EamCollection
 from engine.experts.predictors import (
     Eam,
     Gate,
-    Observed,
     Predictor,
-    Shape,
+    PredictorTable,
+    RoutingShape,
     StackedGates,
-    Table,
+    TraceView,
     evidence,
     fitted_row,
     walk,
 )
-from engine.experts.predictors.gates import Linear
+from engine.experts.predictors.gates import LinearMap
 from engine.experts.predictors.predictor import Floats
 from engine.models.gates import gates_of, has_gates
 from engine.session import tables
@@ -43,7 +43,7 @@ UNTAUGHT = np.tile(np.array([0.8, 0.1], np.float32), (DEPTH + 1, 1))  # of plain
 TABLES = ("tokens", "pairs", "paths", "eam")
 ALL = ("gates", *TABLES)  # in the order of `Learnt.all_weights`
 
-Maps = list[list[Linear]]
+Maps = list[list[LinearMap]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Learnt:
     all_weights: Floats | None = None
 
 
-def table(kind: str, shape: Shape, past: EamCollection | None = None) -> Predictor:
+def table(kind: str, shape: RoutingShape, past: EamCollection | None = None) -> Predictor:
     """One of TABLES, empty. past: what 'eam' goes by, which others add to; None: what it sees itself."""
     if kind in tables.KINDS:
         return tables.empty(kind, shape)
@@ -66,12 +66,12 @@ def table(kind: str, shape: Shape, past: EamCollection | None = None) -> Predict
     return Eam(shape, own if past is None else past, adds=past is None)
 
 
-def fitting(shape: Shape) -> tuple[str, ...]:
+def fitting(shape: RoutingShape) -> tuple[str, ...]:
     """Of ALL, in that order, those whose tables are not too large."""
     return tuple(kind for kind in ALL if kind not in tables.KINDS or kind in tables.possible(shape))
 
 
-def learn(session: Session, run: Observed, cancelled: Callable[[], bool] = lambda: False) -> dict[str, Table]:
+def learn(session: Session, run: TraceView, cancelled: Callable[[], bool] = lambda: False) -> dict[str, PredictorTable]:
     """Teach this model's gates what a run shows, and keep that. Nothing is done without gates or with too little text.
 
     Returns the tables that were taught all of it, by kind. Raises OSError, UnderhillError(CANCELLED).
@@ -129,7 +129,7 @@ def read(path: Path, gates: list[Gate]) -> Learnt | None:
         found = load_file(path)
         maps = [
             [
-                Linear(found[f"{row}.{ahead}.weight"], found[f"{row}.{ahead}.bias"])
+                LinearMap(found[f"{row}.{ahead}.weight"], found[f"{row}.{ahead}.bias"])
                 for ahead in range(1, min(DEPTH, len(gates) - 1 - row) + 1)
             ]
             for row in range(len(gates))
@@ -144,7 +144,7 @@ def read(path: Path, gates: list[Gate]) -> Learnt | None:
     return Learnt(maps, weights, all_weights) if fits else None
 
 
-def _is_map(found: Linear, experts: int, hidden: int) -> bool:
+def _is_map(found: LinearMap, experts: int, hidden: int) -> bool:
     """Files of a version that did not look at the token before have maps of one input."""
     shape = found.weight.shape
     right = shape in ((experts, hidden), (experts, 2 * hidden)) and found.bias.shape == (experts,)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import UnderhillError
-from engine.experts.eam import Counts, EamCollection, Matching, shares
+from engine.experts.eam import Counts, EamCollection, EamMatcher, shares
 from engine.experts.keys import ExpertKey, ExpertSource
 from engine.regular_file import read_json
 from engine.store.atomic import replace_file
@@ -70,7 +70,7 @@ class Memories:
         """
         if not len(self.collection):
             return []
-        matching, asked = Matching(self.collection), self.matrix(prompt).reshape(-1)
+        matching, asked = EamMatcher(self.collection), self.matrix(prompt).reshape(-1)
         matching.changed()
         found = matching.expected(matching.closest(matching.begun(np.zeros_like(asked), asked)))
         return self._ordered(found * (1 - np.arange(len(found))[:, None] / len(found)))

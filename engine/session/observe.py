@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.experts.predictors import Observed, same_width
+from engine.experts.predictors import TraceView, same_width
 from engine.experts.runtime import RouteListener
 
 if TYPE_CHECKING:
@@ -73,14 +73,14 @@ class Observation:
             self._texts.append(ids)
             self._seen.append((chosen, gating))
 
-    def observed(self) -> Observed | None:
+    def observed(self) -> TraceView | None:
         """All of it; None if there is nothing."""
         if not self._texts:
             return None
         starts = np.cumsum([0, *map(len, self._texts)])[:-1]
         chosen, gating = (self._joined(index) for index in range(2))
         assert chosen is not None
-        return Observed(
+        return TraceView(
             np.concatenate([np.array(ids) for ids in self._texts]),
             frozenset(starts.tolist()), chosen, self._experts, gating,
         )  # fmt: skip
@@ -90,7 +90,7 @@ class Observation:
         return same_width([np.concatenate(row) for row in rows]) if all(rows) else None
 
 
-def observe(session: Session, texts: Iterable[list[int]], tokens: int, most: int = BYTES) -> Observed:
+def observe(session: Session, texts: Iterable[list[int]], tokens: int, most: int = BYTES) -> TraceView:
     """At least `tokens` of the texts, or all there are. Raises what reading an expert raises."""
     seen = Observation(session, most)
     with session.exactly():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.policies import DEFAULT, Weights, WeightsByShare
+from engine.experts.policies import DEFAULT, HobbitWeights, HobbitWeightsByShare
 from engine.experts.precision import Thresholds
 from engine.regular_file import read_json
 from engine.store.atomic import replace_file
@@ -28,7 +28,7 @@ class Fitted:
     """
 
     thresholds: Thresholds
-    weights: WeightsByShare
+    weights: HobbitWeightsByShare
     low: int | None = None
 
     def serves(self, thresholds: Thresholds, low: int | None) -> bool:
@@ -48,24 +48,24 @@ def read(store: Path) -> dict[str, Fitted]:
 
 
 def _fitted(found: dict[str, Any]) -> Fitted:
-    rows = tuple((float(share), Weights(*(float(w) for w in weights))) for share, weights in found["weights"])
+    rows = tuple((float(share), HobbitWeights(*(float(w) for w in weights))) for share, weights in found["weights"])
     if not rows:
         raise ValueError("no weights")
-    return Fitted(Thresholds(float(found["t1"]), float(found["t2"])), WeightsByShare(rows), found.get("low"))
+    return Fitted(Thresholds(float(found["t1"]), float(found["t2"])), HobbitWeightsByShare(rows), found.get("low"))
 
 
-def weights_of(store: Path, dial: str) -> WeightsByShare:
+def weights_of(store: Path, dial: str) -> HobbitWeightsByShare:
     """The weights fitted for this model and dial; those of the house until then, or where the file was damaged."""
     found = read(store).get(dial)
     return DEFAULT if found is None else found.weights
 
 
-def in_force(store: Path, chosen: Mapping[str, Any]) -> WeightsByShare:
+def in_force(store: Path, chosen: Mapping[str, Any]) -> HobbitWeightsByShare:
     """Those given by hand in the settings, which serve caches of any size; otherwise the fitted ones."""
     by_hand = chosen["policy_weights"]
     if by_hand is None:
         return weights_of(store, str(chosen["dial"]))
-    return WeightsByShare(((1.0, Weights(*by_hand)),))
+    return HobbitWeightsByShare(((1.0, HobbitWeights(*by_hand)),))
 
 
 def keep(store: Path, found: Mapping[str, Fitted]) -> None:

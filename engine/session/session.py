@@ -13,11 +13,11 @@ from torch import Tensor
 
 from engine import settings
 from engine.errors import Kind, UnderhillError
-from engine.experts.observer import Observer
 from engine.experts.precision import EXACT, Thresholds
-from engine.experts.predictors import Shape
+from engine.experts.predictors import RoutingShape
+from engine.experts.profiler_hook import ProfilerHook
 from engine.experts.runtime import PassListener, RouteListener, open_runtime
-from engine.experts.telemetry import Snapshot as Counters
+from engine.experts.telemetry import ExpertSnapshot as Counters
 from engine.formats.families import text_config
 from engine.generation import model_files
 from engine.generation.answer import Listener, answer
@@ -95,7 +95,7 @@ class Session:
         if not self.plan.direct and store.io_mode == "direct":
             store.read_through_cache()
         self.speed_check = SpeedCheck(self)
-        shape = Shape(len(store.layers), max(map(store.experts, store.layers)), self.card.experts_per_token)
+        shape = RoutingShape(len(store.layers), max(map(store.experts, store.layers)), self.card.experts_per_token)
         self.tables = LearntTables(store.path, shape, remember=bool(chosen["remember_routing"]))
         self.ahead = ReadingAhead(self)
         self._spare_memory()
@@ -445,7 +445,7 @@ class Session:
             runtime.route_listener, runtime.pass_listener = before
 
     @contextmanager
-    def observing(self, observer: Observer) -> Iterator[None]:
+    def observing(self, observer: ProfilerHook) -> Iterator[None]:
         """Tell `observer` what happens when while this lasts."""
         self.runtime.observe(observer)
         try:

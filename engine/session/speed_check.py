@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from engine.experts.telemetry import Snapshot as Counters
+from engine.experts.telemetry import ExpertSnapshot as Counters
 from engine.generation.messages import Stats
 from engine.hardware import plan as planning
 from engine.hardware.load import Watch

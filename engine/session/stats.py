@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.experts.telemetry import Snapshot as Counters
+from engine.experts.telemetry import ExpertSnapshot as Counters
 from engine.generation.answer import Answer
 from engine.generation.messages import Stats
 from engine.hardware import probe

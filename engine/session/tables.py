@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from engine.experts.predictors import Coactivation, Paths, Shape, Table, TokenTable
+from engine.experts.predictors import Coactivation, Paths, PredictorTable, RoutingShape, TokenTable
 from engine.regular_file import is_regular
 from engine.store.atomic import replacing
 from engine.store.lock import FileLock
@@ -32,12 +32,12 @@ WAIT = 5.0  # seconds for another process to end its own keeping
 State = dict[str, NDArray[Any]]
 
 
-def pairs_bytes(shape: Shape) -> int:
+def pairs_bytes(shape: RoutingShape) -> int:
     """What counting pairs takes."""
     return 4 * DEPTH * shape.rows * shape.experts**2
 
 
-def empty(kind: str, shape: Shape) -> Table:
+def empty(kind: str, shape: RoutingShape) -> PredictorTable:
     """One of KINDS that has learnt nothing, and will never take more than its bytes of MOST; see `possible`."""
     if kind == "tokens":
         return TokenTable.within(shape, MOST[kind])
@@ -46,7 +46,7 @@ def empty(kind: str, shape: Shape) -> Table:
     return Paths(shape, MOST[kind] // (shape.experts + BESIDE))
 
 
-def possible(shape: Shape) -> tuple[str, ...]:
+def possible(shape: RoutingShape) -> tuple[str, ...]:
     """Of KINDS, those that are not too large for this model."""
     return tuple(kind for kind in KINDS if kind != "pairs" or pairs_bytes(shape) <= MOST["pairs"])
 
@@ -58,7 +58,7 @@ class _Held:
     written: changes of the table that are in that file.
     """
 
-    table: Table
+    table: PredictorTable
     texts: int = 0
     stamp: str = ""
     written: int = 0
@@ -70,7 +70,7 @@ class LearntTables:
     remember: whether anything is read from the disk. generation: counts up when all is forgotten.
     """
 
-    def __init__(self, store: Path, shape: Shape, *, remember: bool) -> None:
+    def __init__(self, store: Path, shape: RoutingShape, *, remember: bool) -> None:
         self.shape = shape
         self.remember = remember
         self.generation = 0
@@ -78,7 +78,7 @@ class LearntTables:
         self._mark = fingerprint(store)
         self._held: dict[str, _Held] = {}
 
-    def of(self, kind: str) -> Table:
+    def of(self, kind: str) -> PredictorTable:
         """The table of one of `possible`."""
         return self._hold(kind).table
 
@@ -93,7 +93,7 @@ class LearntTables:
         """It has been taught so many texts by now."""
         self._hold(kind).texts = texts
 
-    def adopt(self, kind: str, table: Table, texts: int) -> None:
+    def adopt(self, kind: str, table: PredictorTable, texts: int) -> None:
         """Take what a table has learnt from the first so many texts, where its own was taught none."""
         held = self._hold(kind)
         if not held.texts:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine import resources
 from engine.errors import Kind, UnderhillError
-from engine.experts.predictors import Sight, walk
+from engine.experts.predictors import RoutingContext, walk
 from engine.library.cards import TOY
 from engine.models.gates import gates_of, has_gates
 from engine.session import calibration, foresight
@@ -76,7 +76,7 @@ class TableTeacher:
         self._session, self._tables = session, session.tables
         self._kinds = possible(self._tables.shape)
         self._texts = _texts(session, TEXT)
-        self._walk: Iterator[Sight] | None = None  # over the text under way
+        self._walk: Iterator[RoutingContext] | None = None  # over the text under way
         self._learning: tuple[str, ...] = ()  # the tables that learn from it
         self._generation = self._tables.generation
 

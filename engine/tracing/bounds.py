@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from engine.experts.policies import Policy, Shape
-from engine.experts.policies import Visit as Told
-from engine.experts.policies.scored import Array, Scored
+from engine.experts.policies import ExpertGrid, Policy
+from engine.experts.policies import LayerVisit as Told
+from engine.experts.policies.scored import Array, ScoredPolicy
 from engine.experts.precision import RequestedPrecision
 from engine.tracing.sizes import Sizes
 from engine.tracing.visits import Visit
@@ -89,10 +89,10 @@ def least_bytes(visits: Sequence[Visit], sizes: Sizes, capacity: int) -> float:
     return least_read
 
 
-class Foresight(Scored):
+class Foresight(ScoredPolicy):
     """Belady's choice as a policy: whose next use is farthest away leaves. Where precisions mix it is no bound."""
 
-    def __init__(self, shape: Shape, visits: Sequence[Visit]) -> None:
+    def __init__(self, shape: ExpertGrid, visits: Sequence[Visit]) -> None:
         super().__init__(shape)
         self._coming = next_uses(visits, lambda demand: demand > RequestedPrecision.SKIP)
         self._visits = visits
@@ -121,6 +121,6 @@ class Foresight(Scored):
         return (self._then,)
 
 
-def foresight(shape: Shape, visits: Sequence[Visit]) -> Policy:
+def foresight(shape: ExpertGrid, visits: Sequence[Visit]) -> Policy:
     """A policy that knows what these visits, played from the first, will ask for."""
     return Foresight(shape, visits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from engine.experts.policies import DEFAULT, Hobbit, Weights, WeightsByShare
+from engine.experts.policies import DEFAULT, Hobbit, HobbitWeights, HobbitWeightsByShare
 from engine.experts.precision import Thresholds
 from engine.tracing.replay import SHARES, Replayer
 from engine.tracing.sizes import Sizes
@@ -18,7 +18,7 @@ START = (0.3, 0.2, 0.0)
 ROUNDS = 3
 
 Point = tuple[float, float, float]
-Penalties = dict[Weights, float]  # of those that were played
+Penalties = dict[HobbitWeights, float]  # of those that were played
 
 
 def fit(
@@ -27,20 +27,22 @@ def fit(
     shares: Sequence[float] = SHARES,
     sizes: Sizes | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> WeightsByShare:
+) -> HobbitWeightsByShare:
     """Search weights for each cache size, one axis at a time, from what served the size before and from the house's.
 
     Takes some 40 replays a size: 15 seconds for 2,000 tokens of 6 layers. progress: sizes done.
     """
     replayer = Replayer(trace, thresholds, sizes=sizes)
-    found: list[tuple[float, Weights]] = []
+    found: list[tuple[float, HobbitWeights]] = []
     for done, share in enumerate(sorted(shares)):
         found.append((share, fit_share(replayer, share, found[-1][1] if found else None)))
         progress(done + 1, len(shares))
-    return WeightsByShare(tuple(found))
+    return HobbitWeightsByShare(tuple(found))
 
 
-def fit_share(replayer: Replayer, share: float, smaller: Weights | None, known: Penalties | None = None) -> Weights:
+def fit_share(
+    replayer: Replayer, share: float, smaller: HobbitWeights | None, known: Penalties | None = None
+) -> HobbitWeights:
     """The weights for one cache size. smaller: those found for the size before; None for the smallest.
 
     known: what was played before, added to as the search goes on: after an interruption (see Replayer.cancelled) the
@@ -78,13 +80,13 @@ def _along(point: Point, axis: int, *, exact: bool) -> Iterator[Point]:
         yield (*point[:axis], value, *point[axis + 1 :])  # type: ignore[misc]
 
 
-def _weights(point: Point) -> Weights:
+def _weights(point: Point) -> HobbitWeights:
     distance, use, high = point
     rest = 1.0 - distance
-    return Weights(rest * (1 - use), rest * use * (1 - high), rest * use * high, distance)
+    return HobbitWeights(rest * (1 - use), rest * use * (1 - high), rest * use * high, distance)
 
 
-def _point(weights: Weights) -> Point:
+def _point(weights: HobbitWeights) -> Point:
     """Rounded, so that a point found again is the same one."""
     use = weights.lfu + weights.lhu
     return (weights.fld, round(use / (1 - weights.fld), 6), round(weights.lhu / use, 6) if use else 0.0)

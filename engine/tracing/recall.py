@@ -16,10 +16,10 @@ from engine.experts.predictors import (
     Blend,
     Coactivation,
     Eam,
-    Observed,
     Paths,
     Predictor,
     TokenTable,
+    TraceView,
     fit_weights,
     walk,
 )
@@ -83,7 +83,7 @@ class ReadAhead:
             self.wasted += self._held.popitem(last=False)[1]
 
 
-def judge(run: Observed, parts: Sequence[Predictor], judged: Sequence[Predictor]) -> dict[str, Score]:
+def judge(run: TraceView, parts: Sequence[Predictor], judged: Sequence[Predictor]) -> dict[str, Score]:
     """Walk the run once; the parts go on learning, and those judged, parts or made of them, are asked."""
     rows, experts = run.shape.rows, run.experts
     scores = {one.name: Score() for one in judged}
@@ -117,13 +117,13 @@ def judge(run: Observed, parts: Sequence[Predictor], judged: Sequence[Predictor]
     return scores
 
 
-def observed(trace: Trace) -> Observed:
+def observed(trace: Trace) -> TraceView:
     """A trace as predictors see it: every token by itself, its experts best first."""
     order = np.argsort(-np.abs(trace.weights.astype(np.float32)), axis=-1, kind="stable")
     first = np.cumsum(trace.passes) - trace.passes
     starts = frozenset(first[trace.begins].tolist())
     ids = np.take_along_axis(trace.ids, order, -1).astype(np.int32)
-    return Observed(trace.token_ids, starts, np.where(ids == NOBODY, NONE, ids), trace.experts)
+    return TraceView(trace.token_ids, starts, np.where(ids == NOBODY, NONE, ids), trace.experts)
 
 
 def recall(trace: Trace) -> dict[str, Score]:

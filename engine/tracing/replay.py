@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engine.experts.eam import EamCollection
-from engine.experts.policies import DEFAULT, NAMES, ActivationAware, Policy, WeightsByShare, make_policy
+from engine.experts.policies import DEFAULT, NAMES, ActivationAware, HobbitWeightsByShare, Policy, make_policy
 from engine.experts.precision import Thresholds
 from engine.tracing.bounds import belady_misses, foresight, least_bytes
 from engine.tracing.simulate import Outcome, Simulation
@@ -51,7 +51,7 @@ class Replayer:
         self,
         trace: Trace,
         thresholds: Thresholds | None = None,
-        weights: WeightsByShare = DEFAULT,
+        weights: HobbitWeightsByShare = DEFAULT,
         sizes: Sizes | None = None,
         collection: EamCollection | None = None,
         cancelled: Callable[[], bool] = lambda: False,

@@ -10,8 +10,8 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.cache.expert_cache import NO_EXPERT
 from engine.experts.execution.sweep import most_chosen, room_of
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import Policy, Shape
-from engine.experts.policies import Visit as Told
+from engine.experts.policies import ExpertGrid, Policy
+from engine.experts.policies import LayerVisit as Told
 from engine.experts.precision import RequestedPrecision
 from engine.tracing.sizes import Sizes
 from engine.tracing.visits import Visit
@@ -55,7 +55,7 @@ class Simulation:
     chosen: how often this answer has chosen each expert, its prompt included.
     """
 
-    shape: Shape
+    shape: ExpertGrid
     sizes: Sizes
     capacity: int
     policy: Policy

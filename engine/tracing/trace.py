@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.policies import Shape
+from engine.experts.policies import ExpertGrid
 from engine.experts.precision import EXACT, Thresholds
 from engine.store.arrays import arrays
 from engine.store.atomic import replacing
@@ -70,9 +70,9 @@ class Trace:
         return int(self.ids.shape[1])
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> ExpertGrid:
         """The experts that it speaks of."""
-        return Shape(self.layers, self.experts)
+        return ExpertGrid(self.layers, self.experts)
 
     @property
     def sequences(self) -> int:

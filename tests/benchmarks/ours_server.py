@@ -155,7 +155,7 @@ class Model:
             "misses": now.misses,
             "bytes_read": now.bytes_read,
             "reads": now.reads,
-            "busy": int(1e9 * self._session.runtime._loader.loads().busy),
+            "busy": int(1e9 * self._session.runtime._loader.io_stats().busy),
             "wasted": 0 if ahead is None else ahead.foresight.wasted,
             "used_bytes": experts + self._tokens * self._dense_bytes,
             "uses": sum(now.precision.values()),

@@ -22,7 +22,7 @@ import torch
 
 from engine import resources
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import NAMES, Shape, Visit, make_policy
+from engine.experts.policies import NAMES, ExpertGrid, LayerVisit, make_policy
 from engine.experts.precision import EXACT, Thresholds, from_scores
 from engine.hardware.shares import dial_shares
 from engine.session import Session
@@ -112,7 +112,7 @@ def row(replayer: Replayer, share: float) -> dict[str, Any]:
 
 def speed(name: str) -> dict[str, float]:
     """Microseconds of a layer's event and of a victim, for 48 layers of 128 experts, half resident; medians."""
-    shape, chance = Shape(tuple(range(48)), 128), np.random.default_rng(0)
+    shape, chance = ExpertGrid(tuple(range(48)), 128), np.random.default_rng(0)
     policy = make_policy(name, shape)
     for layer in shape.layers:
         for expert in range(0, 128, 2):
@@ -123,7 +123,7 @@ def speed(name: str) -> dict[str, float]:
             experts = chance.choice(128, 8, replace=False).tolist()
             leased = {ExpertKey(layer, expert) for expert in experts}
             start = time.perf_counter()
-            policy.routed(Visit(layer, experts))
+            policy.routed(LayerVisit(layer, experts))
             events.append(time.perf_counter() - start)
             start = time.perf_counter()
             policy.victim(ExpertKey(layer, experts[0]), lambda key, leased=leased: key not in leased)  # type: ignore[misc]

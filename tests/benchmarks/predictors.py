@@ -18,7 +18,17 @@ import numpy as np
 
 from engine import resources
 from engine.experts.eam import EamCollection
-from engine.experts.predictors import Blend, Gate, Observed, Predictor, StackedGates, fit_weights, fitted, stacked, walk
+from engine.experts.predictors import (
+    Blend,
+    Gate,
+    Predictor,
+    StackedGates,
+    TraceView,
+    fit_weights,
+    fitted,
+    stacked,
+    walk,
+)
 from engine.experts.predictors.coactivation import Coactivation
 from engine.experts.predictors.eam import Eam
 from engine.experts.predictors.paths import Paths
@@ -36,7 +46,7 @@ FITTED = 0.8  # of the calibration text is for the predictors, the rest for the 
 WEIGHED = 3000  # tokens of that rest
 
 
-def predictors(fit: Observed, weigh: Observed, gates: list[Gate]) -> tuple[list[Predictor], list[Predictor]]:
+def predictors(fit: TraceView, weigh: TraceView, gates: list[Gate]) -> tuple[list[Predictor], list[Predictor]]:
     """All of them, taught, and their blends: with plain gates, and with taught ones."""
     shape = fit.shape
     plain = StackedGates(gates, stacked(gates, DEPTH))

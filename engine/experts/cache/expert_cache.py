@@ -14,8 +14,8 @@ import numpy as np
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import Hobbit, Policy, Shape, Visit, Weights
-from engine.experts.policies.scored import Scored
+from engine.experts.policies import ExpertGrid, Hobbit, HobbitWeights, LayerVisit, Policy
+from engine.experts.policies.scored import ScoredPolicy
 from engine.kernels.call import Parts
 from engine.kernels.expert_cache import CacheTable, Eviction
 from engine.kernels.memory import Arena
@@ -106,7 +106,7 @@ class ExpertCache:
     """
 
     def __init__(
-        self, capacity: int, policy: Policy, specs: Mapping[int, Sequence[ExpertSpec]], shape: Shape, least: int
+        self, capacity: int, policy: Policy, specs: Mapping[int, Sequence[ExpertSpec]], shape: ExpertGrid, least: int
     ) -> None:
         """specs: by layer and expert. Raises UnderhillError(BAD_REQUEST) where not one expert would fit."""
         check_capacity(capacity, least)
@@ -125,7 +125,7 @@ class ExpertCache:
         )  # fmt: skip
         calls.table = weakref.ref(self.table)
         self.notes = 0
-        if isinstance(policy, Scored):
+        if isinstance(policy, ScoredPolicy):
             state = policy.eviction_state()
             self.notes = state.hobbit
             self.table.follow(Eviction(*state))
@@ -137,7 +137,7 @@ class ExpertCache:
 
     # ---- what the policy is told ------------------------------------------------------------------------------------
 
-    def routed(self, visit: Visit) -> None:
+    def routed(self, visit: LayerVisit) -> None:
         """The layer that runs now, and what it uses: see Policy.routed. To be told before it is looked up."""
         with self.lock:
             self._policy.routed(visit)
@@ -164,7 +164,7 @@ class ExpertCache:
         with self.lock:
             self._of.uh_cache_protect(self._at, expected.buffer_info()[0], len(expected))
 
-    def reweigh(self, weights: Weights) -> None:
+    def reweigh(self, weights: HobbitWeights) -> None:
         """Other weights for the policy 'hobbit', others have none; the same again change nothing."""
         with self.lock:
             if isinstance(self._policy, Hobbit) and self._policy.weights != weights:
@@ -249,7 +249,7 @@ class ExpertCache:
             self._of.uh_cache_publish(self._at, self.number(key), start + EXPERT.size * index, most)
 
     def plan_reads(self, plan_read: PlanRead) -> None:
-        """Set who is asked how parts of an expert are read, and answers by CacheTable.set_plan."""
+        """Set the function that is asked how parts of an expert are read; it answers by CacheTable.set_plan."""
         self._calls.plan_read = plan_read
 
     # ---- leases -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from engine.experts.cache.expert_cache import ExpertCache
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import RequestedPrecision, Thresholds
 from engine.experts.predictors.predictor import Floats
-from engine.experts.telemetry import Telemetry
+from engine.experts.telemetry import ExpertTelemetry
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, RankShares, ResidentLayer, expert_layout
 from engine.kernels.unimportance import learn_ranks
@@ -27,7 +27,9 @@ class LayerTable:
     lowered: then a single native call can run them. whole: an expert that was not lowered. specs: by expert.
     """
 
-    def __init__(self, layer: int, specs: Sequence[ExpertSpec], activation: Activation, telemetry: Telemetry) -> None:
+    def __init__(
+        self, layer: int, specs: Sequence[ExpertSpec], activation: Activation, telemetry: ExpertTelemetry
+    ) -> None:
         n, spec = len(specs), max(specs, key=lambda spec: spec.top)
         self.layer, self.spec = layer, spec
         self.uniform = all(replace(own, top=spec.top) == spec for own in {*specs})
@@ -84,7 +86,7 @@ class ResidentTable:
         cache: ExpertCache,
         specs: Mapping[int, Sequence[ExpertSpec]],
         activations: Mapping[int, Activation],
-        telemetry: Telemetry,
+        telemetry: ExpertTelemetry,
     ) -> None:
         """specs: by layer and expert. telemetry: owns the counters that native code adds to."""
         self._cache, self._telemetry = cache, telemetry

@@ -15,9 +15,9 @@ from engine.experts.execution.requests import ExpertRequest
 from engine.experts.execution.sweep import Sweeps
 from engine.experts.loading.pending import PendingLoads
 from engine.experts.loading.queue import LoadQueue
-from engine.experts.observer import Observer
-from engine.experts.prefetch.prefetcher import Prefetch
-from engine.experts.telemetry import Telemetry
+from engine.experts.prefetch.prefetcher import Prefetcher
+from engine.experts.profiler_hook import ProfilerHook
+from engine.experts.telemetry import ExpertTelemetry
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel, Work
 from engine.store.layout import ExpertSpec
@@ -49,14 +49,14 @@ class BatchExecutor:
         pending: PendingLoads,
         kernel: Kernel,
         activations: Mapping[int, Activation],
-        telemetry: Telemetry,
+        telemetry: ExpertTelemetry,
         window: int,
         sweeps: Sweeps,
     ) -> None:
         self._cache, self._pending, self._kernel, self._sweeps = cache, pending, kernel, sweeps
         self._activations, self._telemetry, self._window = activations, telemetry, window
-        self.observer: Observer | None = None
-        self.prefetch: Prefetch | None = None
+        self.observer: ProfilerHook | None = None
+        self.prefetch: Prefetcher | None = None
 
     def run(self, call: Call, requests: Sequence[ExpertRequest]) -> list[int]:
         """Fill the slots of every request; returns those that were skipped.

@@ -16,10 +16,10 @@ from engine.experts.keys import ExpertKey
 from engine.experts.loading.pending import PendingLoads, cache_is_held
 from engine.experts.loading.queue import LoadQueue
 from engine.experts.loading.upgrader import PrecisionUpgrader
-from engine.experts.observer import Observer
-from engine.experts.policies import Visit
-from engine.experts.prefetch.prefetcher import Prefetch
-from engine.experts.telemetry import Telemetry
+from engine.experts.policies import LayerVisit
+from engine.experts.prefetch.prefetcher import Prefetcher
+from engine.experts.profiler_hook import ProfilerHook
+from engine.experts.telemetry import ExpertTelemetry
 from engine.kernels.native import MISSING, SKIPPED, UNDECIDED, NativeKernel, StepArgs
 
 MOST = 64  # experts per token that native code takes (MOST in residents.c)
@@ -37,11 +37,11 @@ class DecodeExecutor:
         table: ResidentTable,
         cache: ExpertCache,
         pending: PendingLoads,
-        telemetry: Telemetry,
+        telemetry: ExpertTelemetry,
         upgrader: PrecisionUpgrader,
     ) -> None:
-        self.observer: Observer | None = None
-        self.prefetch: Prefetch | None = None
+        self.observer: ProfilerHook | None = None
+        self.prefetch: Prefetcher | None = None
         self._kernel, self._table, self._cache, self._pending = kernel, table, cache, pending
         self._telemetry, self._upgrader = telemetry, upgrader
         # By rank of the token's experts. needed: planes that each lacks, or SKIPPED; ranks: those to run next; awaited:
@@ -78,7 +78,7 @@ class DecodeExecutor:
         _, ids, weights, _ = step.addresses
         return self._kernel.lacking(experts.address, ids, step.k, weights, self._addresses[0])
 
-    def _run(self, experts: LayerTable, step: Step, chosen: Sequence[int], prefetch: Prefetch | None) -> bool:
+    def _run(self, experts: LayerTable, step: Step, chosen: Sequence[int], prefetch: Prefetcher | None) -> bool:
         """See run. prefetch: to be told of the layer once all is asked for; None: it was told, or there is none."""
         cache, pending = self._cache, self._pending
         first, k, ids = cache.first(experts.layer), step.k, step.addresses[1]
@@ -130,7 +130,7 @@ class DecodeExecutor:
         ran = self._kernel.moe_resident(experts.address, ids, step.k, x, weights, y, self._addresses[0])
         if not self._cache.notes and (ran >= 0 or ran == MISSING):  # else native code has told the policy
             used = [expert for expert, planes in zip(step.chosen, self._needed) if planes != SKIPPED]
-            self._cache.routed(Visit(experts.layer, used))
+            self._cache.routed(LayerVisit(experts.layer, used))
         return ran
 
     def _bind(self, step: Step) -> None:

@@ -10,7 +10,7 @@ from engine.experts.cache.expert_cache import ExpertCache, Lease
 from engine.experts.execution.requests import ExpertRequest
 from engine.experts.keys import ExpertKey
 from engine.experts.loading.pending import PendingLoads
-from engine.experts.telemetry import Telemetry
+from engine.experts.telemetry import ExpertTelemetry
 from engine.hardware.speed import window
 from engine.store.layout import ExpertSpec
 
@@ -85,7 +85,7 @@ class Sweeps:
         self,
         cache: ExpertCache,
         pending: PendingLoads,
-        telemetry: Telemetry,
+        telemetry: ExpertTelemetry,
         specs: Mapping[int, Sequence[ExpertSpec]],
         tiers: Mapping[int, Sequence[tuple[int, int, int]]],
     ) -> None:

@@ -1,1 +1,1 @@
-"""Loads of experts from disk: the readers, the loads in flight, and who asks for what."""
+"""Loads of experts from disk: the readers, the loads in flight, and the queue of a layer call."""

@@ -17,7 +17,7 @@ from engine.store.problems import altered, refused, shortened
 
 
 @dataclass(frozen=True)
-class Load:
+class IoLoad:
     """Reads of one urgency. bytes: read, whatever became of their request. seconds: with at least one under way."""
 
     bytes: int
@@ -25,11 +25,11 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Loads:
+class IoStats:
     """Since the loader was made. by_urgency: what a chunk was read as. busy: seconds with any read under way.
     seconds: in all."""
 
-    by_urgency: dict[Urgency, Load]
+    by_urgency: dict[Urgency, IoLoad]
     busy: float
     seconds: float
 
@@ -100,11 +100,11 @@ class Loader:
         """Whether all that was asked for has ended."""
         return not self.reads.look().open
 
-    def loads(self) -> Loads:
+    def io_stats(self) -> IoStats:
         """What was read so far, and how busy the disk was."""
         state = self.reads.look()
-        by_urgency = {u: Load(state.nbytes[u], state.seconds[u]) for u in Urgency}
-        return Loads(by_urgency, state.busy, state.since_open)
+        by_urgency = {u: IoLoad(state.nbytes[u], state.seconds[u]) for u in Urgency}
+        return IoStats(by_urgency, state.busy, state.since_open)
 
     def problem(self, key: ExpertKey, parts: Sequence[int], status: int, error: int, part: int) -> UnderhillError:
         """Why a read of these parts failed. status, error, part: see kernels.io_pool.End."""

@@ -13,8 +13,8 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.cache.expert_cache import ExpertCache, Lease, PlanRead, parts_of
 from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.loading.loader import Loader
-from engine.experts.observer import Observer
-from engine.experts.telemetry import Telemetry
+from engine.experts.profiler_hook import ProfilerHook
+from engine.experts.telemetry import ExpertTelemetry
 from engine.kernels.expert_cache import ASKED, AT_ONCE, OUT_OF_MEMORY, STOPPED, THERE, LoadResult
 from engine.kernels.io_pool import CANCELLED, WHOLE
 from engine.translatable import msg
@@ -59,10 +59,10 @@ class PendingLoads:
     waited for them.
     """
 
-    def __init__(self, cache: ExpertCache, loader: Loader, telemetry: Telemetry) -> None:
+    def __init__(self, cache: ExpertCache, loader: Loader, telemetry: ExpertTelemetry) -> None:
         self.failed = 0
         self.layer_lock = threading.RLock()
-        self.observer: Observer | None = None
+        self.observer: ProfilerHook | None = None
         self._cache, self._counts, self._loader, self._telemetry = cache, cache.counts, loader, telemetry
         self._table = cache.table
         self._of, self._at = self._table.library, self._table.address

@@ -6,7 +6,7 @@ from engine.experts.cache.expert_cache import ExpertCache
 from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.loading.loader import Loader
 from engine.experts.loading.pending import PendingLoads
-from engine.experts.telemetry import Telemetry
+from engine.experts.telemetry import ExpertTelemetry
 
 MOST = 64  # experts remembered, those that ran last
 AGAIN = 2  # uses in the current answer that make another one likely
@@ -20,7 +20,7 @@ class PrecisionUpgrader:
     A demanded read overtakes it between two chunks, and cancels it when there is no room for both.
     """
 
-    def __init__(self, cache: ExpertCache, pending: PendingLoads, loader: Loader, telemetry: Telemetry) -> None:
+    def __init__(self, cache: ExpertCache, pending: PendingLoads, loader: Loader, telemetry: ExpertTelemetry) -> None:
         self._cache, self._pending, self._loader, self._telemetry = cache, pending, loader, telemetry
         self._misses = 0  # so far
         self._missing = 0.0  # smoothed share of layers that missed something

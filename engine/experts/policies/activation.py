@@ -6,29 +6,29 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.experts.eam import EamCollection, Matching
-from engine.experts.policies.policy import Shape, Visit
-from engine.experts.policies.scored import Array, Scored, values
+from engine.experts.eam import EamCollection, EamMatcher
+from engine.experts.policies.policy import ExpertGrid, LayerVisit
+from engine.experts.policies.scored import Array, ScoredPolicy, values
 
 EPSILON = 1e-4
 
 
-class ActivationAware(Scored):
-    """The least (p + epsilon) (1 - row / rows) leaves, p being the expert's share of what its layer is expected to do.
+class ActivationAware(ScoredPolicy):
+    """Evicts the least (p + epsilon) (1 - row / rows), p being the expert's share of what its layer is expected to do.
 
     Expected is what the closest earlier answers of the collection did; they are looked up per iteration, anew with
-    every layer that has been routed (Matching). Where they say nothing of a layer, this sequence's own activations are
-    expected. What many tokens use at once is a prompt, and is kept apart.
+    every layer that has been routed (EamMatcher). Where they say nothing of a layer, this sequence's own activations
+    are expected. What many tokens use at once is a prompt, and is kept apart.
     """
 
-    def __init__(self, shape: Shape, collection: EamCollection | None = None, *, adds: bool = True) -> None:
+    def __init__(self, shape: ExpertGrid, collection: EamCollection | None = None, *, adds: bool = True) -> None:
         """collection: of this model's earlier answers; None: an empty one. adds: every sequence joins it at its end;
-        False where somebody else sees to that.
+        False where the session sees to that.
         """
         super().__init__(shape)
         self._collection = EamCollection(*self.table) if collection is None else collection
         self._adds = adds
-        self._matching = Matching(self._collection)
+        self._matching = EamMatcher(self._collection)
         # Of the tokens of answers, of the one under way among them, and of prompts; and the token that that one is.
         self._answer, self._now, self._prompt = (np.zeros(len(self._keys)) for _ in range(3))
         self._each = tuple(map(values, (self._answer, self._now, self._prompt)))
@@ -37,7 +37,7 @@ class ActivationAware(Scored):
         rows = len(shape.layers)
         self._first = (1.0 - np.arange(rows) / rows)[:, None]  # the first layers, where no prefetch comes in time, stay
 
-    def _note(self, base: int, visit: Visit) -> None:
+    def _note(self, base: int, visit: LayerVisit) -> None:
         answer, now, prompt = self._each
         if self._of[0] != self._token:
             self._of[0] = self._token

@@ -10,8 +10,8 @@ from engine.experts.policies.hobbit import Hobbit
 from engine.experts.policies.lfu import Lfu
 from engine.experts.policies.lru import Lru
 from engine.experts.policies.lru_layer import LruPerLayer
-from engine.experts.policies.policy import Policy, Shape
-from engine.experts.policies.weights import DEFAULT, WeightsByShare
+from engine.experts.policies.policy import ExpertGrid, Policy
+from engine.experts.policies.weights import DEFAULT, HobbitWeightsByShare
 from engine.translatable import msg
 
 NAMES = ("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation")
@@ -19,9 +19,9 @@ NAMES = ("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation")
 
 def make_policy(
     name: str,
-    shape: Shape,
+    shape: ExpertGrid,
     share: float = 0.5,
-    weights: WeightsByShare = DEFAULT,
+    weights: HobbitWeightsByShare = DEFAULT,
     collection: EamCollection | None = None,
 ) -> Policy:
     """The policy of the setting `policy`. share: of the experts' bytes that fit in the cache. weights: hobbit's.

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.experts.policies.policy import Shape, Visit
-from engine.experts.policies.scored import Array, Scored, values
+from engine.experts.policies.policy import ExpertGrid, LayerVisit
+from engine.experts.policies.scored import Array, ScoredPolicy, values
 
 
-class EdgeMoe(Scored):
-    """Of f uses at row i, row I running now, S rows: who has the greatest -f / d leaves, so the least f / d.
+class EdgeMoe(ScoredPolicy):
+    """Of f uses at row i, row I running now, S rows: evicts the greatest -f / d, so the least f / d.
 
     The paper prints d = (S - i + I) mod S, by which the layers that come next would leave first, and says the opposite
     in words: a layer that is going to run soon stays. The words are followed: d = (i - I) mod S, the layers until its
@@ -19,7 +19,7 @@ class EdgeMoe(Scored):
     the further first.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ExpertGrid) -> None:
         super().__init__(shape)
         self._uses: Array = np.zeros(len(self._keys))
         self._counts = values(self._uses)
@@ -27,7 +27,7 @@ class EdgeMoe(Scored):
         turn = 1.0 / (np.arange(-1, rows - 1) % rows + 1)  # by rows ahead of the one that runs: 0 is a round away
         self._turns = [np.roll(turn, row)[:, None] for row in range(rows + 1)]
 
-    def _note(self, base: int, visit: Visit) -> None:
+    def _note(self, base: int, visit: LayerVisit) -> None:
         counts = self._counts
         for i, expert in enumerate(visit.experts):
             counts[base + expert] += 1 if visit.counts is None else visit.counts[i]

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.experts.policies.policy import Shape, Visit
-from engine.experts.policies.scored import Array, EvictionState, Scored
-from engine.experts.policies.weights import Weights
+from engine.experts.policies.policy import ExpertGrid, LayerVisit
+from engine.experts.policies.scored import Array, EvictionState, ScoredPolicy
+from engine.experts.policies.weights import HobbitWeights
 from engine.kernels.hobbit import Numbers
 
 
-class Hobbit(Scored):
-    """The least w_lru R/T + w_lfu F/T + w_lhu H/T + w_fld (1 - d / l_n) leaves.
+class Hobbit(ScoredPolicy):
+    """Evicts the least w_lru R/T + w_lfu F/T + w_lhu H/T + w_fld (1 - d / l_n) (eq. 3).
 
     R: the token that used it last, F: uses, H: uses at high precision, all in this sequence; T: tokens so far. Scores
     are kept times T, which is the same for all and so changes no order. What a reset makes equal leaves in the order of
@@ -29,7 +29,7 @@ class Hobbit(Scored):
     built-in model that would cost 5 % more misses in a cache of an eighth, and 1 to 4 % in larger ones.
     """
 
-    def __init__(self, shape: Shape, weights: Weights) -> None:
+    def __init__(self, shape: ExpertGrid, weights: HobbitWeights) -> None:
         super().__init__(shape)
         self.weights = weights
         n = len(self._keys)
@@ -43,14 +43,14 @@ class Hobbit(Scored):
         self._numbers.weigh(weights.lru, weights.lfu, weights.lhu)
 
     def eviction_state(self) -> EvictionState:
-        """See Scored."""
+        """See ScoredPolicy."""
         return super().eviction_state()._replace(hobbit=self._numbers.address)
 
-    def routed(self, visit: Visit) -> None:
+    def routed(self, visit: LayerVisit) -> None:
         """See Policy.routed."""
         self._numbers.note(self._rows[visit.layer], visit.experts, visit.high, visit.tokens)
 
-    def reweigh(self, weights: Weights) -> None:
+    def reweigh(self, weights: HobbitWeights) -> None:
         """Other weights from now on. Uses count from here; when each expert was used last is still known."""
         self.weights = weights
         self._score[:] = weights.lru * self._last
@@ -80,7 +80,7 @@ class Hobbit(Scored):
 
     @property
     def _round(self) -> tuple[float, ...]:
-        """See Scored."""
+        """See ScoredPolicy."""
         return self._numbers.round
 
     @_round.setter

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.experts.policies.policy import Shape, Visit
-from engine.experts.policies.scored import Array, Scored, values
+from engine.experts.policies.policy import ExpertGrid, LayerVisit
+from engine.experts.policies.scored import Array, ScoredPolicy, values
 
 TIE = 1e-9  # of a use, per visit: among equals the one unused for longest leaves
 
 
-class Lfu(Scored):
-    """The one used least often leaves. within_sequence: uses count from the start of the sequence (hobbit, 5.5)."""
+class Lfu(ScoredPolicy):
+    """Evicts the one used least often. within_sequence: uses count from the start of the sequence (hobbit, 5.5)."""
 
-    def __init__(self, shape: Shape, *, within_sequence: bool = True) -> None:
+    def __init__(self, shape: ExpertGrid, *, within_sequence: bool = True) -> None:
         super().__init__(shape)
         self._within_sequence = within_sequence
         self._uses: Array = np.zeros(len(self._keys))
@@ -23,7 +23,7 @@ class Lfu(Scored):
         self._each = values(self._uses), values(self._last)
         self._tick = 0
 
-    def _note(self, base: int, visit: Visit) -> None:
+    def _note(self, base: int, visit: LayerVisit) -> None:
         uses, last = self._each
         self._tick += 1
         for i, expert in enumerate(visit.experts):

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.experts.keys import ExpertKey
-from engine.experts.policies.policy import Shape, Visit
-from engine.experts.policies.scored import Array, Scored, values
+from engine.experts.policies.policy import ExpertGrid, LayerVisit
+from engine.experts.policies.scored import Array, ScoredPolicy, values
 
 
-class Lru(Scored):
-    """The one unused for longest leaves, whatever its layer; what has just come counts as used."""
+class Lru(ScoredPolicy):
+    """Evicts the one unused for longest, whatever its layer; what has just come counts as used."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ExpertGrid) -> None:
         super().__init__(shape)
         self._last: Array = np.zeros(len(self._keys))  # when each was used last, in uses of any expert
         self._lasts = values(self._last)
@@ -27,7 +27,7 @@ class Lru(Scored):
         self._tick += 1
         self._lasts[self._at(key)] = self._tick
 
-    def _note(self, base: int, visit: Visit) -> None:
+    def _note(self, base: int, visit: LayerVisit) -> None:
         lasts, tick = self._lasts, self._tick
         for expert in visit.experts:
             tick += 1

@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.experts.keys import ExpertKey
 from engine.experts.policies.lru import Lru
-from engine.experts.policies.policy import Evictable, Shape, Visit
+from engine.experts.policies.policy import Evictable, ExpertGrid, LayerVisit
 from engine.experts.policies.scored import PROTECTED
 
 
@@ -17,12 +17,12 @@ class LruPerLayer(Lru):
     was made for in this visit counts as there: room for all that a token misses is made before any of it has come.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ExpertGrid) -> None:
         super().__init__(shape)
         self._held = [0] * len(shape.layers)
         self._awaited: set[ExpertKey] = set()
 
-    def routed(self, visit: Visit) -> None:
+    def routed(self, visit: LayerVisit) -> None:
         """See Policy.routed."""
         self._awaited.clear()
         super().routed(visit)

@@ -1,4 +1,4 @@
-"""What every cache policy is told, and what it is asked."""
+"""The interface of cache policies: the events they are told, and the victim they are asked for."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Evictable = Callable[[ExpertKey], bool]
 
 
 @dataclass(frozen=True)
-class Shape:
+class ExpertGrid:
     """The experts of a model. layers: its MoE layers in the order they run. experts: of the layer that has most."""
 
     layers: tuple[int, ...]
     experts: int
 
 
-class Visit(NamedTuple):
+class LayerVisit(NamedTuple):
     """A layer's turn: it uses these experts, each named once, resident or not.
 
     high: which of them at high precision; None: all. counts: by how many of the pass's `tokens`; None: by one.
-    The sequences are kept for a while: whoever tells of them does not change them any more.
+    The sequences are kept for a while: the caller does not change them any more.
     """
 
     layer: int
@@ -34,7 +34,7 @@ class Visit(NamedTuple):
 
 
 class Policy(Protocol):
-    """Told of every event in order; asked for a victim. One thread at a time: the cache's lock sees to it."""
+    """Chooses victims from every event of the cache, told in order. One thread at a time: under the cache's lock."""
 
     def begin_sequence(self) -> None:
         """A new sequence begins: what was seen in the last one says little about it."""
@@ -46,19 +46,19 @@ class Policy(Protocol):
         """
 
     def bring_back(self, records: object) -> None:
-        """What ran beside is over and forgotten; who is resident is as it has become."""
+        """Go on with the sequence of these records; what is resident is as it has become."""
 
-    def routed(self, visit: Visit) -> None:
-        """The layer that runs now; told before any of its experts is fetched. Costs well under a microsecond."""
+    def routed(self, visit: LayerVisit) -> None:
+        """Record the layer that runs now, before any of its experts is loaded. Costs well under a microsecond."""
 
     def inserted(self, key: ExpertKey) -> None:
-        """It is resident now, or more finely so; used or not (a prefetch, a demotion from above)."""
+        """Record that an expert is resident now, or more finely so; used or not (a prefetch)."""
 
     def removed(self, key: ExpertKey) -> None:
-        """It is resident no more."""
+        """Record that an expert is resident no more."""
 
     def protect(self, keys: Iterable[ExpertKey]) -> None:
-        """These are expected soon (hobbit 3.3): until the next call they leave only when nobody else can."""
+        """Evict these only when no other can be, until the next call: they are expected soon (hobbit 3.3)."""
 
     def victim(self, incoming: ExpertKey, evictable: Evictable) -> ExpertKey | None:
         """A resident expert to give up for `incoming`, among those that are `evictable`; None if there is none."""

@@ -1,4 +1,4 @@
-"""What all policies share: one number for every expert of the model, and the least of the resident ones leaves."""
+"""What all policies share: one score for every expert of the model; the resident one of the least is evicted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.experts.keys import ExpertKey
-from engine.experts.policies.policy import Evictable, Shape, Visit
+from engine.experts.policies.policy import Evictable, ExpertGrid, LayerVisit
 from engine.kernels.order import Least
 
 Array = NDArray[np.float64]
@@ -44,34 +44,34 @@ class EvictionState(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Of a sequence that was put aside: copies of `Scored._noted`, and what `Scored._round` says."""
+    """Of a sequence that was put aside: copies of `ScoredPolicy._noted`, and what `ScoredPolicy._round` says."""
 
     noted: list[Array]
     round: tuple[float, ...]
 
 
-class Scored(ABC):
+class ScoredPolicy(ABC):
     """A policy by scores. Experts are numbered row by row: row * experts + expert, rows being MoE layers as they run.
 
     Visits are only noted when they are told, and gone through when a victim is wanted: a decode step in which nothing
-    is missing pays for one append a layer. Scores are worked out once for all who leave until something else happens.
+    is missing pays for one append a layer. Scores are worked out once for all victims until something else happens.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ExpertGrid) -> None:
         self._shape = shape
         self._rows = {layer: row for row, layer in enumerate(shape.layers)}
         self._keys = [ExpertKey(layer, expert) for layer in shape.layers for expert in range(shape.experts)]
-        self._penalty: Array = np.full(len(self._keys), np.inf)  # added to scores; 0 for who may leave
+        self._penalty: Array = np.full(len(self._keys), np.inf)  # added to scores; 0 for those that may be evicted
         self._penalties = values(self._penalty)
         self._rank_of: Array = np.empty(len(self._keys))  # scores and bars, as long as nothing happens: `weighed`
         self._ranks = values(self._rank_of)
-        self._state = array("i", [0, 0])  # weighed, and how many of those who leave first are known natively
+        self._state = array("i", [0, 0])  # weighed, and how many of the next victims are known natively
         self._first_out = Least(self._rank_of)
-        self._next: Sequence[int] = ()  # who leave first, as long as nothing happens but that they do
+        self._next: Sequence[int] = ()  # the next victims, as long as nothing happens but that they are evicted
         self._pinned = np.zeros(len(self._keys), np.uint8)
         self._pins = self._pinned.data
         self._protected: set[int] = set()
-        self._pending: list[Visit] = []
+        self._pending: list[LayerVisit] = []
         self._row = len(shape.layers)  # that runs now; before the first visit, as if one round were over
         self._token = 0  # in this sequence, 1 for the first
 
@@ -86,7 +86,11 @@ class Scored(ABC):
     def eviction_state(self) -> EvictionState:
         """For the native table, which then keeps penalty and pinned in the policy's place."""
         own, found = type(self), self._found()
-        asks = (own.inserted, own.removed, own.victim) != (Scored.inserted, Scored.removed, Scored.victim)
+        asks = (own.inserted, own.removed, own.victim) != (
+            ScoredPolicy.inserted,
+            ScoredPolicy.removed,
+            ScoredPolicy.victim,
+        )
         bars, order, protect = (own.ctypes.data for own in (self._penalty, self._rank_of, self._pinned))
         return EvictionState(bars, order, protect, self._state.buffer_info()[0], found.buffer_info()[0], asks=asks)
 
@@ -134,7 +138,7 @@ class Scored(ABC):
     def _round(self, value: tuple[float, ...]) -> None:
         self._token, self._row = int(value[0]), int(value[1])
 
-    def routed(self, visit: Visit) -> None:
+    def routed(self, visit: LayerVisit) -> None:
         """See Policy.routed."""
         self._weighed = False
         self._pending.append(visit)
@@ -178,7 +182,7 @@ class Scored(ABC):
 
     # ---- what a policy fills in ------------------------------------------------------------------------------------
 
-    def _note(self, base: int, visit: Visit) -> None:
+    def _note(self, base: int, visit: LayerVisit) -> None:
         """Take one visit in. base: the number of the layer's first expert. _row and _token are up to date."""
         raise NotImplementedError("native code takes visits in")
 

@@ -9,7 +9,7 @@ from engine.translatable import msg
 
 
 @dataclass(frozen=True)
-class Weights:
+class HobbitWeights:
     """How much recency, frequency, high precision and distance count; they sum to 1.
 
     Raises UnderhillError(BAD_REQUEST) otherwise.
@@ -39,26 +39,26 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class WeightsByShare:
+class HobbitWeightsByShare:
     """Weights for caches of different sizes: pairs of a share of the model's experts, and what is best there.
 
     The smaller the cache, the more recency counts; the larger, the more use does.
     """
 
-    pairs: tuple[tuple[float, Weights], ...]
+    pairs: tuple[tuple[float, HobbitWeights], ...]
 
-    def at(self, share: float) -> Weights:
+    def at(self, share: float) -> HobbitWeights:
         """Those of the nearest share."""
         return min(self.pairs, key=lambda pair: abs(pair[0] - share))[1]
 
 
 # What serves the built-in model's routing under all dials and costs a Zipf stream, whose best policy is LFU, at most
 # 1.4 % (tests.benchmarks.policies). Under the Exact dial every use is at high precision, so lhu stands for lfu, too.
-DEFAULT = WeightsByShare(
+DEFAULT = HobbitWeightsByShare(
     (
-        (0.125, Weights(0.4, 0.0, 0.4, 0.2)),
-        (0.25, Weights(0.4, 0.0, 0.4, 0.2)),
-        (0.5, Weights(0.2, 0.0, 0.6, 0.2)),
-        (0.75, Weights(0.0, 0.0, 0.9, 0.1)),
+        (0.125, HobbitWeights(0.4, 0.0, 0.4, 0.2)),
+        (0.25, HobbitWeights(0.4, 0.0, 0.4, 0.2)),
+        (0.5, HobbitWeights(0.2, 0.0, 0.6, 0.2)),
+        (0.75, HobbitWeights(0.0, 0.0, 0.9, 0.1)),
     )
 )

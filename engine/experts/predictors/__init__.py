@@ -5,10 +5,10 @@ from engine.experts.predictors.coactivation import Coactivation
 from engine.experts.predictors.eam import Eam
 from engine.experts.predictors.fit_gates import fitted, fitted_row
 from engine.experts.predictors.gates import Gate, StackedGates, stacked
-from engine.experts.predictors.observed import NONE, Observed, same_width, walk
 from engine.experts.predictors.paths import Paths
-from engine.experts.predictors.predictor import UNKNOWN, Predictor, Shape, Sight, Table
+from engine.experts.predictors.predictor import UNKNOWN, Predictor, PredictorTable, RoutingContext, RoutingShape
 from engine.experts.predictors.tokens import TokenTable
+from engine.experts.predictors.trace_view import NONE, TraceView, same_width, walk
 
 __all__ = [
     "NONE",
@@ -18,14 +18,14 @@ __all__ = [
     "Eam",
     "Evidence",
     "Gate",
-    "Observed",
     "Paths",
     "Predictor",
-    "Shape",
-    "Sight",
+    "PredictorTable",
+    "RoutingContext",
+    "RoutingShape",
     "StackedGates",
-    "Table",
     "TokenTable",
+    "TraceView",
     "evidence",
     "fit_weights",
     "fitted",

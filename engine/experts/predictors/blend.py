@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from engine.experts.predictors.fit_gates import own_scores
 from engine.experts.predictors.gates import Gate
-from engine.experts.predictors.observed import NONE, Observed, walk
-from engine.experts.predictors.predictor import Floats, Predictor, Sight
+from engine.experts.predictors.predictor import Floats, Predictor, RoutingContext
+from engine.experts.predictors.trace_view import NONE, TraceView, walk
 
 LEAST = 0.001  # of the spread of what is to be found: a predictor that adds less is left out
 
@@ -54,10 +54,10 @@ class Blend(Predictor):
         for part, own in zip(self.parts, records, strict=True):
             part.bring_back(own)
 
-    def scores(self, sight: Sight, row: int) -> Floats | None:
+    def scores(self, context: RoutingContext, row: int) -> Floats | None:
         """See Predictor.scores."""
-        ahead = row - sight.row
-        if sight.row < 0:
+        ahead = row - context.row
+        if context.row < 0:
             weights = self._lists[-1]
         elif ahead < len(self._lists):
             weights = self._lists[ahead - 1]
@@ -65,10 +65,10 @@ class Blend(Predictor):
             return None
         said: list[tuple[Floats, float]] = []
         for part, weight in zip(self.parts, weights):
-            found = part.scores(sight, row) if weight else None
+            found = part.scores(context, row) if weight else None
             if found is not None:
                 said.append((found, weight))
-        if len(said) == 1 and said[0][1] > 0:  # then its weight puts nobody before another
+        if len(said) == 1 and said[0][1] > 0:  # then its weight changes no order
             return said[0][0]
         total: Floats | None = None
         for found, weight in said:
@@ -76,10 +76,10 @@ class Blend(Predictor):
             total = found if total is None else np.add(total, found, out=total)
         return total
 
-    def learn(self, sight: Sight) -> None:
+    def learn(self, context: RoutingContext) -> None:
         """See Predictor.learn."""
         for part in self.parts:
-            part.learn(sight)
+            part.learn(context)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +100,12 @@ class Evidence:
         return np.stack([_solved(*one) for one in zip(grams, self.right[:, kept], self.spread)])
 
 
-def fit_weights(run: Observed, parts: Sequence[Predictor], depth: int, gates: Sequence[Gate] | None) -> Floats:
+def fit_weights(run: TraceView, parts: Sequence[Predictor], depth: int, gates: Sequence[Gate] | None) -> Floats:
     """Weights [depth + 1, parts] by least squares: see `evidence`."""
     return evidence(run, parts, depth, gates).weights()
 
 
-def evidence(run: Observed, parts: Sequence[Predictor], depth: int, gates: Sequence[Gate] | None) -> Evidence:
+def evidence(run: TraceView, parts: Sequence[Predictor], depth: int, gates: Sequence[Gate] | None) -> Evidence:
     """What least squares finds weights from; the parts go on learning as they are walked over the run.
 
     What they shall add up to is what the routers ranked by (as far as it differs between experts); where no gates are
@@ -120,15 +120,15 @@ def evidence(run: Observed, parts: Sequence[Predictor], depth: int, gates: Seque
     spread = np.zeros(depth + 1)
     found = np.zeros((len(parts), experts), np.float32)
     token = -1
-    for sight in walk(run, parts):
-        token += sight.row < 0
-        first = sight.row < 0
-        for row in range(sight.row + 1, min(sight.row + depth, rows - 1) + 1):
+    for context in walk(run, parts):
+        token += context.row < 0
+        first = context.row < 0
+        for row in range(context.row + 1, min(context.row + depth, rows - 1) + 1):
             for index, part in enumerate(parts):
-                scores = part.scores(sight, row)
+                scores = part.scores(context, row)
                 found[index] = 0 if scores is None else scores - scores.mean()
             target, weight = wanted[row][token], counts[row][token]
-            at = depth if first else row - sight.row - 1
+            at = depth if first else row - context.row - 1
             weighed = found * weight
             gram[at] += weighed @ found.T
             right[at] += weighed @ target
@@ -136,7 +136,7 @@ def evidence(run: Observed, parts: Sequence[Predictor], depth: int, gates: Seque
     return Evidence(gram, right, spread)
 
 
-def _wanted(run: Observed, gates: Sequence[Gate] | None, row: int) -> Floats:
+def _wanted(run: TraceView, gates: Sequence[Gate] | None, row: int) -> Floats:
     if gates is None or run.gating is None:
         scores = np.zeros((run.ids.shape[1], run.experts), np.float32)
         token, rank = np.nonzero(run.ids[row] != NONE)

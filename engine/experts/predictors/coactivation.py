@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experts.predictors.predictor import Arrays, Floats, Predictor, Shape, Sight, log_shares
+from engine.experts.predictors.predictor import Arrays, Floats, Predictor, RoutingContext, RoutingShape, log_shares
 
 MOST = 65_535  # of a count, where it is kept
 
@@ -15,7 +15,7 @@ MOST = 65_535  # of a count, where it is kept
 class Coactivation(Predictor):
     """P(expert of the coming row | experts of this row), averaged over this row's."""
 
-    def __init__(self, shape: Shape, depth: int) -> None:
+    def __init__(self, shape: RoutingShape, depth: int) -> None:
         """depth: how many rows ahead it speaks for."""
         self.name = "coactivation"
         self.changes = 0
@@ -23,24 +23,24 @@ class Coactivation(Predictor):
         # by distance - 1, row, expert there: how often each expert followed
         self.counts = np.zeros((depth, shape.rows, shape.experts, shape.experts), np.float32)
 
-    def scores(self, sight: Sight, row: int) -> Floats | None:
+    def scores(self, context: RoutingContext, row: int) -> Floats | None:
         """See Predictor.scores."""
-        ahead = row - sight.row
-        if sight.row < 0 or ahead > self._depth:
+        ahead = row - context.row
+        if context.row < 0 or ahead > self._depth:
             return None
-        seen = self.counts[ahead - 1, sight.row].take(sight.chosen[-1], 0)
+        seen = self.counts[ahead - 1, context.row].take(context.chosen[-1], 0)
         of_each = seen.sum(1)
         if not of_each.any():
             return None
         return log_shares((1 / np.maximum(of_each, 1)) @ seen)
 
-    def learn(self, sight: Sight) -> None:
+    def learn(self, context: RoutingContext) -> None:
         """See Predictor.learn."""
-        now = np.asarray(sight.chosen[-1])
+        now = np.asarray(context.chosen[-1])
         self.changes += 1
-        for ahead in range(1, min(self._depth, sight.row) + 1):
-            before = np.asarray(sight.chosen[sight.row - ahead])
-            self.counts[ahead - 1, sight.row - ahead, before[:, None], now] += 1
+        for ahead in range(1, min(self._depth, context.row) + 1):
+            before = np.asarray(context.chosen[context.row - ahead])
+            self.counts[ahead - 1, context.row - ahead, before[:, None], now] += 1
 
     def state(self) -> dict[str, NDArray[Any]]:
         """See Table.state."""

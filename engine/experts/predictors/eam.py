@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.experts.eam import EamCollection, Matching
-from engine.experts.predictors.predictor import Floats, Predictor, Shape, Sight, log_shares
+from engine.experts.eam import EamCollection, EamMatcher
+from engine.experts.predictors.predictor import Floats, Predictor, RoutingContext, RoutingShape, log_shares
 
 
 class Eam(Predictor):
-    """Experts of the rows to come as the closest answers of a collection used them: see Matching.
+    """Experts of the rows to come as the closest answers of a collection used them: see EamMatcher.
 
     It speaks of all later rows at once, the nearer the more (`plan`). What it is not told of, prompts among it, it only
     knows by `prompted`.
@@ -17,13 +17,13 @@ class Eam(Predictor):
 
     everywhere = True
 
-    def __init__(self, shape: Shape, collection: EamCollection, *, adds: bool = True) -> None:
-        """adds: answers seen here join the collection; False where somebody else sees to that."""
+    def __init__(self, shape: RoutingShape, collection: EamCollection, *, adds: bool = True) -> None:
+        """adds: answers seen here join the collection; False where the session sees to that."""
         self.name = "eam"
         self._adds = adds
         self._shape = shape
         self._collection = collection
-        self._matching = Matching(collection)
+        self._matching = EamMatcher(collection)
         self._both = np.zeros((2, shape.rows * shape.experts), np.float32)
         self._answer, self._prompt = self._both
         self._similar = np.zeros(0, np.float32)
@@ -60,43 +60,43 @@ class Eam(Predictor):
         self._both[:] = records
         self._done = self._stamp = -1
 
-    def scores(self, sight: Sight, row: int) -> Floats | None:
+    def scores(self, context: RoutingContext, row: int) -> Floats | None:
         """See Predictor.scores."""
-        return log_shares(self._matching.row(self._closest, row)) if self._look(sight) else None
+        return log_shares(self._matching.row(self._closest, row)) if self._look(context) else None
 
-    def plan(self, sight: Sight) -> Floats | None:
+    def plan(self, context: RoutingContext) -> Floats | None:
         """See Predictor.plan: shares times 1 - (i - l) / L, l being the row routed last, the first before that."""
-        if not self._look(sight):
+        if not self._look(context):
             return None
-        first = sight.row + 1
+        first = context.row + 1
         found = self._matching.expected(self._closest)
-        found[first:] *= self._proximity[first - max(sight.row, 0) :][: len(found) - first]
+        found[first:] *= self._proximity[first - max(context.row, 0) :][: len(found) - first]
         return found
 
-    def learn(self, sight: Sight) -> None:
+    def learn(self, context: RoutingContext) -> None:
         """See Predictor.learn."""
-        self._answer[self._places(sight, sight.row, sight.row + 1)] += 1
+        self._answer[self._places(context, context.row, context.row + 1)] += 1
 
-    def _look(self, sight: Sight) -> bool:
+    def _look(self, context: RoutingContext) -> bool:
         """Find the closest answers; False: there are none."""
         if not len(self._collection):
             return False
         if self._matching.changed():
             self._done = self._stamp = -1
-        self._catch_up(sight)
-        if self._stamp != sight.stamp:
+        self._catch_up(context)
+        if self._stamp != context.stamp:
             self._closest = self._matching.closest(self._similar)
-            self._stamp = sight.stamp
+            self._stamp = context.stamp
         return True
 
-    def _catch_up(self, sight: Sight) -> None:
-        if self._done < 0 or sight.row + 1 < self._done or sight.row < 0:
+    def _catch_up(self, context: RoutingContext) -> None:
+        if self._done < 0 or context.row + 1 < self._done or context.row < 0:
             self._similar = self._matching.begun(self._answer, self._prompt)
             self._done = 0
-        if self._done <= sight.row:
-            self._similar = self._similar + self._matching.used(self._places(sight, self._done, sight.row + 1))
-            self._done = sight.row + 1
+        if self._done <= context.row:
+            self._similar = self._similar + self._matching.used(self._places(context, self._done, context.row + 1))
+            self._done = context.row + 1
 
-    def _places(self, sight: Sight, first: int, end: int) -> list[int]:
+    def _places(self, context: RoutingContext, first: int, end: int) -> list[int]:
         experts = self._shape.experts
-        return [row * experts + expert for row in range(first, end) for expert in sight.chosen[row]]
+        return [row * experts + expert for row in range(first, end) for expert in context.chosen[row]]

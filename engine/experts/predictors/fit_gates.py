@@ -11,19 +11,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.experts.predictors.gates import Gate, Linear, folded
-from engine.experts.predictors.observed import Observed
+from engine.experts.predictors.gates import Gate, LinearMap, folded
 from engine.experts.predictors.predictor import Floats
+from engine.experts.predictors.trace_view import TraceView
 
 RIDGE = 100.0  # tokens' worth of the belief that nothing lies between; from 30 to 300 little changes
 
 
-def fitted(run: Observed, gates: Sequence[Gate], depth: int) -> list[list[Linear]]:
+def fitted(run: TraceView, gates: Sequence[Gate], depth: int) -> list[list[LinearMap]]:
     """By row, maps to the scores of up to `depth` rows after it. run: with gating inputs."""
     return [fitted_row(run, gates, row, depth) for row in range(len(gates))]
 
 
-def fitted_row(run: Observed, gates: Sequence[Gate], row: int, depth: int) -> list[Linear]:
+def fitted_row(run: TraceView, gates: Sequence[Gate], row: int, depth: int) -> list[LinearMap]:
     """`fitted` for one row."""
     assert run.gating is not None, "only a run with gating inputs can be fitted to"
     found = []
@@ -33,14 +33,14 @@ def fitted_row(run: Observed, gates: Sequence[Gate], row: int, depth: int) -> li
     return found
 
 
-def own_scores(run: Observed, gate: Gate, row: int) -> Floats:
+def own_scores(run: TraceView, gate: Gate, row: int) -> Floats:
     """[N, E]: what the router of a row said."""
     assert run.gating is not None, "only a run with gating inputs can be fitted to"
     own = folded(gate, gate)
     return run.gating[row].astype(np.float32) @ own.weight.T + own.bias
 
 
-def _before(run: Observed, row: int) -> Floats:
+def _before(run: TraceView, row: int) -> Floats:
     """[N, H]: what the experts of a row were given for the token before; 0 where a sequence begins."""
     assert run.gating is not None, "only a run with gating inputs can be fitted to"
     found = np.roll(run.gating[row].astype(np.float32), 1, axis=0)
@@ -48,7 +48,7 @@ def _before(run: Observed, row: int) -> Floats:
     return found
 
 
-def _fitted(x: Floats, wanted: Floats, prior: Linear) -> Linear:
+def _fitted(x: Floats, wanted: Floats, prior: LinearMap) -> LinearMap:
     """argmin |x W + b - wanted|^2 + RIDGE |S (W - prior)|^2, S being the size of each channel of x.
 
     prior: for the first channels of x; of the others nothing is believed.
@@ -68,4 +68,4 @@ def _fitted(x: Floats, wanted: Floats, prior: Linear) -> Linear:
         found = np.linalg.solve(gram, scaled.T @ rest).astype(np.float32)
     weight = np.ascontiguousarray((found[:-1] / size[:, None]).T)
     weight[:, :believed] += prior.weight
-    return Linear(weight, prior.bias + found[-1])
+    return LinearMap(weight, prior.bias + found[-1])

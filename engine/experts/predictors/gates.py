@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from engine.experts.predictors.predictor import Floats, Predictor, Sight
+from engine.experts.predictors.predictor import Floats, Predictor, RoutingContext
 from engine.kernels.dense import Packed, set_bias
 from engine.kernels.memory import Arena, huge
 from engine.kernels.native import NativeKernel
@@ -51,7 +51,7 @@ def _ranking(scores: Floats, choice: Floats | None) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class LinearMap:
     """scores [E] = weight x + bias [E]. weight: [E, H], float16 where it lies in a file so; or [E, 2 H], of two inputs,
     the second being what the experts of the row that it speaks for were given for the token before.
     """
@@ -60,23 +60,23 @@ class Linear:
     bias: Floats
 
 
-def folded(source: Gate, target: Gate) -> Linear:
+def folded(source: Gate, target: Gate) -> LinearMap:
     """The target's router on what the source's experts are given, as if only the norms' weights lay between."""
     bias = np.zeros(len(target.weight), np.float32) if target.bias is None else target.bias
     weight = target.weight if target.scale is None else target.weight * target.scale
     if target.shift is not None:
         bias = bias + target.weight @ target.shift
     if source.given_scale is None:
-        return Linear(weight, bias)
+        return LinearMap(weight, bias)
     size = np.abs(source.given_scale)
     heard = size > LEAST_SCALE * size.max()
     weight = np.where(heard, weight / np.where(heard, source.given_scale, 1), 0).astype(np.float32)
     if source.given_shift is not None:
         bias = bias - weight @ source.given_shift
-    return Linear(weight, bias)
+    return LinearMap(weight, bias)
 
 
-def stacked(gates: Sequence[Gate], depth: int) -> list[list[Linear]]:
+def stacked(gates: Sequence[Gate], depth: int) -> list[list[LinearMap]]:
     """By row, the routers of up to `depth` rows after it, folded."""
     rows = range(len(gates))
     return [[folded(gates[row], gates[t]) for t in rows[row + 1 : row + 1 + depth]] for row in rows]
@@ -88,7 +88,7 @@ class StackedGates(Predictor):
     def __init__(
         self,
         gates: Sequence[Gate],
-        maps: Sequence[Sequence[Linear]],
+        maps: Sequence[Sequence[LinearMap]],
         kernel: NativeKernel | None = None,
         name: str = "gates",
     ) -> None:
@@ -123,25 +123,25 @@ class StackedGates(Predictor):
         assert isinstance(records, np.ndarray)
         self._before[:] = records
 
-    def scores(self, sight: Sight, row: int) -> Floats | None:
+    def scores(self, context: RoutingContext, row: int) -> Floats | None:
         """See Predictor.scores."""
-        x = sight.gating
-        ahead = row - sight.row
-        if x is None or sight.row < 0 or ahead > len(self._products[sight.row]):
+        x = context.gating
+        ahead = row - context.row
+        if x is None or context.row < 0 or ahead > len(self._products[context.row]):
             return None
-        if self._wide[sight.row][ahead - 1]:
+        if self._wide[context.row][ahead - 1]:
             self._now[:] = x
             self._then[:] = self._before[row]
             x = self._both
-        return _ranking(self._products[sight.row][ahead - 1](x), self._choices[row])
+        return _ranking(self._products[context.row][ahead - 1](x), self._choices[row])
 
-    def learn(self, sight: Sight) -> None:
+    def learn(self, context: RoutingContext) -> None:
         """What this row is given is what was given before, for the next token."""
-        if self._remembers and sight.gating is not None:
-            self._before[sight.row] = sight.gating
+        if self._remembers and context.gating is not None:
+            self._before[context.row] = context.gating
 
 
-def _product(own: Linear, kernel: NativeKernel | None, arena: Arena) -> Product:
+def _product(own: LinearMap, kernel: NativeKernel | None, arena: Arena) -> Product:
     if kernel is None:
         return lambda x: np.asarray(own.weight @ x + own.bias, np.float32)
     return _Native(own, kernel, arena)
@@ -158,7 +158,7 @@ class _Pages(Arena):
 class _Native:
     """The product by native code; its answer is written over by the next call."""
 
-    def __init__(self, own: Linear, kernel: NativeKernel, arena: Arena) -> None:
+    def __init__(self, own: LinearMap, kernel: NativeKernel, arena: Arena) -> None:
         self._kernel, self._shape = kernel, own.weight.shape[1:]
         self._packed = Packed([torch.from_numpy(own.weight)], BITS, kernel, arena)
         self._bias = torch.from_numpy(own.bias)  # the view holds its address alone

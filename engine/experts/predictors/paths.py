@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experts.predictors.predictor import Arrays, Floats, Predictor, Shape, Sight, log_shares
+from engine.experts.predictors.predictor import Arrays, Floats, Predictor, RoutingContext, RoutingShape, log_shares
 
 MOST_PATHS = 65_536  # 8 MB of counts at 128 experts
 FULL = 255
@@ -22,19 +22,19 @@ class Paths(Predictor):
     sets hardly ever come again. Beyond the next row it goes on with the experts that it expects there itself.
     """
 
-    def __init__(self, shape: Shape, most: int = MOST_PATHS) -> None:
+    def __init__(self, shape: RoutingShape, most: int = MOST_PATHS) -> None:
         """most: paths remembered."""
         self.name = "paths"
         self.changes = 0
         self._shape, self._experts, self._most = shape, shape.experts, most
         self.counts: dict[tuple[int, int, int], Counts] = {}
 
-    def scores(self, sight: Sight, row: int) -> Floats | None:
+    def scores(self, context: RoutingContext, row: int) -> Floats | None:
         """See Predictor.scores."""
-        if sight.row < 1:
+        if context.row < 1:
             return None
-        two, one = sight.chosen[-2][0], sight.chosen[-1][0]
-        for coming in range(sight.row + 1, row):
+        two, one = context.chosen[-2][0], context.chosen[-1][0]
+        for coming in range(context.row + 1, row):
             passed = self.counts.get((coming, two, one))
             if passed is None:
                 return None
@@ -42,18 +42,18 @@ class Paths(Predictor):
         found = self.counts.get((row, two, one))
         return None if found is None else log_shares(found.astype(np.float32))
 
-    def learn(self, sight: Sight) -> None:
+    def learn(self, context: RoutingContext) -> None:
         """See Predictor.learn."""
-        if sight.row < 2:
+        if context.row < 2:
             return
         self.changes += 1
-        key = (sight.row, sight.chosen[-3][0], sight.chosen[-2][0])
+        key = (context.row, context.chosen[-3][0], context.chosen[-2][0])
         found = self.counts.get(key)
         if found is None:
             if len(self.counts) >= self._most:
                 return
             found = self.counts[key] = np.zeros(self._experts, np.uint8)
-        now = list(sight.chosen[-1])
+        now = list(context.chosen[-1])
         if found[now].max() == FULL:
             found >>= 1  # what is old counts half
         found[now] += 1

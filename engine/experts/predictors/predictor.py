@@ -1,4 +1,4 @@
-"""What every predictor of coming experts is told, and what it is asked."""
+"""The interface of predictors of coming experts: what they are told, and what they are asked."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 Arrays = Mapping[str, NDArray[Any]]
 
-UNKNOWN = -1  # a token whose id nobody said
+UNKNOWN = -1  # a token whose id is not known
 FLOOR = 0.003  # added to shares before their logarithm: what an expert never seen here counts as
 
 
 @dataclass(frozen=True)
-class Shape:
+class RoutingShape:
     """Of a model's experts. rows: MoE layers, in order. experts: of the layer that has most. k: chosen per token."""
 
     rows: int
@@ -26,11 +26,11 @@ class Shape:
 
 
 @dataclass(eq=False)
-class Sight:
-    """What is known of the token under way: one object for a whole run, written over.
+class RoutingContext:
+    """What is known of the token being decoded: one object for a whole run, written over.
 
     token: its id. row: of the MoE layer routed last, -1 before the first. chosen: of every row routed so far, the
-    experts, best first. gating: [H] float32, what the experts of that row are given; None where nobody tells. stamp:
+    experts, best first. gating: [H] float32, what the experts of that row are given; None where it is not known. stamp:
     changes with these.
     """
 
@@ -47,7 +47,7 @@ class Sight:
         self.stamp += 1
 
     def routed(self, chosen: Sequence[int], gating: Floats | None) -> None:
-        """The next row's router has spoken."""
+        """Record the experts chosen in the next row."""
         self.row += 1
         self.chosen.append(chosen)
         self.gating = gating
@@ -75,9 +75,9 @@ class Predictor(Protocol):
         """A prompt of the sequence is read, which it was not told of token by token. counts: [rows, experts]."""
         return
 
-    def plan(self, sight: Sight) -> Floats | None:
-        """[rows, experts], the larger the sooner it ought to be read, of the rows after sight.row; 0: not at all. None
-        when it has nothing to say. Asked of those that speak of all rows at once.
+    def plan(self, context: RoutingContext) -> Floats | None:
+        """[rows, experts], the larger the sooner it ought to be read, of the rows after context.row; 0: not at all.
+        None when it has nothing to say. Asked of those that speak of all rows at once.
         """
         return None
 
@@ -91,17 +91,17 @@ class Predictor(Protocol):
         """What ran beside is over."""
         return
 
-    def scores(self, sight: Sight, row: int) -> Floats | None:
-        """[experts], the larger the likelier, for a row after sight.row; None when it has nothing to say.
+    def scores(self, context: RoutingContext, row: int) -> Floats | None:
+        """[experts], the larger the likelier, for a row after context.row; None when it has nothing to say.
 
         May be written over by the next call.
         """
 
-    def learn(self, sight: Sight) -> None:
-        """The router of sight.row has spoken: what it chose is the last of sight.chosen."""
+    def learn(self, context: RoutingContext) -> None:
+        """Learn the routing of context.row: what was chosen is the last of context.chosen."""
 
 
-class Table(Predictor, Protocol):
+class PredictorTable(Predictor, Protocol):
     """A predictor that learns as the model runs, and whose counts can be kept. changes: grows as it learns."""
 
     changes: int

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experts.predictors.observed import NONE, same_width
-from engine.experts.predictors.predictor import FLOOR, UNKNOWN, Arrays, Floats, Predictor, Shape, Sight
+from engine.experts.predictors.predictor import FLOOR, UNKNOWN, Arrays, Floats, Predictor, RoutingContext, RoutingShape
+from engine.experts.predictors.trace_view import NONE, same_width
 
 WIDTH = 16  # experts remembered per (token, row)
 MOST_TOKENS = 8192  # remembered at once: 12 MB for 48 rows
@@ -24,7 +24,7 @@ class TokenTable(Predictor):
     (so that a newcomer can rise, as in Space-Saving, Metwally 2005).
     """
 
-    def __init__(self, shape: Shape, most: int = MOST_TOKENS) -> None:
+    def __init__(self, shape: RoutingShape, most: int = MOST_TOKENS) -> None:
         """most: tokens remembered."""
         self.name = "tokens"
         self.changes = 0
@@ -43,15 +43,15 @@ class TokenTable(Predictor):
         self._hand = 0
 
     @classmethod
-    def within(cls, shape: Shape, nbytes: int) -> TokenTable:
+    def within(cls, shape: RoutingShape, nbytes: int) -> TokenTable:
         """One that never takes more bytes."""
         kind = 1 if shape.experts <= 256 else 2
         each = shape.rows * max(min(WIDTH, shape.experts), shape.k) * (kind + 1) + 200
         return cls(shape, max(1, min(MOST_TOKENS, nbytes // each)))
 
-    def scores(self, sight: Sight, row: int) -> Floats | None:
+    def scores(self, context: RoutingContext, row: int) -> Floats | None:
         """See Predictor.scores."""
-        at = self.rows_of.get(sight.token)
+        at = self.rows_of.get(context.token)
         if at is None:
             return None
         seen = float(self.seen[at]) + PRIOR
@@ -61,13 +61,13 @@ class TokenTable(Predictor):
         out[self.experts[at, row]] = np.log(self.counts[at, row] * np.float32(1 / seen) + np.float32(share))
         return out
 
-    def learn(self, sight: Sight) -> None:
+    def learn(self, context: RoutingContext) -> None:
         """See Predictor.learn; whole tokens only."""
-        if sight.row == self._shape.rows - 1 and sight.token != UNKNOWN:
-            self.add(sight.token, same_width([np.asarray(chosen) for chosen in sight.chosen]))
+        if context.row == self._shape.rows - 1 and context.token != UNKNOWN:
+            self.add(context.token, same_width([np.asarray(chosen) for chosen in context.chosen]))
 
     def add(self, token: int, chosen: NDArray[np.integer]) -> None:
-        """One sight of a token. chosen: [rows, K], NONE where a row chooses fewer."""
+        """One context of a token. chosen: [rows, K], NONE where a row chooses fewer."""
         self.changes += 1
         at = self.rows_of.get(token)
         if at is None:

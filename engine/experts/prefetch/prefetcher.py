@@ -1,4 +1,4 @@
-"""Reads experts before they are asked for: walks the coming layers until something is missing, and fetches that."""
+"""Prefetches experts: walks the coming layers until one lacks an expert that is expected there, and reads that."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from engine.experts.predictors.predictor import Floats, Predictor, Sight
+from engine.experts.predictors.predictor import Floats, Predictor, RoutingContext
 from engine.experts.prefetch.controller import PrefetchController
 from engine.experts.prefetch.tracker import PrefetchTracker
 from engine.experts.telemetry import PrefetchStats
 
-QUIET = 4  # tokens that needed nothing from the disk, after which nothing is predicted any more, until the next one
+QUIET = 4  # tokens that needed nothing from the disk, after which nothing is predicted until one needs something
 
 
-class Prefetch:
+class Prefetcher:
     """For the thread that runs the model. awake: whether it wants to be told of layers; else they cost nothing.
 
     Under every dial the output is what it would be without: an expert that came early is the same expert.
@@ -37,7 +37,7 @@ class Prefetch:
         self._predictor, self._tracker, self._rate = predictor, tracker, rate
         self._depth, self._width = depth, width
         self._row = {layer: row for row, layer in enumerate(layers)}
-        self._sight = Sight()
+        self._context = RoutingContext()
         self._controller = PrefetchController()
         self._seconds, self._rests = 0.0, 0
         self._needed = 0  # experts so far that had to be read, before they were asked for or then
@@ -54,15 +54,15 @@ class Prefetch:
         """What it did so far."""
         return replace(self._tracker.stats(), seconds=self._seconds, rests=self._rests)
 
-    # ---- what it is told ----------------------------------------------------------------------------------------
+    # ---- events -------------------------------------------------------------------------------------------------
 
     def begin_sequence(self) -> None:
-        """Another sequence begins with the next token."""
+        """Begin another sequence with the next token."""
         self._tracker.cancel_all()
         self._predictor.begin_sequence()
 
     def prompted(self, counts: Floats) -> None:
-        """A prompt of the sequence is read. counts: [rows, experts]."""
+        """Tell the predictor what a prompt of the sequence used. counts: [rows, experts]."""
         self._predictor.prompted(counts)
 
     @contextmanager
@@ -92,23 +92,24 @@ class Prefetch:
             self._predictor.interrupted()
         self.awake = self._in_step = awake
         if awake:
-            self._sight.begin(int(tokens[0]))
+            self._context.begin(int(tokens[0]))
             self._tracker.commit_routing(-1, ())
             self._look()
         self._spent(start)
 
     def routed(self, layer: int, chosen: Sequence[int], gating: Floats | None) -> None:
-        """A layer's router has spoken, for one token, and what is missing there has been asked for already.
+        """Record a layer's routing for one token, whose missing experts have been demanded already; prefetch for the
+        next.
 
         chosen: best first. gating: [H] float32, what the experts are given; not kept longer than until the next call.
         """
         row = self._row[layer]
-        if not self._in_step or row != self._sight.row + 1:
+        if not self._in_step or row != self._context.row + 1:
             self._in_step = False
             return
         start = time.perf_counter()
-        self._sight.routed(chosen, gating)
-        self._predictor.learn(self._sight)
+        self._context.routed(chosen, gating)
+        self._predictor.learn(self._context)
         self._tracker.commit_routing(row, chosen)
         self._look()
         self._spent(start)
@@ -118,24 +119,24 @@ class Prefetch:
             self.sleep()
 
     def sleep(self) -> None:
-        """Give up what is on its way and say no more until there is a need again."""
+        """Cancel what is in flight, and prefetch nothing until there is a need again."""
         self._tracker.cancel_all()
         self.awake = self._in_step = False
 
-    # ---- what it does -------------------------------------------------------------------------------------------
+    # ---- prefetching --------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
         """Walk the coming rows until one lacks an expert that is expected there, which is read ahead; or, where the
         predictor speaks of all rows at once, read of them all.
         """
-        sight, width = self._sight, max(1, round(self._width * self._controller.width))
+        context, width = self._context, max(1, round(self._width * self._controller.width))
         if self._predictor.everywhere:
-            plan = self._predictor.plan(sight) if sight.row + 1 < len(self._row) else None
+            plan = self._predictor.plan(context) if context.row + 1 < len(self._row) else None
             if plan is not None:
                 self._tracker.plan_all(plan, width)
             return
-        for row in range(sight.row + 1, min(sight.row + 1 + self._depth, len(self._row))):
-            scores = self._predictor.scores(sight, row)
+        for row in range(context.row + 1, min(context.row + 1 + self._depth, len(self._row))):
+            scores = self._predictor.scores(context, row)
             if scores is None or self._tracker.plan_row(row, scores, width) >= 0:
                 return
 

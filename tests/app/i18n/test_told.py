@@ -21,8 +21,8 @@ from app.settings.editor import SettingEditor
 from engine import protocol, settings
 from engine.errors import UnderhillError, as_error
 from engine.experts.eam import EamCollection
-from engine.experts.policies import Shape, make_policy
-from engine.experts.policies.weights import Weights
+from engine.experts.policies import ExpertGrid, make_policy
+from engine.experts.policies.weights import HobbitWeights
 from engine.experts.precision import Thresholds
 from engine.experts.telemetry import PrefetchStats
 from engine.formats.checkpoint import Checkpoint
@@ -93,8 +93,8 @@ ERRORS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "whole number": (lambda _: settings.validated({"readers": 99}, settings.ENGINE), ("99", "32")),
     "choice": (lambda _: settings.validated({"dial": "odd"}, settings.ENGINE), ("odd", "balanced")),
     "setting": (lambda _: settings.validated({"zzz": 1}, settings.ENGINE), ("zzz",)),
-    "policy": (lambda _: make_policy("zzz", Shape((0, 1), 4)), ("zzz", "lru_layer")),
-    "weights": (lambda _: Weights(0.5, 0.5, 0.5, 0.5), ("0.5",)),
+    "policy": (lambda _: make_policy("zzz", ExpertGrid((0, 1), 4)), ("zzz", "lru_layer")),
+    "weights": (lambda _: HobbitWeights(0.5, 0.5, 0.5, 0.5), ("0.5",)),
     "thresholds": (lambda _: Thresholds(0.9, 0.25), ("0.9", "0.25")),
     "no config": (lambda p: Checkpoint.open(p), ("config.json",)),
     "no model_type": (lambda p: Checkpoint.open(written(p / "m/config.json", {"a": 1}).parent), ("model_type",)),

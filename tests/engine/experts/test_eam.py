@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.experts import eam
-from engine.experts.eam import EamCollection, Matching
+from engine.experts.eam import EamCollection, EamMatcher
 
 
 def matrix(*used: int) -> np.ndarray:
@@ -44,7 +44,7 @@ def test_expectations_are_counts_of_the_closest_together_as_shares(monkeypatch: 
     collection.add(matrix(0, 0, 1), matrix(3))
     collection.add(matrix(0))
     collection.add(matrix(3), matrix(1))
-    found = Matching(collection)
+    found = EamMatcher(collection)
     assert found.changed()
     assert not found.changed()
     none = np.zeros(8, np.float32)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import Shape, Visit
+from engine.experts.policies import ExpertGrid, LayerVisit
 from engine.experts.policies.hobbit import Hobbit
-from engine.experts.policies.scored import Scored
-from engine.experts.policies.weights import Weights
+from engine.experts.policies.scored import ScoredPolicy
+from engine.experts.policies.weights import HobbitWeights
 from engine.kernels.choice import available
 from engine.kernels.hobbit import Numbers
 from engine.kernels.order import FIRST_OUT, Least
@@ -55,16 +55,16 @@ def test_arrays_that_it_must_not_follow_are_refused() -> None:
         Numbers(good, good, good, good, np.zeros((5, 4)), good.copy(), state)
 
 
-class PlainHobbit(Scored):
+class PlainHobbit(ScoredPolicy):
     """HOBBIT's eq. 3 times T, in numpy, in the order of operations of hobbit.c."""
 
-    def __init__(self, shape: Shape, weights: Weights) -> None:
+    def __init__(self, shape: ExpertGrid, weights: HobbitWeights) -> None:
         super().__init__(shape)
         self.score, self.last, self.tick = (np.zeros(len(shape.layers) * shape.experts) for _ in range(3))
         self.visits = 0.0
         self.weights = weights
 
-    def _note(self, base: int, visit: Visit) -> None:
+    def _note(self, base: int, visit: LayerVisit) -> None:
         w, self.visits = self.weights, self.visits + 1e-9
         for at, expert in enumerate(visit.experts):
             own = base + expert
@@ -78,7 +78,7 @@ class PlainHobbit(Scored):
         order[:] = self.score + self.tick
         order.reshape(self.table)[:] += (np.roll(near, self._row) * self._token)[:, None]
 
-    def reweigh(self, weights: Weights) -> None:
+    def reweigh(self, weights: HobbitWeights) -> None:
         self._digest()
         self.weights = weights
         self.score[:] = weights.lru * self.last
@@ -93,7 +93,7 @@ class PlainHobbit(Scored):
 
 @pytest.mark.parametrize("fld", [0.0, 0.2])
 def test_hobbit_s_victims_are_those_of_the_plain_formula(fld: float) -> None:
-    shape, weights = Shape((0, 2, 5), 16), Weights(0.4, 0.0, 0.6 - fld, fld)
+    shape, weights = ExpertGrid((0, 2, 5), 16), HobbitWeights(0.4, 0.0, 0.6 - fld, fld)
     ours, plain = Hobbit(shape, weights), PlainHobbit(shape, weights)
     dice = np.random.default_rng(4)
     there: set[ExpertKey] = set()
@@ -103,7 +103,7 @@ def test_hobbit_s_victims_are_those_of_the_plain_formula(fld: float) -> None:
         chosen = dice.permutation(16)[:4].tolist()
         high = [bool(one) for one in dice.integers(0, 2, 4)]
         counts = dice.integers(1, 5, 4).tolist() if step % 7 == 0 else None
-        visit = Visit(layer, chosen, None if step % 5 == 0 else high, counts, 9 if counts else 1)
+        visit = LayerVisit(layer, chosen, None if step % 5 == 0 else high, counts, 9 if counts else 1)
         for policy in (ours, plain):
             policy.routed(visit)
             policy.protect([ExpertKey(shape.layers[(step + 1) % 3], step % 16)])
@@ -127,5 +127,5 @@ def test_hobbit_s_victims_are_those_of_the_plain_formula(fld: float) -> None:
                 policy.begin_sequence()
         if step == 150:
             for policy in (ours, plain):
-                policy.reweigh(Weights(0.1, 0.2, 0.7 - fld, fld))
+                policy.reweigh(HobbitWeights(0.1, 0.2, 0.7 - fld, fld))
     assert left > 100

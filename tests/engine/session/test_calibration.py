@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.telemetry import Snapshot
+from engine.experts.telemetry import ExpertSnapshot
 from engine.library import dials
 from engine.session import Session, fit_policy
 from engine.session import calibration as module
@@ -74,7 +74,7 @@ def test_the_chat_is_not_forgotten_meanwhile(opened: Session) -> None:
 
 
 def test_what_people_asked_for_is_all_that_counts(opened: Session) -> None:
-    def counted() -> Snapshot:
+    def counted() -> ExpertSnapshot:
         return dataclasses.replace(opened.counters(), residency=(), prefetch=None)
 
     meanwhile = []

@@ -9,7 +9,7 @@ import pytest
 
 from engine import resources
 from engine.experts.predictors import Blend
-from engine.experts.predictors.gates import Linear
+from engine.experts.predictors.gates import LinearMap
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.models.decoder import Decoder
@@ -90,7 +90,7 @@ def test_a_file_of_a_version_that_knew_less_still_serves(session: Session, tmp_p
     assert learnt is not None
     path = tmp_path / foresight.FILE
     experts, hidden = gates[0].weight.shape
-    narrow = [[Linear(one.weight[:, :hidden], one.bias) for one in own] for own in learnt.maps]
+    narrow = [[LinearMap(one.weight[:, :hidden], one.bias) for one in own] for own in learnt.maps]
     foresight.write(path, foresight.Learnt(narrow, learnt.weights))
     found = foresight.read(path, gates)
     assert found is not None

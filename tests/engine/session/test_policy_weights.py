@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.policies import DEFAULT, Hobbit, Weights, WeightsByShare
+from engine.experts.policies import DEFAULT, Hobbit, HobbitWeights, HobbitWeightsByShare
 from engine.experts.precision import EXACT, Thresholds
 from engine.library.dials import DIALS
 from engine.session import Session, fit_policy, session
@@ -22,8 +22,8 @@ from tests.engine.session.test_reading_ahead import answered
 
 pytestmark = pytest.mark.long
 
-HAND = Weights(0.5, 0.25, 0.125, 0.125)
-ONE = WeightsByShare(((0.25, Weights(0.5, 0.25, 0.125, 0.125)), (0.5, Weights(1, 0, 0, 0))))
+HAND = HobbitWeights(0.5, 0.25, 0.125, 0.125)
+ONE = HobbitWeightsByShare(((0.25, HobbitWeights(0.5, 0.25, 0.125, 0.125)), (0.5, HobbitWeights(1, 0, 0, 0))))
 
 
 def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, Thresholds]]:
     """What was searched for: shares, and thresholds. Every search finds the same."""
     found: list[tuple[float, Thresholds]] = []
 
-    def search(replayer: Any, share: float, smaller: Any, known: Any) -> Weights:
+    def search(replayer: Any, share: float, smaller: Any, known: Any) -> HobbitWeights:
         found.append((share, replayer.thresholds))
         return HAND
 
@@ -125,7 +125,7 @@ def rested(opened: Session, until: Callable[[], bool] = lambda: False) -> list[s
 def test_while_nobody_asks_it_fits_itself_and_the_running_model_has_it(
     unfitted: Path, searches: list[tuple[float, Thresholds]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given: list[Weights] = []
+    given: list[HobbitWeights] = []
     reweigh = Hobbit.reweigh
     monkeypatch.setattr(Hobbit, "reweigh", lambda self, weights: (given.append(weights), reweigh(self, weights))[1])
     with Session.open("builtin", {"threads": 1, "cache_fraction": 0.25, "dial": "exact"}) as opened:
@@ -205,7 +205,7 @@ def test_weights_by_hand_go_before_fitted_ones_in_caches_of_any_size(tmp_path: P
     keep(tmp_path, {"balanced": Fitted(EXACT, ONE)})
     assert in_force(tmp_path, validated({}, ENGINE)) == ONE
     found = in_force(tmp_path, validated({"policy_weights": "1,1,0,2"}, ENGINE))
-    assert {found.at(share) for share in (0.1, 0.5, 1.0)} == {Weights(0.25, 0.25, 0, 0.5)}
+    assert {found.at(share) for share in (0.1, 0.5, 1.0)} == {HobbitWeights(0.25, 0.25, 0, 0.5)}
 
 
 def test_they_change_while_the_model_is_open(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +231,7 @@ def test_they_change_while_the_model_is_open(home: Path, monkeypatch: pytest.Mon
 def test_a_ceiling_that_changes_the_share_puts_its_weights_in_force(
     unfitted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given: list[Weights] = []
+    given: list[HobbitWeights] = []
     reweigh = Hobbit.reweigh
     monkeypatch.setattr(Hobbit, "reweigh", lambda self, weights: (given.append(weights), reweigh(self, weights))[1])
     keep(unfitted, {"exact": Fitted(EXACT, ONE)})

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import UnderhillError
 from engine.experts.policies import Hobbit, Lfu, Policy
-from engine.experts.policies.scored import Scored
+from engine.experts.policies.scored import ScoredPolicy
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.session import Session
@@ -118,7 +118,7 @@ def test_calibration_beside_an_open_chat_leaves_its_records_alone(home: Path, po
     with Session.open("builtin", {**TIGHT, "policy": policy}) as session:
         ask(session, "a", user("Who wrote Faust, and when?"))
         kept = policy_of(session)
-        assert isinstance(kept, Scored)
+        assert isinstance(kept, ScoredPolicy)
 
         def records() -> tuple[object, list[list[float]]]:
             kept._digest()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.errors import UnderhillError
-from engine.experts.predictors import Shape, Sight, TokenTable
+from engine.experts.predictors import RoutingContext, RoutingShape, TokenTable
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.session import Session, tables, teaching
@@ -22,7 +22,7 @@ from tests.engine.session.test_session import Listener
 pytestmark = pytest.mark.long
 
 SMALL = {"dial": "exact", "threads": 1, "cache_fraction": 0.4}
-SHAPE = Shape(rows=3, experts=8, k=2)
+SHAPE = RoutingShape(rows=3, experts=8, k=2)
 CHATS = (("Hello! What can you do?", "Tell me a joke."), ("What is 3 + 4?", "And 12 - 5?"))
 
 
@@ -215,7 +215,7 @@ def made(store: Path, sights: list[tuple[int, int]]) -> LearntTables:
 
 
 def see(found: LearntTables, sights: list[tuple[int, int]]) -> None:
-    sight = Sight()
+    sight = RoutingContext()
     for token, expert in sights:
         sight.begin(token)
         for _ in range(SHAPE.rows):
@@ -247,11 +247,11 @@ def test_two_sessions_of_one_model_lose_nothing_of_each_other(tmp_path: Path) ->
 
 @pytest.mark.parametrize("experts", [8, 300])
 def test_a_token_table_never_takes_more_than_its_bytes(experts: int) -> None:
-    table = TokenTable.within(Shape(rows=20, experts=experts, k=4), 200_000)
+    table = TokenTable.within(RoutingShape(rows=20, experts=experts, k=4), 200_000)
     for token in range(2000):
         table.add(token, np.tile(np.arange(4), (20, 1)))
     assert sum(array.nbytes for array in table.state().values()) <= 200_000
-    merged = TokenTable.within(Shape(rows=20, experts=experts, k=4), 200_000)
+    merged = TokenTable.within(RoutingShape(rows=20, experts=experts, k=4), 200_000)
     merged.add(5000, np.tile(np.arange(4), (20, 1)))
     merged.merge(table.state())
     assert len(merged.ids) == len(table.ids)

@@ -9,7 +9,7 @@ import pytest
 from transformers import AutoConfig
 
 from engine.experts.precision import EXACT
-from engine.experts.predictors import NONE, Shape, Sight, TokenTable
+from engine.experts.predictors import NONE, RoutingContext, RoutingShape, TokenTable
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.session import Session, foresight
@@ -71,7 +71,7 @@ def test_a_trace_is_kept_and_replayed(store: Path, home: Path, tmp_path: Path) -
 
 
 def test_a_table_counts_what_is_there_and_nothing_else() -> None:
-    table, sight = TokenTable(Shape(2, 8, 3)), Sight()
+    table, sight = TokenTable(RoutingShape(2, 8, 3)), RoutingContext()
     for _ in range(3):
         sight.begin(7)
         for chosen in ([5], [1, 2, 3]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.experts.policies import Hobbit, Weights
+from engine.experts.policies import Hobbit, HobbitWeights
 from engine.experts.precision import EXACT, Thresholds
 from engine.tracing.fit import fit
 from engine.tracing.replay import Replayer
@@ -22,7 +22,7 @@ def test_fitted_weights_miss_no_more_than_recency_or_frequency_alone() -> None:
         replayer = Replayer(trace, thresholds, weights)
         for share in (0.25, 0.5):
             ours = replayer.play("hobbit", share).penalty
-            for alone in (Weights(1, 0, 0, 0), Weights(0, 1, 0, 0)):
+            for alone in (HobbitWeights(1, 0, 0, 0), HobbitWeights(0, 1, 0, 0)):
                 assert ours <= replayer.play_with("alone", Hobbit(trace.shape, alone), share).penalty
             assert all(ours <= replayer.play(name, share).penalty for name in ("lru", "lfu"))
 

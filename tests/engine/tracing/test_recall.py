@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.experts.predictors import Observed, Predictor, Sight
+from engine.experts.predictors import Predictor, RoutingContext, TraceView
 from engine.tracing.recall import ReadAhead, judge, observed, recall
 from tests.engine.tracing.traces import chance_trace, trace_of
 
@@ -22,11 +22,11 @@ class Always(Predictor):
     def begin_sequence(self) -> None:
         self.sequences += 1
 
-    def scores(self, sight: Sight, row: int) -> np.ndarray | None:
+    def scores(self, sight: RoutingContext, row: int) -> np.ndarray | None:
         assert row > sight.row
         return None if row == 2 else self._scores
 
-    def learn(self, sight: Sight) -> None:
+    def learn(self, sight: RoutingContext) -> None:
         self.learned += 1
 
 
@@ -43,7 +43,7 @@ def test_what_is_found_at_every_distance() -> None:
 
 def test_experts_come_best_first_and_sequences_begin_where_they_did() -> None:
     trace = trace_of([[3, 1], [2, 0]], weights=[[0.2, -0.8], [0.6, 0.4]], starts=(0, 1))
-    run: Observed = observed(trace)
+    run: TraceView = observed(trace)
     assert run.ids[0].tolist() == [[1, 3], [2, 0]]
     assert run.starts == {0, 1}
     assert run.tokens.tolist() == [0, 1]

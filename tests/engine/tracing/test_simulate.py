@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.experts.policies import NAMES, Lru, Weights, WeightsByShare, make_policy
+from engine.experts.policies import NAMES, HobbitWeights, HobbitWeightsByShare, Lru, make_policy
 from engine.experts.precision import EXACT, Thresholds
 from engine.store.layout import ExpertSpec
 from engine.tracing.recorder import Recorder
@@ -74,7 +74,7 @@ def test_a_replay_counts_what_the_runtime_counts(policy: str, thresholds: Thresh
     source = MemorySource(spec)
     experts = source.experts(0)
     recorder = Recorder(source.layers, experts, Conditions(thresholds=thresholds, tier=8, spec=spec))
-    weights = WeightsByShare(((1.0, Weights(0.4, 0.2, 0.2, 0.2)),))
+    weights = HobbitWeightsByShare(((1.0, HobbitWeights(0.4, 0.2, 0.2, 0.2)),))
     capacity = 9 * source.expert_bytes
     runtime = source.open(9, policy=policy, weights=weights, thresholds=thresholds)
     runtime.route_listener, runtime.pass_listener = recorder, recorder.begin_pass

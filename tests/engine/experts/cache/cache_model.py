@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from engine.experts.cache.expert_cache import NO_EXPERT
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import Policy, Shape
+from engine.experts.policies import ExpertGrid, Policy
 from engine.store.layout import ExpertSpec
 
 IDLE = 50  # one part in so many of the capacity may lie idle in lengths that are not asked for (room.c)
@@ -114,7 +114,7 @@ class CacheModel:
     """What ExpertCache promises, step by step. specs: by layer and expert."""
 
     def __init__(
-        self, capacity: int, policy: Policy, specs: dict[int, list[ExpertSpec]], shape: Shape, least: int
+        self, capacity: int, policy: Policy, specs: dict[int, list[ExpertSpec]], shape: ExpertGrid, least: int
     ) -> None:
         self.policy, self.least = policy, least
         self.entries = {ExpertKey(layer, e): Entry(spec) for layer, own in specs.items() for e, spec in enumerate(own)}

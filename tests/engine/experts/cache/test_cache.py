@@ -12,7 +12,7 @@ from torch import Tensor
 from engine.errors import UnderhillError
 from engine.experts.cache.expert_cache import ExpertCache, Lease
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import NAMES, Shape, Visit, make_policy
+from engine.experts.policies import NAMES, ExpertGrid, LayerVisit, make_policy
 from engine.kernels.memory import Arena
 from engine.store.layout import ALIGN, ExpertSpec
 from tests.engine.experts.cache.cache_model import CacheModel
@@ -20,7 +20,7 @@ from tests.engine.experts.cache.cache_model import CacheModel
 SPEC = ExpertSpec(48, 32, 8, 16)
 LOWERED = ExpertSpec(48, 32, 2, 16)
 WHOLE = SPEC.layout.bytes_for(8)
-SHAPE = Shape((1, 3, 4), 8)
+SHAPE = ExpertGrid((1, 3, 4), 8)
 SPECS = {layer: [LOWERED if expert == 5 else SPEC for expert in range(8)] for layer in SHAPE.layers}
 KEYS = [ExpertKey(layer, expert) for layer in SHAPE.layers for expert in range(8)]
 WHOLES = [key for key in KEYS if key.expert != 5]
@@ -149,7 +149,7 @@ def steps(draw: random.Random, pair: Pair) -> Iterator[None]:
                 pair.release(draw.randrange(len(pair.pinned)))
             case 4:
                 experts = draw.sample(range(8), 3)
-                visit = Visit(key.layer, experts, draw.choice((None, [draw.random() < 0.5 for _ in experts])))
+                visit = LayerVisit(key.layer, experts, draw.choice((None, [draw.random() < 0.5 for _ in experts])))
                 native.routed(visit)
                 model.policy.routed(visit)
             case 5:

@@ -14,10 +14,10 @@ from engine.errors import UnderhillError
 from engine.experts import runtime as runtimes
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import Weights, WeightsByShare
+from engine.experts.policies import HobbitWeights, HobbitWeightsByShare
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
-from engine.experts.telemetry import COARSE, SKIPPED, Snapshot
+from engine.experts.telemetry import COARSE, SKIPPED, ExpertSnapshot
 from engine.kernels.unimportance import unimportance
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
@@ -25,7 +25,7 @@ from tests.waiting import LONGEST
 
 SPEC = ExpertSpec(48, 40, 8, 16)
 K = 3
-WEIGHTS = WeightsByShare(((1.0, Weights(0.2, 0.2, 0.5, 0.1)),))
+WEIGHTS = HobbitWeightsByShare(((1.0, HobbitWeights(0.2, 0.2, 0.5, 0.1)),))
 Open = Callable[..., ExpertRuntime]
 KERNELS = ["torch", "native"]
 
@@ -50,7 +50,7 @@ def stepped(runtime: ExpertRuntime, layer: int, x: Tensor, ids: Tensor, weights:
     return step.y
 
 
-def told(runtime: ExpertRuntime) -> Snapshot:
+def told(runtime: ExpertRuntime) -> ExpertSnapshot:
     """The counters, without what depends on the clock."""
     return dataclasses.replace(runtime.snapshot(), read_seconds=0.0)
 

@@ -56,7 +56,7 @@ def test_parts_arrive_and_are_counted(disk: SlowDisk, opened: Open) -> None:
     loader = asked.loader
     loader.close()
     assert asked.take(False) == asked.take(True) == []
-    loads = loader.loads()
+    loads = loader.io_stats()
     assert loads.by_urgency[Urgency.DEMAND].bytes == 3 * PAGE
     assert loads.by_urgency[Urgency.PREFETCH].bytes == 0
     assert 0 < loads.by_urgency[Urgency.DEMAND].seconds <= loads.busy <= loads.seconds
@@ -104,7 +104,7 @@ def test_a_read_that_turns_out_to_be_needed_overtakes(disk: SlowDisk, opened: Op
     asked.until(first, *others)
     assert order(disk) == [0, 2, 0, 1]
     asked.demand(first)  # too late to matter
-    assert loader.loads().by_urgency[Urgency.DEMAND].bytes == 6 * PAGE
+    assert loader.io_stats().by_urgency[Urgency.DEMAND].bytes == 6 * PAGE
 
 
 def test_a_demand_finds_a_reader_free_however_much_is_expected(disk: SlowDisk, opened: Open) -> None:
@@ -191,7 +191,7 @@ def test_idle_and_queued_bytes(disk: SlowDisk, opened: Open) -> None:
     disk.file.gate.set()
     asked.until(*requests)
     assert loader.idle
-    assert [load.bytes for load in loader.loads().by_urgency.values()] == [6 * PAGE] * 3
+    assert [load.bytes for load in loader.io_stats().by_urgency.values()] == [6 * PAGE] * 3
 
 
 def test_many_are_handed_out_at_once(opened: Open) -> None:

@@ -17,17 +17,17 @@ from engine.experts.keys import ExpertKey
 from engine.experts.policies import (
     ActivationAware,
     EdgeMoe,
+    ExpertGrid,
     Hobbit,
+    HobbitWeights,
+    LayerVisit,
     Lfu,
     Lru,
     LruPerLayer,
     Policy,
-    Shape,
-    Visit,
-    Weights,
 )
 
-SHAPE = Shape((0, 1, 2, 3), 6)
+SHAPE = ExpertGrid((0, 1, 2, 3), 6)
 ROWS = len(SHAPE.layers)
 
 
@@ -40,7 +40,7 @@ class History:
 
     def visit(self, policy: Policy, layer: int, experts: list[int], high: list[bool]) -> None:
         self.token += layer == 0
-        policy.routed(Visit(layer, experts, high))
+        policy.routed(LayerVisit(layer, experts, high))
         self.events.append((layer, experts, high, self.token))
 
     def uses(self, key: ExpertKey) -> list[tuple[int, bool]]:
@@ -81,8 +81,10 @@ def ascending(scores: Sequence[float]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("weights", [Weights(1, 0, 0, 0), Weights(0, 0, 0, 1), Weights(0.3, 0.3, 0.2, 0.2)])
-def test_hobbit_leaves_in_the_order_of_equation_3(weights: Weights, seed: int) -> None:
+@pytest.mark.parametrize(
+    "weights", [HobbitWeights(1, 0, 0, 0), HobbitWeights(0, 0, 0, 1), HobbitWeights(0.3, 0.3, 0.2, 0.2)]
+)
+def test_hobbit_leaves_in_the_order_of_equation_3(weights: HobbitWeights, seed: int) -> None:
     policy = Hobbit(SHAPE, weights)
     policy.begin_sequence()
     history, resident, running = play(policy, seed, 58)
@@ -99,21 +101,21 @@ def test_hobbit_leaves_in_the_order_of_equation_3(weights: Weights, seed: int) -
 
 
 def test_hobbit_forgets_the_last_sequence_but_in_a_tie() -> None:
-    policy = Hobbit(SHAPE, Weights(0.5, 0.5, 0, 0))
+    policy = Hobbit(SHAPE, HobbitWeights(0.5, 0.5, 0, 0))
     policy.begin_sequence()
     for _ in range(5):
-        policy.routed(Visit(1, [2]))
-    policy.routed(Visit(1, [3]))
+        policy.routed(LayerVisit(1, [2]))
+    policy.routed(LayerVisit(1, [3]))
     policy.begin_sequence()
-    policy.routed(Visit(1, [4]))
+    policy.routed(LayerVisit(1, [4]))
     for expert in (2, 3, 4):
         policy.inserted(ExpertKey(1, expert))
     assert [key.expert for key in leaves(policy, {ExpertKey(1, e) for e in (2, 3, 4)})] == [2, 3, 4]
 
 
-@pytest.mark.parametrize("weights", [Weights(0, 0, 0, 1), Weights(0.3, 0.3, 0.2, 0.2)])
-def test_hobbit_with_other_weights_still_knows_who_was_used_last_and_counts_from_there(weights: Weights) -> None:
-    policy, chance = Hobbit(SHAPE, Weights(0.1, 0.5, 0.3, 0.1)), random.Random(3)
+@pytest.mark.parametrize("weights", [HobbitWeights(0, 0, 0, 1), HobbitWeights(0.3, 0.3, 0.2, 0.2)])
+def test_hobbit_with_other_weights_still_knows_who_was_used_last_and_counts_from_there(weights: HobbitWeights) -> None:
+    policy, chance = Hobbit(SHAPE, HobbitWeights(0.1, 0.5, 0.3, 0.1)), random.Random(3)
     policy.begin_sequence()
     history, resident, running = play(policy, 3, 40)
     before = len(history.events)
@@ -133,9 +135,9 @@ def test_hobbit_with_other_weights_still_knows_who_was_used_last_and_counts_from
 
 
 def test_hobbit_counts_a_prompt_as_one_use() -> None:
-    policy = Hobbit(SHAPE, Weights(0, 1, 0, 0))
-    policy.routed(Visit(0, [1, 2], None, [3, 40], 50))
-    policy.routed(Visit(0, [1]))
+    policy = Hobbit(SHAPE, HobbitWeights(0, 1, 0, 0))
+    policy.routed(LayerVisit(0, [1, 2], None, [3, 40], 50))
+    policy.routed(LayerVisit(0, [1]))
     for expert in (1, 2):
         policy.inserted(ExpertKey(0, expert))
     assert policy.victim(ExpertKey(0, 3), lambda key: True) == ExpertKey(0, 2)
@@ -144,7 +146,7 @@ def test_hobbit_counts_a_prompt_as_one_use() -> None:
 @pytest.mark.parametrize("wrong", [(0.5, 0.5, 0.5, 0.0), (1.5, -0.5, 0.0, 0.0), (float("nan"), 0.0, 0.0, 1.0)])
 def test_weights_that_make_no_sense_are_refused(wrong: tuple[float, float, float, float]) -> None:
     with pytest.raises(UnderhillError, match="weights"):
-        Weights(*wrong)
+        HobbitWeights(*wrong)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -195,12 +197,12 @@ def test_moe_infinity_predicts_per_iteration_and_keeps_prompts_apart(monkeypatch
             policy.inserted(key)
         return {key.expert for key in leaves(policy, set(own))[-2:]}
 
-    policy.routed(Visit(0, [2, 3], None, [30, 30], 30))
+    policy.routed(LayerVisit(0, [2, 3], None, [30, 30], 30))
     assert stays() == {0, 1}
-    policy.routed(Visit(0, [4, 5]))  # one token like the other kind
+    policy.routed(LayerVisit(0, [4, 5]))  # one token like the other kind
     assert stays() == {4, 5}
     for _ in range(2):
-        policy.routed(Visit(0, [0, 1]))  # and then others, whatever the answer did before
+        policy.routed(LayerVisit(0, [0, 1]))  # and then others, whatever the answer did before
     assert stays() == {0, 1}
     policy.begin_sequence()
     assert len(collection) == 2  # somebody else adds to it
@@ -210,9 +212,9 @@ def test_lfu_counts_within_a_sequence_or_over_all() -> None:
     for within, first in ((True, 1), (False, 2)):
         policy = Lfu(SHAPE, within_sequence=within)
         for expert in (1, 1, 1, 2):
-            policy.routed(Visit(0, [expert]))
+            policy.routed(LayerVisit(0, [expert]))
         policy.begin_sequence()
-        policy.routed(Visit(0, [2]))
+        policy.routed(LayerVisit(0, [2]))
         for expert in (1, 2):
             policy.inserted(ExpertKey(0, expert))
         assert policy.victim(ExpertKey(0, 3), lambda key: True) == ExpertKey(0, first)
@@ -223,7 +225,7 @@ def test_lru_gives_up_the_one_unused_for_longest() -> None:
     a, b, c = ExpertKey(0, 0), ExpertKey(1, 1), ExpertKey(0, 1)
     for key in (a, b, c):
         policy.inserted(key)
-    policy.routed(Visit(0, [0]))
+    policy.routed(LayerVisit(0, [0]))
     assert leaves(policy, {a, b, c}) == [b, c, a]
     policy.removed(b)
     assert leaves(policy, {a, c}) == [c, a]
@@ -231,12 +233,12 @@ def test_lru_gives_up_the_one_unused_for_longest() -> None:
 
 def test_lru_per_layer_replays_mixtral_offloading() -> None:
     """k = 2 per layer over three layers: every layer keeps its own last two, whatever the others do."""
-    policy, held = LruPerLayer(Shape((0, 1, 2), 4)), set[ExpertKey]()
+    policy, held = LruPerLayer(ExpertGrid((0, 1, 2), 4)), set[ExpertKey]()
     trace = [(layer, (7 * step + layer * step) % 4) for step in range(30) for layer in range(3)]
     recent: dict[int, list[int]] = {0: [], 1: [], 2: []}
     for layer, expert in trace:
         key = ExpertKey(layer, expert)
-        policy.routed(Visit(layer, [expert]))
+        policy.routed(LayerVisit(layer, [expert]))
         if key not in held:
             if len(held) == 6:
                 victim = policy.victim(key, lambda k: True)
@@ -251,7 +253,7 @@ def test_lru_per_layer_replays_mixtral_offloading() -> None:
 
 
 def test_a_layer_with_less_than_its_share_takes_from_the_fullest() -> None:
-    policy = LruPerLayer(Shape((0, 1), 4))
+    policy = LruPerLayer(ExpertGrid((0, 1), 4))
     for expert in range(4):
         policy.inserted(ExpertKey(0, expert))
         policy.inserted(ExpertKey(0, expert))  # once more finely: still one
@@ -260,11 +262,11 @@ def test_a_layer_with_less_than_its_share_takes_from_the_fullest() -> None:
 
 
 def test_a_layer_keeps_its_share_where_room_is_made_for_all_that_a_token_misses_at_once() -> None:
-    policy = LruPerLayer(Shape((0, 1), 8))
+    policy = LruPerLayer(ExpertGrid((0, 1), 8))
     for layer in (1, 0):
         for expert in range(4):
             policy.inserted(ExpertKey(layer, expert))
-    policy.routed(Visit(0, [4, 5, 6, 7]))
+    policy.routed(LayerVisit(0, [4, 5, 6, 7]))
     for expert in (4, 5, 6, 7):
         victim = policy.victim(ExpertKey(0, expert), lambda k: True)
         assert victim == ExpertKey(0, expert - 4)

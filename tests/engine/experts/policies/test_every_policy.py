@@ -8,10 +8,10 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import NAMES, Policy, Shape, Visit, make_policy
+from engine.experts.policies import NAMES, ExpertGrid, LayerVisit, Policy, make_policy
 from engine.settings import ALL
 
-SHAPE = Shape((1, 2, 5), 8)
+SHAPE = ExpertGrid((1, 2, 5), 8)
 KEYS = [ExpertKey(layer, expert) for layer in SHAPE.layers for expert in range(8)]
 
 
@@ -26,7 +26,7 @@ def test_who_leaves_is_resident_and_evictable_whatever_happened(name: str) -> No
         prompt = step % 41 == 0
         chosen = chance.sample(range(8), 6 if prompt else 2)
         counts = [chance.randint(1, 5) for _ in chosen] if prompt else None
-        policy.routed(Visit(layer, chosen, [chance.random() < 0.7 for _ in chosen], counts, 9 if prompt else 1))
+        policy.routed(LayerVisit(layer, chosen, [chance.random() < 0.7 for _ in chosen], counts, 9 if prompt else 1))
         pinned = {ExpertKey(layer, expert) for expert in chosen[:2]}
         for key in [ExpertKey(layer, expert) for expert in chosen if ExpertKey(layer, expert) not in resident]:
             if len(resident) >= 7:
@@ -58,7 +58,7 @@ def test_nobody_leaves_where_nobody_may(name: str) -> None:
 def test_who_was_in_use_may_leave_the_next_time(name: str, refused: int) -> None:
     policy = make_policy(name, SHAPE)
     for row, layer in enumerate(SHAPE.layers):
-        policy.routed(Visit(layer, [row, row + 3]))
+        policy.routed(LayerVisit(layer, [row, row + 3]))
     for key in KEYS:
         policy.inserted(key)
     first: list[ExpertKey] = []
@@ -93,10 +93,10 @@ def order(policy: Policy) -> list[ExpertKey]:
     return left
 
 
-def visits(seed: int, count: int) -> list[Visit]:
+def visits(seed: int, count: int) -> list[LayerVisit]:
     chance = random.Random(seed)
     return [
-        Visit(SHAPE.layers[step % 3], chance.sample(range(8), 2), [chance.random() < 0.7 for _ in range(2)])
+        LayerVisit(SHAPE.layers[step % 3], chance.sample(range(8), 2), [chance.random() < 0.7 for _ in range(2)])
         for step in range(count)
     ]
 

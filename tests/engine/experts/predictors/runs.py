@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.experts.predictors import Gate, Observed
+from engine.experts.predictors import Gate, TraceView
 
 EXPERTS, HIDDEN, K = 12, 24, 3
 
@@ -23,7 +23,7 @@ def random_gates(rows: int, seed: int = 0) -> list[Gate]:
     return gates
 
 
-def moving(gates: list[Gate], tokens: int, drift: float, seed: int = 1, carried: float = 0.0) -> Observed:
+def moving(gates: list[Gate], tokens: int, drift: float, seed: int = 1, carried: float = 0.0) -> TraceView:
     """A residual stream that every layer turns a little, always in the same way; the gates route by it.
 
     carried: how much of its own stream every layer brings over from one token to the next, as attention does.
@@ -42,12 +42,12 @@ def moving(gates: list[Gate], tokens: int, drift: float, seed: int = 1, carried:
         gating.append(given)
         ids.append(np.argsort(-scores, 1, kind="stable")[:, :K])
     names = random.integers(0, 5, tokens)
-    return Observed(names, frozenset({0}), np.stack(ids), EXPERTS, np.stack(gating))
+    return TraceView(names, frozenset({0}), np.stack(ids), EXPERTS, np.stack(gating))
 
 
-def by_rule(tokens: np.ndarray, rows: int, starts: frozenset[int] = frozenset({0})) -> Observed:
+def by_rule(tokens: np.ndarray, rows: int, starts: frozenset[int] = frozenset({0})) -> TraceView:
     """Experts that follow from the token's id and the row alone."""
     ids = np.stack(
         [[[(3 * t + row * (t + 1) + rank) % EXPERTS for rank in range(K)] for t in tokens] for row in range(rows)]
     )
-    return Observed(tokens, starts, ids, EXPERTS)
+    return TraceView(tokens, starts, ids, EXPERTS)

@@ -7,20 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.experts.predictors import Gate, Observed, Predictor, StackedGates, fitted, stacked, walk
+from engine.experts.predictors import Gate, Predictor, StackedGates, TraceView, fitted, stacked, walk
 from engine.kernels.choice import available
 from engine.kernels.native import NativeKernel
 from tests.engine.experts.predictors.runs import EXPERTS, HIDDEN, K, moving, random_gates
 
 
-def recall(run: Observed, predictor: Predictor, ahead: int) -> float:
+def recall(run: TraceView, predictor: Predictor, ahead: int) -> float:
     token, found, asked = -1, 0, 0
-    for sight in walk(run, [predictor]):
-        token += sight.row < 0
-        row = sight.row + ahead
-        if sight.row < 0 or row >= run.shape.rows:
+    for context in walk(run, [predictor]):
+        token += context.row < 0
+        row = context.row + ahead
+        if context.row < 0 or row >= run.shape.rows:
             continue
-        scores = predictor.scores(sight, row)
+        scores = predictor.scores(context, row)
         assert scores is not None
         found += len(set(np.argsort(-scores)[:K].tolist()) & set(run.ids[row, token].tolist()))
         asked += K
@@ -72,14 +72,14 @@ def test_taught_gates_know_what_comes_over_from_the_token_before_until_a_sequenc
     run, other = moving(gates, 400, 0.0, carried=0.8), moving(gates, 200, 0.0, seed=9, carried=0.8)
     maps = fitted(run, gates, 2)
     knowing, forgetting = StackedGates(gates, maps), StackedGates(gates, maps)
-    forgetting.learn = lambda sight: None  # type: ignore[method-assign]
+    forgetting.learn = lambda context: None  # type: ignore[method-assign]
     for ahead in (1, 2):
         assert recall(other, knowing, ahead) > recall(other, forgetting, ahead) + 0.05
     one = other.part(7, 8)
     anew = StackedGates(gates, maps)
-    for sight in walk(one, [knowing, anew]):
-        if 0 <= sight.row < 2:
-            before, now = knowing.scores(sight, 2), anew.scores(sight, 2)
+    for context in walk(one, [knowing, anew]):
+        if 0 <= context.row < 2:
+            before, now = knowing.scores(context, 2), anew.scores(context, 2)
             assert before is not None
             assert now is not None
             np.testing.assert_array_equal(before, now)
@@ -103,9 +103,9 @@ def test_native_code_gives_nearly_the_same_scores() -> None:
         # A row of both inputs is one group of 8-bit codes here, though the one's weights are far larger.
         for maps, gap in ((stacked(gates, 2), 0.1), (fitted(moving(gates, 100, 0.1, carried=0.3), gates, 2), 0.25)):
             native, torch = StackedGates(gates, maps, kernel), StackedGates(gates, maps)
-            for sight in walk(moving(gates, 10, 0.1), [native, torch]):
-                for row in range(sight.row + 1, min(sight.row + 3, 3)):
-                    ours, theirs = native.scores(sight, row), torch.scores(sight, row)
+            for context in walk(moving(gates, 10, 0.1), [native, torch]):
+                for row in range(context.row + 1, min(context.row + 3, 3)):
+                    ours, theirs = native.scores(context, row), torch.scores(context, row)
                     if theirs is None:
                         assert ours is None
                         continue
@@ -118,7 +118,7 @@ def test_native_code_gives_nearly_the_same_scores() -> None:
 def test_beyond_its_depth_and_before_the_first_row_it_says_nothing() -> None:
     gates = random_gates(3)
     predictor = StackedGates(gates, stacked(gates, 1))
-    for sight in walk(moving(gates, 1, 0.1), []):
-        assert (predictor.scores(sight, 2) is None) == (sight.row != 1)
-        if sight.row == 1:
+    for context in walk(moving(gates, 1, 0.1), []):
+        assert (predictor.scores(context, 2) is None) == (context.row != 1)
+        if context.row == 1:
             break

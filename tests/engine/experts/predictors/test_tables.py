@@ -6,20 +6,30 @@ import numpy as np
 import pytest
 
 from engine.experts.eam import EamCollection
-from engine.experts.predictors import Coactivation, Eam, Observed, Paths, Predictor, Shape, Sight, TokenTable, walk
+from engine.experts.predictors import (
+    Coactivation,
+    Eam,
+    Paths,
+    Predictor,
+    RoutingContext,
+    RoutingShape,
+    TokenTable,
+    TraceView,
+    walk,
+)
 from tests.engine.experts.predictors.runs import EXPERTS, K, by_rule
 
-SHAPE = Shape(4, EXPERTS, K)
+SHAPE = RoutingShape(4, EXPERTS, K)
 
 
-def right(run: Observed, predictor: Predictor, ahead: int) -> list[bool]:
+def right(run: TraceView, predictor: Predictor, ahead: int) -> list[bool]:
     """Of every prediction made over the run, whether the top k are those that came."""
     token, found = -1, []
-    for sight in walk(run, [predictor]):
-        token += sight.row < 0
-        row = sight.row + ahead
+    for context in walk(run, [predictor]):
+        token += context.row < 0
+        row = context.row + ahead
         if row < run.shape.rows:
-            scores = predictor.scores(sight, row)
+            scores = predictor.scores(context, row)
             if scores is not None:
                 found.append(set(np.argsort(-scores, kind="stable")[:K].tolist()) == set(run.ids[row, token].tolist()))
     return found
@@ -29,16 +39,16 @@ def test_a_token_seen_before_brings_its_experts_back_before_the_first_layer_runs
     table = TokenTable(SHAPE)
     run = by_rule(np.array([0, 1, 2, 0, 1, 2]), 4)
     assert right(run, table, 1) == [True] * 3 * 4
-    sight = Sight()
-    sight.begin(7)
-    assert table.scores(sight, 0) is None
+    context = RoutingContext()
+    context.begin(7)
+    assert table.scores(context, 0) is None
 
 
 def test_pairs_say_nothing_of_experts_that_they_never_saw() -> None:
-    pairs, sight = Coactivation(SHAPE, 2), Sight()
-    sight.begin(0)
-    sight.routed([0, 1], None)
-    assert pairs.scores(sight, 1) is None
+    pairs, context = Coactivation(SHAPE, 2), RoutingContext()
+    context.begin(0)
+    context.routed([0, 1], None)
+    assert pairs.scores(context, 1) is None
 
 
 def test_matrices_that_others_add_to_are_not_added_to_twice() -> None:
@@ -53,40 +63,40 @@ def test_matrices_that_others_add_to_are_not_added_to_twice() -> None:
 
 
 def test_the_table_prefers_what_came_more_often() -> None:
-    table = TokenTable(Shape(1, 40, 1))
+    table = TokenTable(RoutingShape(1, 40, 1))
     for expert in [3, 5, 5, 5, 3, 7]:
         table.add(9, np.array([[expert]]))
-    sight = Sight()
-    sight.begin(9)
-    scores = table.scores(sight, 0)
+    context = RoutingContext()
+    context.begin(9)
+    scores = table.scores(context, 0)
     assert scores is not None
     assert np.argsort(-scores, kind="stable")[:3].tolist() == [5, 3, 7]
 
 
 def test_a_row_with_more_experts_than_it_is_wide_keeps_those_that_come_back() -> None:
-    table = TokenTable(Shape(1, 200, 1))
+    table = TokenTable(RoutingShape(1, 200, 1))
     for round_ in range(60):
         for expert in (7, 8):
             table.add(1, np.array([[expert]]))
         table.add(1, np.array([[100 + round_]]))
-    sight = Sight()
-    sight.begin(1)
-    scores = table.scores(sight, 0)
+    context = RoutingContext()
+    context.begin(1)
+    scores = table.scores(context, 0)
     assert scores is not None
     assert set(np.argsort(-scores)[:2].tolist()) == {7, 8}
 
 
 def test_a_full_table_forgets_tokens_seldom_seen_and_counts_do_not_run_over() -> None:
-    table = TokenTable(Shape(2, 20, 1), most=64)
+    table = TokenTable(RoutingShape(2, 20, 1), most=64)
     for _ in range(600):
         table.add(5, np.array([[2], [3]]))
     for token in range(1000, 1500):
         table.add(token, np.array([[0], [1]]))
     assert len(table.ids) == len(table.rows_of) == 64
     assert all(table.ids[at] == token for token, at in table.rows_of.items())
-    sight = Sight()
-    sight.begin(5)
-    scores = table.scores(sight, 1)
+    context = RoutingContext()
+    context.begin(5)
+    scores = table.scores(context, 1)
     assert scores is not None
     assert int(scores.argmax()) == 3
     assert scores[3] > np.log(0.9)
@@ -132,16 +142,16 @@ def test_similarities_kept_up_step_by_step_are_those_of_one_product() -> None:
         collection.add(random.poisson(2.0, (4, EXPERTS)).astype(np.float32))
     eam = Eam(SHAPE, collection)
     run = by_rule(np.array([3]), 4)
-    for sight in walk(run, [eam], learn=False):
-        if 0 <= sight.row < 3:
-            eam.scores(sight, 3)
-            plan = eam.plan(sight)
+    for context in walk(run, [eam], learn=False):
+        if 0 <= context.row < 3:
+            eam.scores(context, 3)
+            plan = eam.plan(context)
             assert plan is not None
             expected = eam._matching.expected(eam._closest)
-            for row in range(sight.row + 1, 4):  # section 4.5: 1 - (i - l) / L
-                np.testing.assert_allclose(plan[row], expected[row] * (1 - (row - sight.row) / 4), rtol=1e-5)
+            for row in range(context.row + 1, 4):  # section 4.5: 1 - (i - l) / L
+                np.testing.assert_allclose(plan[row], expected[row] * (1 - (row - context.row) / 4), rtol=1e-5)
             now = np.zeros((4, EXPERTS), np.float32)
-            for row in range(sight.row + 1):
+            for row in range(context.row + 1):
                 now[row, run.ids[row, 0]] = 1
             np.testing.assert_allclose(eam._similar, collection.unit @ now.ravel(), rtol=1e-5)
 
@@ -154,17 +164,17 @@ def test_before_an_answer_has_begun_its_prompt_says_which_answers_it_is_like(mon
         kind[:, expert] = 7
     for answer, prompt in (kinds, kinds[::-1]):
         collection.add(answer, prompt)
-    eam, sight = Eam(SHAPE, collection, adds=False), Sight()
+    eam, context = Eam(SHAPE, collection, adds=False), RoutingContext()
     for prompt, expected in ((kinds[0], 5), (kinds[1], 2)):
         eam.begin_sequence()
         eam.prompted(prompt)
         records = eam.put_aside()
         eam.prompted(kinds[0] + kinds[1])
         eam.bring_back(records)
-        sight.begin(0)
-        scores, plan = eam.scores(sight, 1), eam.plan(sight)
+        context.begin(0)
+        scores, plan = eam.scores(context, 1), eam.plan(context)
         assert scores is not None
         assert plan is not None
         assert scores.argmax() == plan[1].argmax() == expected
     collection.clear()
-    assert eam.plan(sight) is None
+    assert eam.plan(context) is None

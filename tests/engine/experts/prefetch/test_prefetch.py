@@ -14,7 +14,7 @@ from engine.errors import UnderhillError
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import Thresholds
-from engine.experts.predictors import Predictor, Sight
+from engine.experts.predictors import Predictor, RoutingContext
 from engine.experts.predictors.predictor import Floats
 from engine.experts.prefetch.controller import FIRST_BACKOFF, LONGEST_BACKOFF, WINDOW, PrefetchController
 from engine.experts.prefetch.prefetcher import QUIET
@@ -74,14 +74,14 @@ class Said(Predictor):
         assert records is self
         self.told.append("back")
 
-    def scores(self, sight: Sight, row: int) -> Floats | None:
+    def scores(self, context: RoutingContext, row: int) -> Floats | None:
         self.asked += 1
         found = np.zeros(EXPERTS, np.float32)
-        for rank, expert in enumerate(self._say(chosen(self._source, sight.token, row))):
+        for rank, expert in enumerate(self._say(chosen(self._source, context.token, row))):
             found[expert] = EXPERTS - rank
         return found
 
-    def learn(self, sight: Sight) -> None: ...
+    def learn(self, context: RoutingContext) -> None: ...
 
 
 def truth(right: list[int]) -> list[int]:

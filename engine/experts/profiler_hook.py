@@ -10,7 +10,7 @@ from typing import Protocol
 from engine.experts.keys import ExpertKey, Urgency
 
 
-class Observer(Protocol):
+class ProfilerHook(Protocol):
     """Times are by time.perf_counter. Called on the thread that runs the model; none may block."""
 
     def entered(self, layer: int, tokens: int, now: float) -> None:
@@ -31,11 +31,11 @@ class Observer(Protocol):
         """A reader read a piece of these parts of an expert, or failed to; called some time after it."""
 
 
-UNSEEN: AbstractContextManager[None] = nullcontext()
+NOT_PROFILED: AbstractContextManager[None] = nullcontext()
 
 
 @contextmanager
-def seen(observer: Observer, layer: int, tokens: int) -> Iterator[None]:
+def profiled(observer: ProfilerHook, layer: int, tokens: int) -> Iterator[None]:
     """Tell it of entering a layer and of leaving it."""
     observer.entered(layer, tokens, time.perf_counter())
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experts.predictors.predictor import Floats, Predictor, Shape, Sight
+from engine.experts.predictors.predictor import Floats, Predictor, RoutingContext, RoutingShape
 
 NONE = -1  # in the place of an expert, where a row chooses fewer than another
 
@@ -25,12 +25,12 @@ def _wide(row: NDArray[np.integer], width: int) -> NDArray[np.integer]:
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class TraceView:
     """What the routers of a run chose and what they saw.
 
     tokens: [N] ids. starts: where sequences begin. ids: [rows, N, K], best first; rows that choose fewer than K end in
-    NONE. gating: [rows, N, H] of any float type, see Sight; None where it was not recorded. experts: of the row that
-    has most.
+    NONE. gating: [rows, N, H] of any float type, see RoutingContext; None where it was not recorded. experts: of the
+    row that has most.
     """
 
     tokens: NDArray[np.integer]
@@ -40,14 +40,14 @@ class Observed:
     gating: NDArray[np.floating] | None = None
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> RoutingShape:
         """Of the model that ran."""
-        return Shape(self.ids.shape[0], self.experts, self.ids.shape[2])
+        return RoutingShape(self.ids.shape[0], self.experts, self.ids.shape[2])
 
-    def part(self, first: int, end: int) -> Observed:
+    def part(self, first: int, end: int) -> TraceView:
         """Some of the tokens, in order. A sequence that is cut begins anew."""
         kept = {start - first for start in self.starts if first <= start < end}
-        return Observed(
+        return TraceView(
             self.tokens[first:end],
             frozenset(kept | {0}),
             self.ids[:, first:end],
@@ -56,26 +56,26 @@ class Observed:
         )
 
 
-def walk(run: Observed, predictors: Sequence[Predictor], learn: bool = True) -> Iterator[Sight]:
+def walk(run: TraceView, predictors: Sequence[Predictor], learn: bool = True) -> Iterator[RoutingContext]:
     """Every moment at which a prediction can be made, in order: before the first row, and when a row has been routed.
 
     learn: tell the predictors what was chosen, before each moment is shown.
     """
-    sight = Sight()
+    context = RoutingContext()
     rows = run.ids.shape[0]
     for at in range(run.ids.shape[1]):
         if at in run.starts:
             for predictor in predictors:
                 predictor.begin_sequence()
-        sight.begin(int(run.tokens[at]))
-        yield sight
+        context.begin(int(run.tokens[at]))
+        yield context
         chosen = [[expert for expert in row if expert != NONE] for row in run.ids[:, at].tolist()]
         for row in range(rows):
-            sight.routed(chosen[row], _vector(run.gating, row, at))
+            context.routed(chosen[row], _vector(run.gating, row, at))
             if learn:
                 for predictor in predictors:
-                    predictor.learn(sight)
-            yield sight
+                    predictor.learn(context)
+            yield context
 
 
 def _vector(recorded: NDArray[np.floating] | None, row: int, at: int) -> Floats | None:
