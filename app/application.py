@@ -13,7 +13,6 @@ from app.backend.engine_link import EngineLink
 from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.chat.token_counter import TokenCounter
-from app.controllers.downloads_controller import DownloadsController
 from app.controllers.onboarding_controller import OnboardingController
 from app.controllers.tray import TrayController
 from app.i18n import languages
@@ -54,29 +53,31 @@ class Application:
         self.models = Models(self.link, self.inbox, lambda: dict(remembered.engine))
         self.library = LibraryViewModel(self.link, self.models, lambda: dict(remembered.engine))
         self.window = MainWindow(
-            self.theme, self.database, self.conversation, self.models, self.library, remembered, paths.preferences
+            self.theme, self.database, self.conversation, self.models, self.library, remembered, paths
         )
         composer = self.window.composer
         self.attachments = AttachmentController(composer, self.window.banners, self.inbox, self.conversation)
         self.conversation.opened.connect(self.attachments.forget)
         self.reading = AttachmentReader(self.window, self.theme, self.conversation, self.models)
-        rewriting = self.window.rewriting
-        self.counting = TokenCounter(composer, self.conversation, self.models, self.link, lambda: rewriting.edited)
-        self.counting.told.connect(composer.meter.show_usage)
-        self.counting.attachments_told.connect(composer.show_token_counts)
-        self.attention = TrayController(self.window, self.conversation, self.models, self.library, self.theme)
-        self.downloads = DownloadsController(self.window, self.library)
-        self.first_run = OnboardingController(
-            self.window, self.theme, self.link, self.conversation, self.models, self.library, remembered
+        window, editing = self.window, self.window.editing
+        self.token_counter = TokenCounter(composer, self.conversation, self.models, self.link, lambda: editing.edited)
+        self.token_counter.told.connect(composer.meter.show_usage)
+        self.token_counter.attachments_told.connect(composer.show_token_counts)
+        self.tray_controller = TrayController(
+            window, window.navigator, self.conversation, self.models, self.library, self.theme
         )
+        self.onboarding = OnboardingController(
+            window, self.theme, self.conversation, self.models, self.library, window.network, remembered, window.state,
+            window.navigator, window.library,
+        )  # fmt: skip
         self.again = False  # whether to open anew once this one is closed
         self.window.restart_wanted.connect(self._restart)
         self.window.closing.stayed.connect(self._stayed)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.looking.connect(self.link.watch)
-        self.pacemaker = FrameThrottle(self.inbox)
-        self.link.telemetry.connect(self.pacemaker.take)
-        self.pacemaker.changed.connect(self.window.live.keep)
+        self.frame_throttle = FrameThrottle(self.inbox)
+        self.link.telemetry.connect(self.frame_throttle.take)
+        self.frame_throttle.changed.connect(self.window.live.keep)
         # the engine is there, and no answer yet that would stutter beside it
         self.models.listed.connect(self.window.transcript.prepare, Qt.ConnectionType.SingleShotConnection)
         self.models.loaded.connect(protocol.settle_garbage)
@@ -87,15 +88,15 @@ class Application:
         """Show the window and have the last model opened."""
         self.link.hold()  # the engine takes a core when it imports torch, which would hold the window up
         self.window.start()
-        self.downloads.begin()
-        self.first_run.begin_if_new()
+        self.library.refresh_transfers()
+        self.onboarding.begin_if_new()
         self.window.show()
         self.window.live.come_up()
         AfterFirstPaint(self.window, self.link.release)
 
     def close(self) -> None:
         """Stop the engine, write what is unwritten, end the threads."""
-        self.attention.end()
+        self.tray_controller.end()
         self.conversation.closing = True
         self.link.close()
         self.inbox.drain()  # what the engine said last: answers that were cut short go to disk
@@ -113,7 +114,7 @@ class Application:
         self.again = False
 
     def _problem(self, problem: Problem) -> None:
-        self.window.disk_desk.show_problem(problem)
+        self.window.storage_controller.show_problem(problem)
 
 
 def claim_single_instance(

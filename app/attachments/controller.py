@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDir, QObject, Slot
 from PySide6.QtWidgets import QFileDialog
@@ -21,13 +20,11 @@ from app.composer.composer import Composer
 from app.i18n.problem import problem
 from app.i18n.translate import plural, tr
 from app.platform.main_thread_queue import MainThreadQueue
+from app.shell import Shell
 from app.storage.records import Attachment
 from app.theme.theme import Theme
 from app.widgets.banner import Banners
 from engine import protocol
-
-if TYPE_CHECKING:
-    from app.main_window import MainWindow
 
 
 class AttachmentController(QObject):
@@ -129,17 +126,17 @@ def _too_late(name: str) -> protocol.UnderhillError:
 class AttachmentReader(QObject):
     """Opens dialogs to read what is attached, to the draft or to a message; any number at once."""
 
-    def __init__(self, window: MainWindow, theme: Theme, conversation: Conversation, known: Models) -> None:
-        super().__init__(window)
-        self._window, self._theme, self._conversation, self._models = window, theme, conversation, known
+    def __init__(self, shell: Shell, theme: Theme, conversation: Conversation, known: Models) -> None:
+        super().__init__(shell)
+        self._shell, self._theme, self._conversation, self._models = shell, theme, conversation, known
         self._readers: list[AttachmentDialog] = []
-        window.composer.attached.pressed.connect(self.show_drafted)
-        window.transcript.attached.connect(self.show_sent)
+        shell.composer.attached.pressed.connect(self.show_drafted)
+        shell.transcript.attached.connect(self.show_sent)
 
     @Slot(int)
     def show_drafted(self, number: int) -> None:
         """Open what is attached to the message that is being written, at this one."""
-        self.open(self._window.composer.attachments, number)
+        self.open(self._shell.composer.attachments, number)
 
     @Slot(object)
     def show_sent(self, message_id: int) -> None:
@@ -150,7 +147,7 @@ class AttachmentReader(QObject):
 
     def open(self, files: Sequence[Attachment], number: int) -> AttachmentDialog:
         """Open a dialog for these files, at one of them."""
-        reader = AttachmentDialog(self._theme, files, self._window)
+        reader = AttachmentDialog(self._theme, files, self._shell)
         self._readers.append(reader)
         reader.shown.connect(partial(self._count, reader))
         reader.finished.connect(partial(self._closed, reader))

@@ -50,13 +50,13 @@ class Conversation(QObject):
         self.chat: Chat | None = None
         self.messages: list[StoredMessage] = []
         self.model = ""  # title of the model that answers
-        self.opening = False  # it is not open yet, and answers wait for it
         self.closing = False  # the window goes, and the engine with it
         self.thinking = "on"  # as in protocol.Generate
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
         self.new_style: Style | None = None  # of a chat that has no message yet
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
-        self._under_way = RunningAnswers(self, database)
+        self.answers = RunningAnswers(database, self.unsent, self.shows, self)
+        self.answers.grew.connect(self.grew)
         self.unanswered = 0  # the question of the answer that failed last
         self.wanted = 0  # the chat asked for last; an older reading that comes late is not shown
 
@@ -82,9 +82,9 @@ class Conversation(QObject):
             return
         chat, messages = self.unsent.whole(*found)
         self.chat = chat
-        self.messages = self._under_way.taken_up(messages)
+        self.messages = self.answers.taken_up(messages)
         self.opened.emit(chat, self.messages)
-        self._under_way.show_soon()
+        self.answers.show_soon()
         self._tell_busy()
         if chat.queue and not self.busy:  # what they waited for was cut short, or its end was not seen
             self._return_queue(chat.id, chat.queue)
@@ -97,7 +97,7 @@ class Conversation(QObject):
 
     def delete(self, chat_id: int) -> None:
         """Move a chat to the trash, stopping its answer."""
-        for answer in self._under_way.answers.values():
+        for answer in self.answers.running.values():
             if answer.message.chat_id == chat_id:
                 self._stop(answer)
         self._database.submit(lambda store: trash.add(store, chat_id), self._tell_chats)
@@ -162,6 +162,10 @@ class Conversation(QObject):
 
     # ---- sending ----------------------------------------------------------------------------------------------
 
+    def set_model_opening(self, opening: bool) -> None:
+        """opening: the model is not open yet, and answers wait for it."""
+        self.answers.model_opening = opening
+
     @property
     def chat_id(self) -> int:
         """Of the open chat; 0 for one without a message."""
@@ -175,24 +179,12 @@ class Conversation(QObject):
     @property
     def working(self) -> bool:
         """Is an answer on its way in any chat?"""
-        return bool(self._under_way.answers)
+        return bool(self.answers.running)
 
     @property
     def answering(self) -> frozenset[int]:
         """Chats that an answer is on its way in."""
-        return frozenset(answer.message.chat_id for answer in self._under_way.answers.values())
-
-    @property
-    def unwritten(self) -> list[StoredMessage]:
-        """Answers of which the disk has refused something: those that have ended, and those on their way. And questions
-        that it has not taken yet.
-        """
-        return [*self.unsent.answers.values(), *self._under_way.refused(), *self._under_way.unasked()]
-
-    def write_again(self) -> None:
-        """Have everything written again that the disk has refused."""
-        self.unsent.write_again()
-        self._under_way.write_again()
+        return frozenset(answer.message.chat_id for answer in self.answers.running.values())
 
     @property
     def queue(self) -> tuple[QueuedMessage, ...]:
@@ -321,7 +313,7 @@ class Conversation(QObject):
 
     def _leave(self, answer: RunningAnswer) -> None:
         """Wait no longer for its end, if somebody does."""
-        if self._under_way.has(answer):
+        if self.answers.has(answer):
             self._end(answer, answer.finished("cancelled", None))
 
     def _begin(
@@ -345,15 +337,15 @@ class Conversation(QObject):
         self._start(answer, partial(branches.write, chat=chat, messages=fresh, queue=queue), chat is not None)
 
     def _start(self, answer: RunningAnswer, write: Any, new: bool) -> None:
-        self._under_way.begin(answer)
+        self.answers.begin(answer)
         self._tell_busy()
-        self._under_way.show_soon()
+        self.answers.show_soon()
         self._database.submit(write, partial(self._written, answer), partial(self._not_written, answer, new))
 
     def _written(self, answer: RunningAnswer, _: None) -> None:
         """The question is on disk: now the engine may answer it."""
         self.chats_changed.emit()
-        if not self._under_way.has(answer):
+        if not self.answers.has(answer):
             return
         if answer.stopped:
             self._end(answer, answer.finished("cancelled", None))
@@ -370,7 +362,7 @@ class Conversation(QObject):
         """The disk refused: the page goes back to what is on disk, and the words to the composer."""
         shown, question, chat_id = self.shows(answer), answer.question, answer.message.chat_id
         back = [] if question is None else [QueuedMessage(question.content, question.attachments)]
-        if self._under_way.has(answer):  # otherwise nobody waited for the disk any longer
+        if self.answers.has(answer):  # otherwise nobody waited for the disk any longer
             if answer.waited and not shown:  # it goes on waiting
                 self.unsent.keep_queue(chat_id, (*back, *answer.queue))
                 back, answer.queue = [], ()
@@ -389,15 +381,15 @@ class Conversation(QObject):
     # ---- what the engine says ---------------------------------------------------------------------------------
 
     def _heard(self, answer: RunningAnswer, event: protocol.Event) -> None:
-        if not self._under_way.has(answer):
+        if not self.answers.has(answer):
             self._add_late(answer, answer.late(event))
         elif isinstance(event, protocol.TextDelta):
             answer.take(event)
-            self._under_way.show_soon()
+            self.answers.show_soon()
         elif isinstance(event, protocol.PromptRead):
             answer.reading = event
             answer.news = True
-            self._under_way.show_soon()
+            self.answers.show_soon()
         elif isinstance(event, (protocol.Done, protocol.Cancelled)):
             stats = event.result if isinstance(event.result, protocol.Stats) else None
             finish = stats.finish if stats is not None else "cancelled"
@@ -439,7 +431,7 @@ class Conversation(QObject):
         self._database.submit(lambda store: store.update(message), failed=self.problem.emit)
 
     def _end(self, answer: RunningAnswer, message: StoredMessage) -> None:
-        self._under_way.end(answer)
+        self.answers.end(answer)
         self.unsent.keep_answer(message, self.chats_changed.emit)
         if self.shows(answer):
             self.messages = [message if m.id == message.id else m for m in self.messages]
@@ -471,7 +463,7 @@ class Conversation(QObject):
 
     def _drop(self, answer: RunningAnswer) -> None:
         """An answer without a word goes from the page."""
-        self._under_way.end(answer)
+        self.answers.end(answer)
         if self.shows(answer):
             self.messages = [m for m in self.messages if m.id != answer.message.id]
             self.removed.emit(answer.message.id)
@@ -482,7 +474,7 @@ class Conversation(QObject):
     # ---- small things -----------------------------------------------------------------------------------------
 
     def _running(self) -> RunningAnswer | None:
-        return self._under_way.in_chat(self.chat_id)
+        return self.answers.in_chat(self.chat_id)
 
     def shows(self, answer: RunningAnswer) -> bool:
         """Is it on the page?"""
@@ -493,7 +485,7 @@ class Conversation(QObject):
 
     def _stop(self, answer: RunningAnswer) -> None:
         answer.stopped = answer.news = True
-        self._under_way.show_soon()
+        self.answers.show_soon()
         if answer.command:
             self._link.stop(answer.command)
             QTimer.singleShot(STOP_TIMEOUT, self, partial(self._leave, answer))

@@ -4,37 +4,39 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.chat.answer import RunningAnswer
+from app.chat.draft_store import DraftStore
 from app.chat.prompt_messages import with_attachments
 from app.storage.database_thread import DatabaseThread
 from app.storage.opening import Problem
 from app.storage.records import StoredMessage
 from app.storage.store import ChatStore
 
-if TYPE_CHECKING:
-    from app.chat.conversation import Conversation
-
-SHOW_INTERVAL = (
-    80  # milliseconds between two paintings of a growing answer, at least: each takes a core from the engine
-)
-TICK = 100  # milliseconds between two looks at what to say of an answer that has no word yet
-SAVE_INTERVAL = (
-    400  # milliseconds between two writings of it to disk: a busy machine, too, shall lose less than a second
-)
+# Milliseconds between two paintings of a growing answer, at least: each takes a core from the engine.
+SHOW_INTERVAL = 80
+STATUS_INTERVAL = 100  # milliseconds between two looks at what to say of an answer that has no word yet
+# Milliseconds between two writings of an answer to disk: a busy machine, too, shall lose less than a second.
+SAVE_INTERVAL = 400
 
 
 class RunningAnswers(QObject):
-    """answers: by message id, in the order in which the engine does them."""
+    """running: by message id, in the order in which the engine does them. model_opening: they wait for a model."""
 
-    def __init__(self, conversation: Conversation, database: DatabaseThread) -> None:
-        super().__init__(conversation)
-        self._conversation, self._database = conversation, database
-        self.answers: dict[int, RunningAnswer] = {}
+    grew = Signal(object, str, str)  # message id, more text, status line
+
+    def __init__(
+        self, database: DatabaseThread, drafts: DraftStore, is_shown: Callable[[RunningAnswer], bool], parent: QObject
+    ) -> None:
+        """is_shown: is this answer on the page?"""
+        super().__init__(parent)
+        self._database, self._drafts, self._is_shown = database, drafts, is_shown
+        self.model_opening = False
+        self.running: dict[int, RunningAnswer] = {}
         self._shown_at = 0.0
         self._show = QTimer(self, singleShot=True)
         self._show.setTimerType(Qt.TimerType.PreciseTimer)
@@ -45,42 +47,42 @@ class RunningAnswers(QObject):
 
     def begin(self, answer: RunningAnswer) -> None:
         """One more, behind the others."""
-        self.answers[answer.message.id] = answer
+        self.running[answer.message.id] = answer
         self._save.start()
 
     def has(self, answer: RunningAnswer) -> bool:
         """Does somebody still wait for it? One of the same message may have been given up before it went on."""
-        return self.answers.get(answer.message.id) is answer
+        return self.running.get(answer.message.id) is answer
 
     def end(self, answer: RunningAnswer) -> None:
         """It is there, or nobody waits for it any more."""
-        del self.answers[answer.message.id]
+        del self.running[answer.message.id]
 
     def in_chat(self, chat_id: int) -> RunningAnswer | None:
         """The one that is on its way in a chat."""
-        return next((a for a in self.answers.values() if a.message.chat_id == chat_id), None)
+        return next((a for a in self.running.values() if a.message.chat_id == chat_id), None)
 
     def taken_up(self, messages: list[StoredMessage]) -> list[StoredMessage]:
         """Messages as they were read from the disk, those on their way as they are by now."""
-        now = [self.answers[m.id].so_far() if m.id in self.answers else m for m in messages]
-        for answer in self.answers.values():
+        now = [self.running[m.id].so_far() if m.id in self.running else m for m in messages]
+        for answer in self.running.values():
             answer.pending = ""  # it is in so_far already
         return now
 
-    def refused(self) -> list[StoredMessage]:
-        """Answers that the disk did not take last time, as they are by now."""
-        return [answer.so_far() for answer in self.answers.values() if answer.refused]
-
-    def unasked(self) -> list[StoredMessage]:
-        """Questions that are not known to be on the disk, with what is attached to them."""
-        found = (answer.question for answer in self.answers.values() if not answer.command)
-        return [
-            dataclasses.replace(q, content=with_attachments(q.content, q.attachments)) for q in found if q is not None
+    @property
+    def unwritten(self) -> list[StoredMessage]:
+        """Answers, ended and running, of which the disk has refused something, and questions that it may not have."""
+        refused = [answer.so_far() for answer in self.running.values() if answer.refused]
+        asked = (answer.question for answer in self.running.values() if not answer.command)
+        questions = [
+            dataclasses.replace(q, content=with_attachments(q.content, q.attachments)) for q in asked if q is not None
         ]
+        return [*self._drafts.answers.values(), *refused, *questions]
 
     def write_again(self) -> None:
-        """Have those written."""
-        for answer in self.answers.values():
+        """Have everything written again that the disk has refused."""
+        self._drafts.write_again()
+        for answer in self.running.values():
             answer.unsaved |= answer.refused
         self._save_news()
 
@@ -95,21 +97,20 @@ class RunningAnswers(QObject):
     @Slot()
     def _show_news(self) -> None:
         self._show.stop()
-        c = self._conversation
-        for number, answer in enumerate(self.answers.values()):
-            answer.waits, answer.opening = number > 0, c.opening
-            if c.shows(answer) and (answer.news or not answer.tokens):
+        for number, answer in enumerate(self.running.values()):
+            answer.waits, answer.opening = number > 0, self.model_opening
+            if self._is_shown(answer) and (answer.news or not answer.tokens):
                 text, answer.pending, answer.news = answer.pending, "", False
-                c.grew.emit(answer.message.id, text, answer.status())
+                self.grew.emit(answer.message.id, text, answer.status())
         self._shown_at = time.monotonic()
-        if any(c.shows(answer) and not answer.tokens for answer in self.answers.values()):
-            self._show.start(TICK)  # the time for which it was waited
+        if any(self._is_shown(answer) and not answer.tokens for answer in self.running.values()):
+            self._show.start(STATUS_INTERVAL)  # the time for which it was waited
 
     @Slot()
     def _save_news(self) -> None:
-        if not self.answers:
+        if not self.running:
             self._save.stop()
-        for answer in self.answers.values():
+        for answer in self.running.values():
             if answer.unsaved and not answer.saving:
                 answer.unsaved, answer.saving = False, True
                 write = partial(_write, answer, answer.so_far())
@@ -117,11 +118,11 @@ class RunningAnswers(QObject):
 
     def _taken(self, answer: RunningAnswer, _: None) -> None:
         answer.refused = False
-        self._conversation.unsent.taken()
+        self._drafts.taken()
 
     def _not_taken(self, answer: RunningAnswer, problem: Problem) -> None:
         answer.refused = True
-        self._conversation.unsent.refused(problem)
+        self._drafts.refused(problem)
 
 
 def _write(answer: RunningAnswer, message: StoredMessage, store: ChatStore) -> None:

@@ -1,52 +1,93 @@
-"""What is done with a chat that has to be on the page for it: it is opened first where another is."""
+"""Changes which chat is on the page, and keeps what is not sent in the one that is left."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.chat.conversation import Conversation
 from app.i18n.translate import tr
+from app.shell import Shell
 from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat
 from app.storage.store import ChatStore
 
-if TYPE_CHECKING:
-    from app.main_window import MainWindow
+_SAVE_POSITION_AFTER = 400  # milliseconds without scrolling, so that a wheel's turn is one writing
 
 ChatAction = Callable[[], object]
 
 
 class ChatNavigator(QObject):
-    """A button may be about another chat than the one on the page by the time it is pressed."""
+    """Opens chats by hand, and for a button that is about another chat by the time it is pressed."""
 
-    def __init__(self, window: MainWindow, database: DatabaseThread, conversation: Conversation) -> None:
-        super().__init__(window)
-        self._window, self._database, self._conversation = window, database, conversation
+    def __init__(self, shell: Shell, database: DatabaseThread, conversation: Conversation) -> None:
+        super().__init__(shell)
+        self._shell, self._database, self._conversation = shell, database, conversation
         self._waiting: tuple[int, ChatAction] | None = None  # for this chat to be on the page
-        conversation.opened.connect(self._opened)
+        self._scrolled = QTimer(self, singleShot=True, interval=_SAVE_POSITION_AFTER)
+        self._scrolled.timeout.connect(self._save_position)
+        shell.transcript.moved.connect(self.save_position_soon)
 
-    def do(self, chat_id: int, what: ChatAction) -> None:
-        """Do it in that chat, unless that is deleted."""
+    @Slot()
+    def new_chat(self) -> None:
+        """Show an empty chat."""
+        self.leave()
+        self._shell.sidebar.search.clear()
+        self._conversation.new()
+        self._shell.composer.edit.setFocus()
+
+    @Slot(object)
+    def open_chat(self, chat: Chat) -> None:
+        """Open a chat, or come back to it from another page."""
+        self.leave()
+        if self._conversation.wanted != chat.id:
+            self._conversation.open(chat)
+        else:
+            self.show_chat()
+
+    @Slot()
+    def show_chat(self) -> None:
+        """Show the page of the open chat, or what stands for an empty one."""
+        shell = self._shell
+        shell.pages.setCurrentWidget(shell.transcript if self._conversation.messages else shell.welcome)
+        shell.composer.edit.setFocus()
+
+    @Slot()
+    def leave(self) -> None:
+        """Keep what is not sent and where the page is scrolled to."""
+        self._shell.composer.save_draft()
+        self._save_position()
+
+    @Slot()
+    def save_position_soon(self) -> None:
+        """Keep where the page is scrolled to, once it rests."""
+        self._scrolled.start()
+
+    @Slot()
+    def _save_position(self) -> None:
+        self._scrolled.stop()
+        self._conversation.keep_place(self._shell.transcript.place())
+
+    def run_in(self, chat_id: int, action: ChatAction) -> None:
+        """Run an action in a chat, opening it first if needed; a toast says where the chat is deleted."""
         now = self._conversation.chat
         if now is not None and now.id == chat_id == self._conversation.wanted:
-            self._window.show_chat()
-            what()
+            self.show_chat()
+            action()
         else:
-            self._database.submit(partial(ChatStore.chat, chat_id=chat_id), partial(self._go, what))
+            self._database.submit(partial(ChatStore.chat, chat_id=chat_id), partial(self._open_for, action))
 
-    def _go(self, what: ChatAction, chat: Chat | None) -> None:
+    def _open_for(self, action: ChatAction, chat: Chat | None) -> None:
         if chat is None:
-            self._window.toast.say(tr("The chat that this was about is deleted."))
+            self._shell.toast.say(tr("The chat that this was about is deleted."))
         else:
-            self._waiting = chat.id, what
-            self._window.show_opened(chat)
+            self._waiting = chat.id, action
+            self.open_chat(chat)
 
-    @Slot(object, object)
-    def _opened(self, chat: Chat | None, messages: object) -> None:
+    def run_waiting(self, chat_id: int) -> None:
+        """This chat is on the page now: run the action that waits for it; one for another chat is dropped."""
         waiting, self._waiting = self._waiting, None
-        if waiting is not None and chat is not None and chat.id == waiting[0]:
+        if waiting is not None and chat_id == waiting[0]:
             waiting[1]()

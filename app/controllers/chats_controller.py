@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QInputDialog, QMenu
 
 from app.chat.conversation import Conversation
+from app.controllers.chat_navigator import ChatNavigator
+from app.controllers.find_controller import FindController
 from app.i18n.translate import plural, tr
 from app.import_export.controller import TransferController
 from app.settings.preferences import Preferences
 from app.settings.style_dialog import StyleDialog
+from app.settings.window_state import WindowState
+from app.shell import Shell
 from app.sidebar.trash_dialog import TrashDialog
 from app.storage import folders, presets, search, trash
 from app.storage.database_thread import DatabaseThread
@@ -22,32 +26,23 @@ from app.storage.store import ChatStore
 from app.theme.icons import icon
 from app.theme.theme import Theme
 
-if TYPE_CHECKING:
-    from app.main_window import MainWindow
-
 
 class ChatsController(QObject):
     """Answers the sidebar. What changes the database is done by the database thread; then the list is read anew."""
 
     def __init__(
-        self,
-        window: MainWindow,
-        theme: Theme,
-        database: DatabaseThread,
-        conversation: Conversation,
-        remembered: Preferences,
-    ) -> None:
-        super().__init__(window)
-        self._window = window
-        self._theme = theme
-        self._database = database
-        self._conversation = conversation
-        self._preferences = remembered
+        self, shell: Shell, theme: Theme, database: DatabaseThread, conversation: Conversation,
+        preferences: Preferences, state: WindowState, navigator: ChatNavigator, find: FindController, folder: Path,
+    ) -> None:  # fmt: skip
+        """folder: where the chats are."""
+        super().__init__(shell)
+        self._shell, self._theme, self._database, self._conversation = shell, theme, database, conversation
+        self._preferences, self._state, self._navigator, self._find = preferences, state, navigator, find
         self._search = ""
         self._answering: frozenset[int] = frozenset()  # as the list shows it
         self._fresh: frozenset[int] = frozenset()
-        self.transfer = TransferController(window, database, conversation, window.folder)
-        sidebar = window.sidebar
+        self.transfer = TransferController(shell, database, conversation, folder, navigator.leave)
+        sidebar = shell.sidebar
         sidebar.fill_menu = self._fill_menu
         sidebar.found.connect(self._open_hit)
         sidebar.deleted.connect(self._delete)
@@ -58,7 +53,7 @@ class ChatsController(QObject):
         sidebar.folder_toggled.connect(self._toggle)
         sidebar.searched.connect(self._searched)
         sidebar.list.renaming_over.connect(self.refresh)
-        window.composer.style_button.clicked.connect(self.open_style)
+        shell.composer.style_button.clicked.connect(self.open_style)
         conversation.opened.connect(self.mark_style)
         conversation.opened.connect(self._mark_chats)
         conversation.busy_changed.connect(self._mark_chats)
@@ -74,19 +69,19 @@ class ChatsController(QObject):
             self._database.submit(lambda store: (store.chats(), folders.listed(store)), self._show)
 
     def _show(self, found: tuple[list[Chat], list[Folder]]) -> None:
-        if self._search or self._window.sidebar.list.renaming:  # when that is over, it is read once more
+        if self._search or self._shell.sidebar.list.renaming:  # when that is over, it is read once more
             return
         current = self._conversation.chat
         closed = set(self._preferences.closed_folders)
-        self._window.sidebar.show_chats(*found, closed, current.id if current is not None else 0)
+        self._shell.sidebar.show_chats(*found, closed, current.id if current is not None else 0)
         title = next((c.title for c in found[0] if current is not None and c.id == current.id), "")
         if title:
-            self._window.setWindowTitle(f"{title} – Underhill")
+            self._shell.setWindowTitle(f"{title} – Underhill")
 
     def _show_found(self, found: tuple[str, list[Chat], list[SearchHit]]) -> None:
         text, chats, hits = found
-        if text == self._search and not self._window.sidebar.list.renaming:  # otherwise more has been typed meanwhile
-            self._window.sidebar.show_found(chats, hits)
+        if text == self._search and not self._shell.sidebar.list.renaming:  # otherwise more has been typed meanwhile
+            self._shell.sidebar.show_found(chats, hits)
 
     @Slot()
     def _mark_chats(self) -> None:
@@ -95,7 +90,7 @@ class ChatsController(QObject):
         shown = c.chat_id
         self._fresh = (self._fresh | (self._answering - c.answering)) - {shown}
         self._answering = c.answering
-        self._window.sidebar.model.mark(shown, self._answering, self._fresh)
+        self._shell.sidebar.model.mark(shown, self._answering, self._fresh)
 
     @Slot(str)
     def _searched(self, text: str) -> None:
@@ -105,8 +100,8 @@ class ChatsController(QObject):
     @Slot(object)
     def _open_hit(self, hit: SearchHit) -> None:
         """Open the chat at the message, on the branch that has it."""
-        self._window.leave()
-        self._window.finding.want(hit.message_id, search.terms(self._search))
+        self._navigator.leave()
+        self._find.want(hit.message_id, search.terms(self._search))
         self._conversation.open(hit.chat, hit.message_id)
 
     def _change(self, job: object) -> None:
@@ -123,12 +118,12 @@ class ChatsController(QObject):
         self._step(-1)
 
     def _step(self, by: int) -> None:
-        chats = [row for row in self._window.sidebar.model.rows if isinstance(row, Chat)]
+        chats = [row for row in self._shell.sidebar.model.rows if isinstance(row, Chat)]
         at = next((n for n, chat in enumerate(chats) if chat.id == self._conversation.wanted), -1 if by > 0 else 0)
         if chats:
             chat = chats[(at + by) % len(chats)]
-            self._window.show_opened(chat)
-            self._window.sidebar.mark(chat.id)
+            self._navigator.open_chat(chat)
+            self._shell.sidebar.mark(chat.id)
 
     # ---- folders ----------------------------------------------------------------------------------------------
 
@@ -167,7 +162,7 @@ class ChatsController(QObject):
             said = tr("“{title}” is no longer in a folder.", title=title)
         else:
             said = plural("1 chat is no longer in a folder.", "%n chats are no longer in a folder.", count)
-        self._window.toast.say(said, tr("Undo"), lambda: self._change(back))
+        self._shell.toast.say(said, tr("Undo"), lambda: self._change(back))
 
     @Slot(object)
     def _remove_folder(self, folder: Folder) -> None:
@@ -197,7 +192,7 @@ class ChatsController(QObject):
                 folders.move(store, chat_id, again.id)
 
         self.refresh()
-        self._window.toast.say(said, tr("Undo"), lambda: self._change(back))
+        self._shell.toast.say(said, tr("Undo"), lambda: self._change(back))
 
     @Slot()
     def _new_folder(self) -> None:
@@ -206,14 +201,14 @@ class ChatsController(QObject):
             self._change(lambda store: folders.make(store, name))
 
     def _ask_name(self) -> str:
-        name, agreed = QInputDialog.getText(self._window, tr("New folder"), tr("Name of the folder"))
+        name, agreed = QInputDialog.getText(self._shell, tr("New folder"), tr("Name of the folder"))
         return " ".join(name.split()) if agreed else ""
 
     @Slot(object, bool)
     def _toggle(self, folder: Folder, is_open: bool) -> None:
         closed = set(self._preferences.closed_folders) - {folder.id}
         self._preferences.closed_folders = sorted(closed if is_open else closed | {folder.id})
-        self._window.remembering.save()
+        self._state.save()
         self.refresh()
 
     # ---- how a chat is answered -------------------------------------------------------------------------------
@@ -225,7 +220,7 @@ class ChatsController(QObject):
 
     def _show_style(self, known: dict[str, Style]) -> None:
         c = self._conversation
-        dialog = StyleDialog(c.style, known, c.sampling, self._window)
+        dialog = StyleDialog(c.style, known, c.sampling, self._shell)
         dialog.chosen.connect(c.set_style)
         dialog.chosen.connect(self.mark_style)
         dialog.kept.connect(lambda name, style: self._database.submit(lambda store: presets.keep(store, name, style)))
@@ -239,7 +234,7 @@ class ChatsController(QObject):
         """Show on the composer's button whether the chat has a style of its own."""
         c = self._conversation
         own = (c.chat.style if c.chat is not None else c.new_style) is not None
-        button = self._window.composer.style_button
+        button = self._shell.composer.style_button
         button.setCheckable(True)
         button.setChecked(own)
         button.setCheckable(own)  # last: Qt takes the mark of one that cannot be checked, and paints nothing anew
@@ -260,7 +255,7 @@ class ChatsController(QObject):
             else plural("1 chat was deleted.", "%n chats were deleted.", len(chats))
         )
         again = chats[0] if len(chats) == 1 else shown
-        self._window.toast.say(said, tr("Undo"), lambda: self._restore(chats, again))
+        self._shell.toast.say(said, tr("Undo"), lambda: self._restore(chats, again))
 
     def _restore(self, chats: tuple[Chat, ...], shown: Chat | None) -> None:
         """Out of the trash; shown: the one to open."""
@@ -277,7 +272,7 @@ class ChatsController(QObject):
         self._database.submit(trash.listed, self._show_trash)
 
     def _show_trash(self, chats: list[tuple[Chat, float]]) -> None:
-        dialog = TrashDialog(chats, self._window)
+        dialog = TrashDialog(chats, self._shell)
         dialog.taken_back.connect(self._take_back)
         dialog.removed.connect(lambda chat: self._change(lambda store: trash.empty(store, chat.id)))
         dialog.emptied.connect(lambda: self._change(trash.empty))

@@ -5,22 +5,21 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QSessionManager
 
 from app.chat.conversation import Conversation
+from app.controllers.chat_navigator import ChatNavigator
 from app.dialogs.unsaved import UnsavedDialog
 from app.i18n.translate import plural, tr
+from app.settings.window_state import WindowState
+from app.shell import Shell
 from app.storage import drafts
 from app.storage.database_thread import DatabaseThread
 from app.storage.records import Attachment, QueuedMessage
 from app.storage.store import ChatStore
 from app.widgets.dialogs import raise_window
-
-if TYPE_CHECKING:
-    from app.main_window import MainWindow
 
 _PATIENCE = 2.0  # seconds for the disk to take what is not on it yet
 _CALLED_OFF = 60_000  # milliseconds after which a session that was to end goes on
@@ -54,10 +53,17 @@ class ClosingController(QObject):
 
     stayed = Signal()
 
-    def __init__(self, window: MainWindow, database: DatabaseThread, conversation: Conversation) -> None:
-        super().__init__(window)
-        self._window, self._database, self._conversation = window, database, conversation
-        self._unsent = conversation.unsent
+    def __init__(
+        self,
+        shell: Shell,
+        database: DatabaseThread,
+        conversation: Conversation,
+        state: WindowState,
+        navigator: ChatNavigator,
+    ) -> None:
+        super().__init__(shell)
+        self._shell, self._database, self._conversation = shell, database, conversation
+        self._state, self._navigator, self._unsent = state, navigator, conversation.unsent
         self._sure = False  # somebody said to close it all the same
         self.dialog: UnsavedDialog | None = None
         self._ending = QTimer(self, singleShot=True, interval=_CALLED_OFF)  # runs while the session may end
@@ -80,21 +86,21 @@ class ClosingController(QObject):
         return False
 
     def _doubtful(self) -> bool:
-        typed = self._unsent.unsaved or bool(self._window.remembering.unsaved_draft)
-        return typed or bool(self._conversation.unwritten) or self._database.in_memory
+        typed = self._unsent.unsaved or bool(self._state.unsaved_draft)
+        return typed or bool(self._conversation.answers.unwritten) or self._database.in_memory
 
     def _try_once_more(self) -> _OnDisk:
         """Have everything written again, and see what is there now."""
         if self._database.in_memory:
             self._database.retry(lambda: None)
-        self._conversation.write_again()
-        self._window.remembering.save()
+        self._conversation.answers.write_again()
+        self._state.save()
         return self._database.run_blocking(_look, _PATIENCE) or _OnDisk({}, 0, {})
 
     def _left(self, found: _OnDisk) -> dict[int, UnsavedText]:
         """What is nowhere but here, by chat; drafts.NEW for the one without a message."""
         left = dict(found.drafts)
-        for message in self._conversation.unwritten:
+        for message in self._conversation.answers.unwritten:
             left.setdefault(message.chat_id, UnsavedText()).answers.append(message.content)
         for (chat_id, what), held in self._unsent.held.items():
             words = left.setdefault(chat_id, UnsavedText())
@@ -104,13 +110,13 @@ class ClosingController(QObject):
                 words.waiting = held
             else:
                 words.files = held
-        if draft := self._window.remembering.unsaved_draft:
+        if draft := self._state.unsaved_draft:
             left.setdefault(drafts.NEW, UnsavedText()).text = draft
         return {chat_id: words for chat_id, words in left.items() if words}
 
     def _ask(self, found: _OnDisk, left: dict[int, UnsavedText]) -> None:
         problem = self._unsent.problem
-        refused = self._unsent.unsaved or self._conversation.unwritten
+        refused = self._unsent.unsaved or self._conversation.answers.unwritten
         why = [problem.sentence] if problem is not None and refused else []
         if found.chats:
             why.append(
@@ -122,17 +128,17 @@ class ClosingController(QObject):
             )
         titles = {**found.titles, drafts.NEW: tr("New chat")}
         words = "\n\n\n".join(_written(titles.get(i) or tr("New chat"), left[i]) for i in left)
-        self.dialog = UnsavedDialog(why, words, self._window)
+        self.dialog = UnsavedDialog(why, words, self._shell)
         self.dialog.accepted.connect(self._quit)
         self.dialog.rejected.connect(self._stay)
-        raise_window(self._window)
+        raise_window(self._shell)
         self.dialog.open()
 
     @Slot()
     def _quit(self) -> None:
         self.dialog = None
         self._sure = True
-        self._window.close()
+        self._shell.close()
 
     @Slot()
     def _stay(self) -> None:
@@ -146,7 +152,7 @@ class ClosingController(QObject):
     def save_all(self) -> None:
         """The session is about to end, and nobody is there to answer: whatever the disk takes is on it after this."""
         self._ending.start()
-        self._window.leave()
+        self._navigator.leave()
         if self._doubtful():
             found = self._try_once_more()
             left = self._left(found)

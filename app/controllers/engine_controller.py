@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Slot
 
 from app.backend.engine_link import EngineLink
-from app.controllers.failure_banner import show_failure
 from app.library.view_model import LibraryViewModel
 from app.platform import crash_log
-from app.platform.paths import AppPaths
+from app.shell import Shell
 from app.storage.database_thread import DatabaseThread
 from engine import protocol
-
-if TYPE_CHECKING:
-    from app.main_window import MainWindow
 
 
 class EngineController(QObject):
@@ -24,32 +20,27 @@ class EngineController(QObject):
     """
 
     def __init__(
-        self, window: MainWindow, link: EngineLink, view_model: LibraryViewModel, database: DatabaseThread
+        self, shell: Shell, link: EngineLink, view_model: LibraryViewModel, database: DatabaseThread, log: Path
     ) -> None:
-        super().__init__(window)
-        self._window, self._link, self._view_model, self._database = window, link, view_model, database
+        """log: where it is written what is known of an engine that ended."""
+        super().__init__(shell)
+        self._shell, self._link, self._view_model, self._database, self._log = shell, link, view_model, database, log
         self._noted = False  # each command that waited is told
         link.died.connect(self._died)
         link.started.connect(self._started)
-
-    @Slot()
-    def restart(self) -> None:
-        """Another engine in the place of this one."""
-        self._link.restart()
 
     @Slot(object)
     def _died(self, event: protocol.Failed) -> None:
         if not self._noted:
             self._noted = True
-            path, text = AppPaths(self._window.folder).engine_log, event.cause or event.sentence
+            path, text = self._log, event.cause or event.sentence
             self._database.submit(lambda store: crash_log.note(path, text), None, lambda problem: None)
         if event.kind is protocol.Kind.HELD:
             self._link.restart()
         else:
-            show_failure(self._window, event)
+            self._shell.show_failure(event)
 
     @Slot()
     def _started(self) -> None:
         self._noted = False
-        self._window.start()
         self._view_model.refresh()

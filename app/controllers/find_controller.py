@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
 from app.chat.conversation import Conversation
+from app.shell import Shell
 from app.transcript.finder import Finder
-
-if TYPE_CHECKING:
-    from app.main_window import MainWindow
 
 
 class FindController(QObject):
     """Serves the strip above the conversation."""
 
-    def __init__(self, window: MainWindow, conversation: Conversation) -> None:
-        super().__init__(window)
-        self._window, self._bar = window, window.find_bar
-        self._finder = Finder(window.transcript)
+    def __init__(self, shell: Shell, conversation: Conversation) -> None:
+        super().__init__(shell)
+        self._shell, self._bar = shell, shell.find_bar
+        self._finder = Finder(shell.transcript)
         self._wanted: tuple[int, Sequence[str]] | None = None  # a message that is being opened, and the words in it
         self._bar.typed.connect(self._look_for)
         self._bar.stepped.connect(self._step)
@@ -32,8 +29,8 @@ class FindController(QObject):
     @Slot()
     def open(self) -> None:
         """Show the strip; what is selected is looked for."""
-        view = self._window.transcript
-        if self._window.pages.currentWidget() is not view:
+        view = self._shell.transcript
+        if self._shell.pages.currentWidget() is not view:
             return
         selected = view.selection.text(view.items, view.make, False)
         if selected and "\n" not in selected:
@@ -49,7 +46,7 @@ class FindController(QObject):
             return False
         self._bar.hide()
         self._finder.look_for(())
-        self._window.transcript.setFocus()
+        self._shell.transcript.setFocus()
         return True
 
     def want(self, message_id: int, words: Sequence[str]) -> None:

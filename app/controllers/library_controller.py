@@ -1,42 +1,44 @@
-"""The part of the window that deals with the library page: when it shows, and what it asks of the rest."""
+"""Shows the library page, imports models, and tells how downloads go, wherever one is in the window."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDir, QObject, Slot
 from PySide6.QtWidgets import QFileDialog
 
 from app.backend.models import Models
-from app.controllers.failure_banner import show_failure
-from app.i18n.translate import tr
+from app.controllers.chat_navigator import ChatNavigator
+from app.i18n.translate import plural, tr
 from app.library.import_dialog import ImportDialog
 from app.library.model_text import UNFINISHED
 from app.library.page import LibraryPage
 from app.library.smaller_dialog import SmallerDialog
 from app.library.view_model import LibraryViewModel
+from app.shell import Shell
 from app.widgets.text import size
 from engine import protocol
 
-if TYPE_CHECKING:
-    from app.main_window import MainWindow
+_DOWNLOADS = 3  # section of the library page
 
 
 class LibraryController(QObject):
     """page: None until it is shown for the first time."""
 
-    def __init__(self, window: MainWindow, view_model: LibraryViewModel, known: Models) -> None:
-        super().__init__(window)
-        self._window, self._view_model, self._models = window, view_model, known
+    def __init__(self, shell: Shell, view_model: LibraryViewModel, known: Models, navigator: ChatNavigator) -> None:
+        super().__init__(shell)
+        self._shell, self._view_model, self._models, self._navigator = shell, view_model, known, navigator
         self.page: LibraryPage | None = None
         self._choose_again = self.choose_folder  # where what is imported now came from
         self._folder = QDir.homePath()  # that what is imported was last chosen in
         self._then_smaller = ("", 0.0)  # what is imported now, and by how much its loss may rise behind that
         self._refused = ""  # why the last import was; said by a banner
-        window.header.library_wanted.connect(self.show)
-        window.header.import_wanted.connect(self.choose_folder)
+        self._reminded = False  # of downloads that the last run left half-way
+        shell.header.library_wanted.connect(self.show)
+        shell.header.downloads_wanted.connect(self.show_downloads)
+        view_model.transfers_changed.connect(self._tell_transfers)
+        shell.header.import_wanted.connect(self.choose_folder)
         known.import_failed.connect(self._import_failed)
         known.imported.connect(self._imported)
         view_model.lowered_one.connect(self._lowered)
@@ -48,10 +50,10 @@ class LibraryController(QObject):
     def show(self) -> LibraryPage:
         """Bring the page up."""
         if self.page is None:
-            self.page = LibraryPage(self._view_model, self._models, self._window.pages)
-            self._window.pages.addWidget(self.page)
-            self._window.toast.covers.connect(self.page.leave_room)
-            self.page.closed.connect(self._window.show_chat)
+            self.page = self._shell.library_page = LibraryPage(self._view_model, self._models, self._shell.pages)
+            self._shell.pages.addWidget(self.page)
+            self._shell.toast.covers.connect(self.page.leave_room)
+            self.page.closed.connect(self._navigator.show_chat)
             self.page.opened.connect(self._open)
             self.page.yours.import_folder.connect(self.choose_folder)
             self.page.yours.import_file.connect(self.choose_file)
@@ -60,24 +62,24 @@ class LibraryController(QObject):
             self.page.downloads.setting_wanted.connect(self._show_setting)
             self.page.discover.setting_wanted.connect(self._show_setting)
         self.page.begin()
-        self._window.pages.setCurrentWidget(self.page)
+        self._shell.pages.setCurrentWidget(self.page)
         return self.page
 
     @Slot(str)
     def _show_setting(self, name: str) -> None:
-        self._window.desk.open_settings().show_setting(name)
+        self._shell.setting_wanted.emit(name)
 
     @Slot(str)
     def _open(self, name: str) -> None:
-        self._window.show_chat()
-        self._window.desk.open_model(name)
+        self._navigator.show_chat()
+        self._shell.model_wanted.emit(name)
 
     @Slot()
     def choose_folder(self) -> None:
         """Ask for a folder to import."""
         if self._busy():
             return
-        folder = QFileDialog.getExistingDirectory(self._window, tr("The folder of the model"), self._folder)
+        folder = QFileDialog.getExistingDirectory(self._shell, tr("The folder of the model"), self._folder)
         if folder:
             self._folder = str(Path(folder).parent)
             self._import(folder)
@@ -88,7 +90,7 @@ class LibraryController(QObject):
         if self._busy():
             return
         path, _ = QFileDialog.getOpenFileName(
-            self._window, tr("The file of the model"), self._folder, tr("GGUF models") + " (*.gguf)"
+            self._shell, tr("The file of the model"), self._folder, tr("GGUF models") + " (*.gguf)"
         )
         if path:
             self._folder = str(Path(path).parent)
@@ -102,15 +104,15 @@ class LibraryController(QObject):
     def _busy(self) -> bool:
         """Is a model being imported now? If one is, say so."""
         if self._models.importing is not None:
-            self._window.toast.say(tr("Another model is being imported. This one can follow when that has ended."))
+            self._shell.toast.say(tr("Another model is being imported. This one can follow when that has ended."))
         return self._models.importing is not None
 
     def _import(self, path: str, name: str = "") -> None:
         taken = [card.name for card in self._models.cards if card.state != UNFINISHED]  # which can be gone on with
-        dialog = ImportDialog(path, self._window, name, taken)
+        dialog = ImportDialog(path, self._shell, name, taken)
         self._choose_again = self.choose_folder if Path(path).is_dir() else self.choose_file
         if dialog.exec():
-            self._window.banners.withdraw(self._refused)
+            self._shell.banners.withdraw(self._refused)
             self._then_smaller = (dialog.name(), dialog.tolerance())
             self._models.import_folder(path, dialog.name(), dialog.top())
         dialog.deleteLater()
@@ -123,7 +125,7 @@ class LibraryController(QObject):
 
     @Slot(object)
     def _make_smaller(self, card: protocol.ModelCard) -> None:
-        dialog = SmallerDialog(card, self._view_model, self._window)
+        dialog = SmallerDialog(card, self._view_model, self._shell)
         dialog.wanted.connect(self._view_model.lower)
         dialog.open()
 
@@ -131,28 +133,64 @@ class LibraryController(QObject):
     def _lowered(self, card: protocol.ModelCard, saved: int) -> None:
         undo = partial(self._view_model.restore_original, card)
         said = tr("{model} takes {saved} less. The original is in the trash.", model=card.title, saved=size(saved))
-        self._window.toast.say(said, tr("Undo"), undo)
+        self._shell.toast.say(said, tr("Undo"), undo)
 
     @Slot(object)
     def _import_failed(self, event: protocol.Failed) -> None:
         """What it was made from is of no use, unless it is the disk."""
         self._refused = event.sentence
         if event.kind in (protocol.Kind.DISK_FULL, protocol.Kind.OUT_OF_MEMORY, *protocol.GONE):
-            show_failure(self._window, event)
+            self._shell.show_failure(event)
         else:
             another = (tr("Choose another…"), self._choose_again)
-            self._window.banners.show_banner("error", event.sentence, event.action, event.cause, another)
+            self._shell.banners.show_banner("error", event.sentence, event.action, event.cause, another)
 
     @Slot(object)
     def _failed(self, event: protocol.Failed) -> None:
-        show_failure(self._window, event)
+        self._shell.show_failure(event)
 
     @Slot(str)
     def _said(self, sentence: str) -> None:
-        self._window.toast.say(sentence)
+        self._shell.toast.say(sentence)
 
     @Slot(str)
     def _deleted(self, name: str) -> None:
-        self._window.toast.say(
+        self._shell.toast.say(
             tr("{name} is in the trash.", name=name), tr("Undo"), lambda: self._view_model.restore(name)
+        )
+
+    # ---- downloads --------------------------------------------------------------------------------------------
+
+    @Slot()
+    def show_downloads(self) -> None:
+        """The library, where it lists them."""
+        self.show().show_section(_DOWNLOADS)
+
+    @Slot(object)
+    def _tell_transfers(self, _: object) -> None:
+        self._shell.header.show_downloads(*self._view_model.under_way())
+        if not self._reminded:
+            self._reminded = True
+            self._remind()
+
+    def _remind(self) -> None:
+        """Of those that were paused, or halted when Underhill was closed: nothing fetches them until one says so."""
+        halted = [t for t in self._view_model.transfers.values() if t.state == protocol.PAUSED]
+        if not halted:
+            return
+        first = halted[0]
+        so_far = tr("{done} of {total}", done=size(first.done), total=size(first.total)) if first.total else ""
+        sentence = (
+            plural("1 model is only partly here.", "%n models are only partly here.", len(halted))
+            if len(halted) > 1 or not so_far
+            else tr("{model} is only partly here: {so_far}.", model=first.name, so_far=so_far)
+        )
+
+        def go_on() -> None:
+            for transfer in halted:
+                self._view_model.resume(transfer.id)
+
+        action = tr("The download was paused, or halted when Underhill was closed.")
+        self._shell.banners.show_banner(
+            "info", sentence, action, "", (tr("Go on"), go_on), (tr("Downloads"), self.show_downloads)
         )

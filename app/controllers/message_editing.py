@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Slot
 
 from app.backend import models
 from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.chat.prompt_messages import group_by_role, with_attachments
+from app.controllers.chat_navigator import ChatNavigator
 from app.i18n.translate import plural, tr
+from app.shell import Shell
 from app.storage.branches import DeletedMessages
 from app.storage.records import Attachment, ScrollPosition, StoredMessage
-
-if TYPE_CHECKING:
-    from app.main_window import MainWindow
 
 Draft = tuple[str, tuple[Attachment, ...]]
 
@@ -23,12 +20,12 @@ Draft = tuple[str, tuple[Attachment, ...]]
 class MessageEditing(QObject):
     """Answers the buttons under the messages. While a message is edited, what was typed before is held here."""
 
-    def __init__(self, window: MainWindow, conversation: Conversation, known: Models) -> None:
-        super().__init__(window)
-        self._window, self._conversation, self._models = window, conversation, known
+    def __init__(self, shell: Shell, conversation: Conversation, known: Models, navigator: ChatNavigator) -> None:
+        super().__init__(shell)
+        self._shell, self._conversation, self._models, self._navigator = shell, conversation, known, navigator
         self._edited: StoredMessage | None = None
         self._held: Draft = ("", ())
-        transcript, composer = window.transcript, window.composer
+        transcript, composer = shell.transcript, shell.composer
         transcript.again.connect(self.again)
         transcript.edit.connect(self.edit)
         transcript.step.connect(self.step)
@@ -56,7 +53,7 @@ class MessageEditing(QObject):
         message = next((m for m in self._conversation.messages if m.id == message_id), None)
         if message is None or not self._free():
             return
-        composer = self._window.composer
+        composer = self._shell.composer
         if not self.editing:
             composer.save_draft()
             self._held = composer.text(), composer.attachments
@@ -87,14 +84,14 @@ class MessageEditing(QObject):
         if self.editing:
             text, attachments = self._held
             self.forget()
-            self._window.composer.set_text(text)
-            self._window.composer.set_attachments(attachments)
-            self._window.composer.save_draft()
+            self._shell.composer.set_text(text)
+            self._shell.composer.set_attachments(attachments)
+            self._shell.composer.save_draft()
 
     def forget(self) -> None:
         """The composer has something else in it now."""
         self._edited, self._held = None, ("", ())
-        self._window.composer.strip.hide()
+        self._shell.composer.strip.hide()
 
     def send(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         """The edited message is done. While an answer comes it cannot be, and stays in the composer."""
@@ -102,12 +99,12 @@ class MessageEditing(QObject):
         if message is None:
             return
         if not self._free():
-            self._window.composer.restore(text, attachments)
+            self._shell.composer.restore(text, attachments)
             return
         if message.role == "assistant":
             self._held = self._held[0], (*self._held[1], *attachments)  # an answer has none: for the next question
             self.leave_off()
-            self._window.leave()
+            self._navigator.leave()
             if text != message.content.strip():
                 self._conversation.revise(message.id, text)
         else:
@@ -132,7 +129,7 @@ class MessageEditing(QObject):
             return
         at = next((i for i, m in enumerate(self._conversation.messages) if m.id == message_id), -1)
         if at >= 0 and not self._conversation.asked(at):
-            self._window.toast.say(tr("There is no question above this answer any more."))
+            self._shell.toast.say(tr("There is no question above this answer any more."))
         else:
             self._conversation.again(message_id)
 
@@ -164,7 +161,7 @@ class MessageEditing(QObject):
         if messages and messages[-1].unfinished:
             self.go_on(messages[-1].id)
         elif messages and self._ready():
-            self._window.toast.say(tr("The last answer was not cut, or holds nothing yet that could go on."))
+            self._shell.toast.say(tr("The last answer was not cut, or holds nothing yet that could go on."))
 
     @Slot(object, int)
     def step(self, message_id: int, by: int) -> None:
@@ -174,9 +171,9 @@ class MessageEditing(QObject):
 
     @Slot(object)
     def _branch(self, message_id: int) -> None:
-        self._window.leave()
+        self._navigator.leave()
         self._conversation.branch(message_id)
-        self._window.composer.edit.setFocus()  # a chat that begins there is gone on with
+        self._shell.composer.edit.setFocus()  # a chat that begins there is gone on with
 
     # ---- deleting ---------------------------------------------------------------------------------------------
 
@@ -188,8 +185,8 @@ class MessageEditing(QObject):
         self.leave_off()
         messages = self._conversation.messages
         at = next((i for i, m in enumerate(messages) if m.id == message_id), -1)
-        self._window.leave()
-        place = self._window.transcript.place()
+        self._navigator.leave()
+        place = self._shell.transcript.place()
         if place is not None and place.message_id == message_id and len(messages) > 1:
             self._conversation.keep_place(ScrollPosition(messages[at + 1 if at + 1 < len(messages) else at - 1].id, 0))
         self._conversation.erase(message_id, self._erased)
@@ -202,7 +199,7 @@ class MessageEditing(QObject):
             if more
             else tr("The message was deleted.")
         )  # fmt: skip
-        self._window.toast.say(with_attachments, tr("Undo"), lambda: self._conversation.bring_back(what))
+        self._shell.toast.say(with_attachments, tr("Undo"), lambda: self._conversation.bring_back(what))
 
     def _ready(self) -> bool:
         return self._models.state == models.READY
@@ -210,5 +207,5 @@ class MessageEditing(QObject):
     def _free(self) -> bool:
         """Is no answer on its way in this chat? If one is, say so."""
         if self._conversation.busy:
-            self._window.toast.say(tr("Let the answer end, or stop it with Esc; then this can be done."))
+            self._shell.toast.say(tr("Let the answer end, or stop it with Esc; then this can be done."))
         return not self._conversation.busy

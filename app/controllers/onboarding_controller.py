@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 
-from app.backend.engine_link import EngineLink
 from app.backend.models import Models
+from app.backend.network import Network
 from app.chat.conversation import Conversation
+from app.controllers.chat_navigator import ChatNavigator
+from app.controllers.library_controller import LibraryController
 from app.i18n.translate import tr
+from app.library.recommendations import fit_summary
 from app.library.view_model import LibraryViewModel
-from app.main_window import MainWindow
 from app.onboarding.computer_probe import ComputerProbe
 from app.onboarding.model_step import ModelStep
-from app.onboarding.recommendations import fit_summary
 from app.onboarding.tour import Tour
 from app.settings.preferences import Preferences
+from app.settings.window_state import WindowState
+from app.shell import Shell
 from app.theme.theme import Theme
 from engine import protocol
 
@@ -25,19 +28,21 @@ class OnboardingController(QObject):
     """tour: None until it is shown for the first time. Leaving it, in whichever way, counts as having seen it."""
 
     def __init__(
-        self, window: MainWindow, theme: Theme, link: EngineLink, conversation: Conversation, known: Models,
-        view_model: LibraryViewModel, remembered: Preferences,
+        self, shell: Shell, theme: Theme, conversation: Conversation, models: Models, view_model: LibraryViewModel,
+        network: Network, preferences: Preferences, state: WindowState, navigator: ChatNavigator,
+        library: LibraryController,
     ) -> None:  # fmt: skip
-        super().__init__(window)
-        self._window, self._theme, self._models, self._view_model = window, theme, known, view_model
-        self._preferences = remembered
-        self.probe = ComputerProbe(link, conversation, self)
+        super().__init__(shell)
+        self._shell, self._theme, self._models, self._view_model = shell, theme, models, view_model
+        self._network, self._preferences, self._state = network, preferences, state
+        self._navigator, self._library = navigator, library
+        self.probe = ComputerProbe(models.link, conversation, self)
         self.tour: Tour | None = None
-        self._state = ""  # of its transfer
         self._wanted = ""  # repository of the model that was chosen in the tour
-        window.header.tour_wanted.connect(self.begin)
-        window.header.computer_wanted.connect(self.show_computer)
-        window.pages.currentChanged.connect(self._page_changed)
+        self._transfer_state = ""  # of its download
+        shell.header.tour_wanted.connect(self.begin)
+        shell.header.computer_wanted.connect(self.show_computer)
+        shell.pages.currentChanged.connect(self._page_changed)
         self.probe.measured.connect(view_model.refresh_catalogue)
         view_model.transfers_changed.connect(self._transfers_changed)
 
@@ -58,22 +63,22 @@ class OnboardingController(QObject):
 
     def _show(self, step: int) -> Tour:
         if self.tour is None:
-            choice = ModelStep(self._view_model, self._models, self._window.network)
-            tour = self.tour = Tour(self._theme, choice, self._window.pages)
-            self._window.pages.addWidget(tour)
-            tour.over.connect(self._window.show_chat)
+            choice = ModelStep(self._view_model, self._models, self._network)
+            tour = self.tour = Tour(self._theme, choice, self._shell.pages)
+            self._shell.pages.addWidget(tour)
+            tour.over.connect(self._navigator.show_chat)
             tour.came.connect(self._came)
-            tour.welcome.privacy_wanted.connect(self._window.network_desk.show_privacy)
+            tour.welcome.privacy_wanted.connect(self._shell.header.privacy_wanted)
             tour.computer.again_wanted.connect(lambda: self.probe.begin(again=True))
             choice.wanted.connect(self._get)
             choice.opened.connect(self._open)
-            choice.offline_wanted.connect(self._window.network_desk.open_setting)
-            choice.import_folder.connect(self._window.library.choose_folder)
-            choice.import_file.connect(self._window.library.choose_file)
+            choice.offline_wanted.connect(self._shell.header.offline_wanted)
+            choice.import_folder.connect(self._library.choose_folder)
+            choice.import_file.connect(self._library.choose_file)
             self.probe.changed.connect(self._tell)
             self._view_model.catalogue_changed.connect(self._tell)
         self._view_model.refresh_catalogue()
-        self._window.pages.setCurrentWidget(self.tour)
+        self._shell.pages.setCurrentWidget(self.tour)
         self.tour.show_step(step)
         self._tell()
         return self.tour
@@ -90,10 +95,10 @@ class OnboardingController(QObject):
 
     @Slot(int)
     def _page_changed(self, _: int) -> None:
-        seen = self.tour is not None and self._window.pages.currentWidget() is not self.tour
+        seen = self.tour is not None and self._shell.pages.currentWidget() is not self.tour
         if seen and not self._preferences.toured:
             self._preferences.toured = True
-            self._window.remembering.save()
+            self._state.save()
 
     @Slot(object)
     def _get(self, model: protocol.HubModel) -> None:
@@ -102,24 +107,24 @@ class OnboardingController(QObject):
 
     @Slot(str)
     def _open(self, name: str) -> None:
-        self._window.show_chat()
+        self._navigator.show_chat()
         if self._models.card is None or self._models.card.name != name:
-            self._window.desk.open_model(name)
+            self._shell.model_wanted.emit(name)
 
     @Slot(object)
     def _transfers_changed(self, _: object) -> None:
         """Who has begun to chat meanwhile is told when the model is there, and when it will not come."""
         t = next((t for t in self._view_model.transfers.values() if t.repo == self._wanted), None)
-        before, self._state = self._state, t.state if t is not None else ""
+        before, self._transfer_state = self._transfer_state, t.state if t is not None else ""
         ended = t is not None and t.state in (protocol.FINISHED, protocol.FAILED) and t.state != before
-        if t is None or not ended or self._window.pages.currentWidget() is self.tour:
+        if t is None or not ended or self._shell.pages.currentWidget() is self.tour:
             return
         if t.state == protocol.FINISHED:
             name = t.name
-            button = tr("Open it"), lambda: self._window.desk.open_model(name)
-            self._window.banners.show_banner("info", tr("{model} has arrived.", model=name), "", "", button)
+            button = tr("Open it"), lambda: self._shell.model_wanted.emit(name)
+            self._shell.banners.show_banner("info", tr("{model} has arrived.", model=name), "", "", button)
         else:
             again = t.id
             said = tr("{model} could not be fetched. {problem}", model=t.name, problem=t.problem)
             button = tr("Try again"), lambda: self._view_model.resume(again)
-            self._window.banners.show_banner("warning", said, t.action, "", button)
+            self._shell.banners.show_banner("warning", said, t.action, "", button)

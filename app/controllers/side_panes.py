@@ -59,7 +59,7 @@ class SidePanes(QObject):
             button.setChecked(shown)
             button.blockSignals(False)
 
-    def calm(self, calm: bool) -> None:
+    def set_calm(self, calm: bool) -> None:
         """Another page: whether it is one without answers, where live panels show only if they are asked for."""
         self._calm = calm
         self.fit()

@@ -12,13 +12,15 @@ from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon
 from app.backend import models
 from app.backend.models import Models
 from app.chat.conversation import Conversation
+from app.controllers.chat_navigator import ChatNavigator
 from app.i18n.translate import tr
 from app.library.view_model import LibraryViewModel
-from app.main_window import MainWindow
 from app.platform.notifications import Notifications, available
+from app.shell import Shell
 from app.storage.records import StoredMessage
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
+from app.widgets.dialogs import raise_window
 from app.widgets.text import percent
 from engine import protocol
 
@@ -35,11 +37,11 @@ class TrayController(QObject):
     """
 
     def __init__(
-        self, window: MainWindow, conversation: Conversation, known: Models, view_model: LibraryViewModel, theme: Theme,
-        clock: Callable[[], float] = time.monotonic,
+        self, shell: Shell, navigator: ChatNavigator, conversation: Conversation, known: Models,
+        view_model: LibraryViewModel, theme: Theme, clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        super().__init__(window)
-        self._window, self._conversation, self._theme = window, conversation, theme
+        super().__init__(shell)
+        self._shell, self._navigator, self._conversation, self._theme = shell, navigator, conversation, theme
         self._models, self._view_model = known, view_model
         self._clock = clock
         self._begun = 0.0
@@ -55,7 +57,7 @@ class TrayController(QObject):
             self._menu.addAction(tr("Show Underhill"), self._forward)
             self._menu.addAction(tr("New chat"), self._new_chat)
             self._menu.addSeparator()
-            self._menu.addAction(tr("Quit"), window.close)
+            self._menu.addAction(tr("Quit"), shell.close)
             self.tray.setContextMenu(self._menu)
             self.tray.activated.connect(self._activated)
             self.tray.messageClicked.connect(self._forward)
@@ -116,7 +118,7 @@ class TrayController(QObject):
         if self.tray is not None and QSystemTrayIcon.supportsMessages():
             self.tray.showMessage(title, words, icon("underhill", ""))
         else:
-            QApplication.alert(self._window)
+            QApplication.alert(self._shell)
 
     @Slot()
     def _tell(self) -> None:
@@ -159,9 +161,9 @@ class TrayController(QObject):
 
     @Slot()
     def _forward(self) -> None:
-        self._window.come_forward("")
+        raise_window(self._shell)
 
     @Slot()
     def _new_chat(self) -> None:
         self._forward()
-        self._window.new_chat()
+        self._navigator.new_chat()

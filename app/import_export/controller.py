@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QStandardPaths, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu
@@ -19,15 +18,12 @@ from app.i18n.problem import problem
 from app.i18n.translate import plural, tr, tr_noop
 from app.import_export import backup, export_chats, import_chats
 from app.platform.file_errors import file_error
+from app.shell import Shell
 from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat
 from app.storage.store import ChatStore
 from app.widgets.banner import Button
 from engine import protocol
-
-if TYPE_CHECKING:
-    from app.main_window import MainWindow
-
 
 _CHATS = tr_noop("Chats (*.json *.zip);;All files (*)")
 _DATABASE = tr_noop("Backup of chats (*.db);;All files (*)")
@@ -48,12 +44,20 @@ class TransferResult:
 class TransferController(QObject):
     """Asks for files, has the database thread do the work, and shows a banner with the result."""
 
-    def __init__(self, window: MainWindow, database: DatabaseThread, conversation: Conversation, folder: Path) -> None:
-        """folder: where the chats are; what a restore replaces is kept there."""
-        super().__init__(window)
-        self._window, self._database, self._conversation, self._folder = window, database, conversation, folder
+    def __init__(
+        self,
+        shell: Shell,
+        database: DatabaseThread,
+        conversation: Conversation,
+        folder: Path,
+        leave: Callable[[], object],
+    ) -> None:
+        """folder: where the chats are; what a restore replaces is kept there. leave: keeps what is typed."""
+        super().__init__(shell)
+        self._shell, self._database, self._conversation, self._folder = shell, database, conversation, folder
+        self._leave = leave
         self._told = ""
-        window.sidebar.exported.connect(self.export)
+        shell.sidebar.exported.connect(self.export)
 
     def fill_menu(self, menu: QMenu) -> None:
         """Add the entries to the menu beside 'New chat'."""
@@ -99,7 +103,7 @@ class TransferController(QObject):
     @Slot()
     def import_chats(self) -> None:
         """Import chats from a file, beside those there are."""
-        name, _ = QFileDialog.getOpenFileName(self._window, tr("Import chats"), str(_downloads()), tr(_CHATS))
+        name, _ = QFileDialog.getOpenFileName(self._shell, tr("Import chats"), str(_downloads()), tr(_CHATS))
         path = Path(name)
 
         def work(store: ChatStore) -> TransferResult:
@@ -135,9 +139,9 @@ class TransferController(QObject):
                 TransferResult("warning", tr("An answer is being written."), tr("Stop it, then restore the backup."))
             )
             return
-        name, _ = QFileDialog.getOpenFileName(self._window, tr("Restore a backup"), str(Path.home()), tr(_DATABASE))
+        name, _ = QFileDialog.getOpenFileName(self._shell, tr("Restore a backup"), str(Path.home()), tr(_DATABASE))
         if name:
-            self._window.leave()
+            self._leave()
 
         def work(store: ChatStore) -> TransferResult:
             kept = backup.restore(store, Path(name), self._folder)
@@ -150,7 +154,7 @@ class TransferController(QObject):
         self._do(Path(name) if name else None, work, self._conversation.new, self.restore)
 
     def _ask(self, title: str, name: str, pattern: str) -> Path | None:
-        chosen, _ = QFileDialog.getSaveFileName(self._window, title, str(Path.home() / name), pattern)
+        chosen, _ = QFileDialog.getSaveFileName(self._shell, title, str(Path.home() / name), pattern)
         return Path(chosen) if chosen else None
 
     def _do(
@@ -173,13 +177,13 @@ class TransferController(QObject):
         if again is not None:
             button = tr("Choose another…"), again
         elif outcome.folder is not None:
-            button = tr("Open the folder"), partial(self._window.show_outside, outcome.folder)
+            button = tr("Open the folder"), partial(self._shell.open_folder, outcome.folder)
         elif outcome.added:
-            button = tr("Undo"), partial(self._window.sidebar.deleted.emit, outcome.added)
-        self._window.banners.withdraw(self._told)  # of the one before
+            button = tr("Undo"), partial(self._shell.sidebar.deleted.emit, outcome.added)
+        self._shell.banners.withdraw(self._told)  # of the one before
         self._told = outcome.sentence
-        self._window.banners.show_banner(outcome.level, outcome.sentence, outcome.action, outcome.cause, button)
-        self._window.chats.refresh()
+        self._shell.banners.show_banner(outcome.level, outcome.sentence, outcome.action, outcome.cause, button)
+        self._conversation.chats_changed.emit()
 
 
 def _written(sentence: str, path: Path) -> TransferResult:

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 from app.i18n.translate import plural, sentences, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
+from app.library.recommendations import READING_SPEED, speed
 from app.library.view_model import LibraryViewModel
-from app.onboarding.recommendations import READING_SPEED, speed
 from app.widgets.builders import hbox, make_button, make_label
 from app.widgets.search_field import SearchField
 from engine import protocol

@@ -13,8 +13,8 @@ from app.i18n.translate import sentences, tr
 from app.library import model_text
 from app.library.downloads import tell_progress
 from app.library.entries import Action, LibraryEntry, import_buttons
+from app.library.recommendations import Recommendation, recommend, time_to_fetch
 from app.library.view_model import LibraryViewModel
-from app.onboarding.recommendations import Recommendation, recommend, time_to_fetch
 from app.onboarding.steps import TourStep
 from app.widgets.builders import hbox, make_button
 from app.widgets.layouts import empty

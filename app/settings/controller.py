@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject, Qt, Slot
 
 from app.backend.models import Models
+from app.backend.network import Network
 from app.chat.conversation import Conversation
-from app.controllers.failure_banner import show_failure
 from app.i18n.translate import sentences
 from app.settings.dialog import SettingsDialog
 from app.settings.pages import SharedSettingsPage
 from app.settings.preferences import Preferences
+from app.settings.window_state import WindowState
+from app.shell import Shell
 from app.theme.theme import Theme
 from app.widgets.dialogs import raise_window
 from engine import protocol
-
-if TYPE_CHECKING:
-    from app.main_window import MainWindow
 
 
 class SharedSettingsController(QObject):
@@ -104,16 +103,20 @@ class SettingsController(QObject):
 
     def __init__(
         self,
-        window: MainWindow,
+        shell: Shell,
         theme: Theme,
         known: Models,
         conversation: Conversation,
         remembered: Preferences,
+        state: WindowState,
+        network: Network,
         reload: Callable[[], None],
     ) -> None:
-        super().__init__(window)
-        self._window, self._theme, self._models = window, theme, known
+        """reload: opens the model again, with settings that hold from then on."""
+        super().__init__(shell)
+        self._shell, self._theme, self._models = shell, theme, known
         self._conversation, self._preferences, self._reload = conversation, remembered, reload
+        self._state, self._network = state, network
         self._dialog: SettingsDialog | None = None
         self._stale = False  # something takes effect when the model is loaded again
         self._page = 0  # that was open last
@@ -126,26 +129,23 @@ class SettingsController(QObject):
         if self._dialog is not None:
             raise_window(self._dialog)
             return self._dialog
-        dialog = SettingsDialog(self._preferences, self._theme, self._window)
+        dialog = SettingsDialog(self._preferences, self._theme, self._shell)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.engine_changed.connect(self._engine)
         dialog.sampling_changed.connect(self._sampling)
         dialog.look.theme_changed.connect(self._look)
         dialog.look.font_changed.connect(self._font)
         dialog.look.language_changed.connect(self._language)
-        dialog.look.restart_wanted.connect(self._window.restart_wanted)
+        dialog.look.restart_wanted.connect(self._shell.restart_wanted)
         dialog.all_reset.connect(self._reset)
         dialog.advanced_wanted.connect(self._advanced)
         dialog.reload_wanted.connect(self._reload)
         dialog.finished.connect(self._over)
-        self._dialog, self._shared = (
-            dialog,
-            SharedSettingsController(dialog.shared, self._models, self._window.network.take),
-        )
+        self._dialog, self._shared = dialog, SharedSettingsController(dialog.shared, self._models, self._network.take)
         self._models.changed.connect(self._tell)
-        self._window.live.took.connect(self._took)
+        self._shell.live.took.connect(self._took)
         self._tell()
-        last = self._window.live.history.last
+        last = self._shell.live.history.last
         if last is not None:
             self._took(last)
         dialog.need_reload(self._stale)
@@ -155,6 +155,11 @@ class SettingsController(QObject):
             dialog.restoreGeometry(self._place)
         dialog.show()
         return dialog
+
+    @Slot(str)
+    def open_at(self, name: str) -> None:
+        """Show the settings at the one of this name."""
+        self.open().show_setting(name)
 
     def close(self) -> None:
         """Close the dialog with the window."""
@@ -175,7 +180,7 @@ class SettingsController(QObject):
         self._dialog = None
         self._shared.end()
         self._models.changed.disconnect(self._tell)
-        self._window.live.took.disconnect(self._took)
+        self._shell.live.took.disconnect(self._took)
 
     @Slot()
     def _tell(self) -> None:
@@ -197,7 +202,7 @@ class SettingsController(QObject):
     def _engine(self, name: str, value: object, model: str) -> None:
         before = self._preferences.of(model, name)
         self._preferences.set(model, name, value)
-        self._window.remembering.save()
+        self._state.save()
         card = self._models.card
         if card is None or model not in ("", card.name):
             return
@@ -216,39 +221,39 @@ class SettingsController(QObject):
     def _refused(self, model: str, name: str, before: object, event: protocol.Failed) -> None:
         """Undo a change that the engine refused, and say why."""
         self._preferences.set(model, name, before)
-        self._window.remembering.save()
+        self._state.save()
         if self._dialog is not None:
             self._dialog.refuse(name, sentences(event.sentence, event.action))
         else:
-            show_failure(self._window, event)
+            self._shell.show_failure(event)
 
     @Slot(str, object)
     def _sampling(self, name: str, value: object) -> None:
         self._preferences.sampling[name] = value
         self._conversation.sampling = dict(self._preferences.sampling)
-        self._window.remembering.save()
+        self._state.save()
 
     @Slot(str)
     def _look(self, mode: str) -> None:
         self._preferences.theme = mode
         self._theme.set_mode(mode)
-        self._window.remembering.save()
+        self._state.save()
 
     @Slot(int)
     def _font(self, percent: int) -> None:
         self._preferences.font_percent = percent
         self._theme.set_percent(percent)
-        self._window.remembering.save()
+        self._state.save()
 
     @Slot(str)
     def _language(self, code: str) -> None:
         self._preferences.language = code
-        self._window.remembering.save()
+        self._state.save()
 
     @Slot(bool)
     def _advanced(self, wanted: bool) -> None:
         self._preferences.advanced = wanted
-        self._window.remembering.save()
+        self._state.save()
 
     @Slot()
     def _reset(self) -> None:
@@ -261,4 +266,4 @@ class SettingsController(QObject):
         p.sampling.clear()
         self._conversation.sampling = {}
         self._models.update({n: protocol.settings.ALL[n].default for n in live})
-        self._window.remembering.save()
+        self._state.save()

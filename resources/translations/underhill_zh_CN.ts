@@ -657,6 +657,11 @@
             <translation>输入下一条消息：此回答结束后发送</translation>
         </message>
         <message>
+            <location filename="../../app/controllers/chat_controller.py"></location>
+            <source>Shorten the message</source>
+            <translation>缩短这条消息</translation>
+        </message>
+        <message>
             <location filename="../../app/controllers/chat_navigator.py"></location>
             <source>The chat that this was about is deleted.</source>
             <translation>与此有关的对话已被删除。</translation>
@@ -750,53 +755,6 @@
             <translation>附件：{names}</translation>
         </message>
         <message>
-            <location filename="../../app/controllers/downloads_controller.py"></location>
-            <source>{done} of {total}</source>
-            <translation>{done} / {total}</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/controllers/downloads_controller.py"></location>
-            <source>%n models are only partly here.</source>
-            <translation>
-                <numerusform>有 %n 个模型尚未下载完。</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/downloads_controller.py"></location>
-            <source>{model} is only partly here: {so_far}.</source>
-            <translation>{model} 尚未下载完：{so_far}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/downloads_controller.py"></location>
-            <source>The download was paused, or halted when Underhill was closed.</source>
-            <translation>下载已暂停，或在关闭 Underhill 时中止。</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/downloads_controller.py"></location>
-            <source>Go on</source>
-            <translation>继续</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/downloads_controller.py"></location>
-            <source>Downloads</source>
-            <translation>下载</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/failure_banner.py"></location>
-            <source>Start the engine again</source>
-            <translation>重新启动引擎</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/failure_banner.py"></location>
-            <source>Manage models</source>
-            <translation>管理模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/failure_banner.py"></location>
-            <source>Open the settings</source>
-            <translation>打开设置</translation>
-        </message>
-        <message>
             <location filename="../../app/controllers/library_controller.py"></location>
             <source>The folder of the model</source>
             <translation>模型所在的文件夹</translation>
@@ -830,6 +788,38 @@
             <location filename="../../app/controllers/library_controller.py"></location>
             <source>{name} is in the trash.</source>
             <translation>{name} 已移到回收站。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>{done} of {total}</source>
+            <translation>{done} / {total}</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>%n models are only partly here.</source>
+            <translation>
+                <numerusform>有 %n 个模型尚未下载完。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>{model} is only partly here: {so_far}.</source>
+            <translation>{model} 尚未下载完：{so_far}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>The download was paused, or halted when Underhill was closed.</source>
+            <translation>下载已暂停，或在关闭 Underhill 时中止。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>Go on</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>Downloads</source>
+            <translation>下载</translation>
         </message>
         <message>
             <location filename="../../app/controllers/message_editing.py"></location>
@@ -920,6 +910,11 @@
         </message>
         <message>
             <location filename="../../app/controllers/storage_controller.py"></location>
+            <source>Manage models</source>
+            <translation>管理模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/storage_controller.py"></location>
             <source>Your chats are saved again.</source>
             <translation>对话已恢复保存。</translation>
         </message>
@@ -947,16 +942,6 @@
             <location filename="../../app/controllers/tray.py"></location>
             <source>answering</source>
             <translation>正在回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/window_state.py"></location>
-            <source>Your settings cannot be saved.</source>
-            <translation>无法保存你的设置。</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/window_state.py"></location>
-            <source>They hold until you close Underhill.</source>
-            <translation>这些设置在关闭 Underhill 之前有效。</translation>
         </message>
         <message>
             <location filename="../../app/dialogs/about.py"></location>
@@ -1420,6 +1405,11 @@
             <location filename="../../app/library/discover.py"></location>
             <source>Show more</source>
             <translation>显示更多</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Open the settings</source>
+            <translation>打开设置</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
@@ -1902,6 +1892,46 @@
             <translation>下载（{count}）</translation>
         </message>
         <message>
+            <location filename="../../app/library/recommendations.py"></location>
+            <source>Recommended: the quickest of those that run well here.</source>
+            <translation>推荐：在这台电脑上运行良好的模型中最快的一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/recommendations.py"></location>
+            <source>Recommended: the largest that answers here as fast as one reads.</source>
+            <translation>推荐：在这台电脑上回答速度跟得上阅读的模型中最大的一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/recommendations.py"></location>
+            <source>Smaller and quicker.</source>
+            <translation>更小、更快。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/recommendations.py"></location>
+            <source>Larger, and slower.</source>
+            <translation>更大，但更慢。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/recommendations.py"></location>
+            <source>None of the {known} models that Underhill recommends runs well here; the built-in one does.</source>
+            <translation>Underhill 推荐的 {known} 个模型都不适合这台电脑；内置模型可以正常运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/recommendations.py"></location>
+            <source>{fit} of the {known} models that Underhill recommends run well here.</source>
+            <translation>Underhill 推荐的 {known} 个模型中，有 {fit} 个能在这台电脑上良好运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/recommendations.py"></location>
+            <source>about {minutes} min at 50 Mbit/s</source>
+            <translation>以 50 Mbit/s 约需 {minutes} 分钟</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/recommendations.py"></location>
+            <source>about {hours:.1f} h at 50 Mbit/s</source>
+            <translation>以 50 Mbit/s 约需 {hours:.1f} 小时</translation>
+        </message>
+        <message>
             <location filename="../../app/library/smaller_dialog.py"></location>
             <source>0.5 %</source>
             <translation>0.5%</translation>
@@ -2056,11 +2086,6 @@
             <source>What is known of it is kept in {file}.</source>
             <translation>已知的情况保存在 {file} 中。</translation>
         </message>
-        <message>
-            <location filename="../../app/main_window.py"></location>
-            <source>Shorten the message</source>
-            <translation>缩短这条消息</translation>
-        </message>
         <message numerus="yes">
             <location filename="../../app/onboarding/computer_facts.py"></location>
             <source>{name} with %n cores.</source>
@@ -2172,46 +2197,6 @@
             <location filename="../../app/onboarding/model_step.py"></location>
             <source>it is here already</source>
             <translation>已在本机</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/recommendations.py"></location>
-            <source>Recommended: the quickest of those that run well here.</source>
-            <translation>推荐：在这台电脑上运行良好的模型中最快的一个。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/recommendations.py"></location>
-            <source>Recommended: the largest that answers here as fast as one reads.</source>
-            <translation>推荐：在这台电脑上回答速度跟得上阅读的模型中最大的一个。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/recommendations.py"></location>
-            <source>Smaller and quicker.</source>
-            <translation>更小、更快。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/recommendations.py"></location>
-            <source>Larger, and slower.</source>
-            <translation>更大，但更慢。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/recommendations.py"></location>
-            <source>None of the {known} models that Underhill recommends runs well here; the built-in one does.</source>
-            <translation>Underhill 推荐的 {known} 个模型都不适合这台电脑；内置模型可以正常运行。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/recommendations.py"></location>
-            <source>{fit} of the {known} models that Underhill recommends run well here.</source>
-            <translation>Underhill 推荐的 {known} 个模型中，有 {fit} 个能在这台电脑上良好运行。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/recommendations.py"></location>
-            <source>about {minutes} min at 50 Mbit/s</source>
-            <translation>以 50 Mbit/s 约需 {minutes} 分钟</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/recommendations.py"></location>
-            <source>about {hours:.1f} h at 50 Mbit/s</source>
-            <translation>以 50 Mbit/s 约需 {hours:.1f} 小时</translation>
         </message>
         <message>
             <location filename="../../app/onboarding/steps.py"></location>
@@ -2850,6 +2835,21 @@
             <location filename="../../app/settings/style_dialog.py"></location>
             <source>Chats that use it stay as they are.</source>
             <translation>使用它的对话保持不变。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/window_state.py"></location>
+            <source>Your settings cannot be saved.</source>
+            <translation>无法保存你的设置。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/window_state.py"></location>
+            <source>They hold until you close Underhill.</source>
+            <translation>这些设置在关闭 Underhill 之前有效。</translation>
+        </message>
+        <message>
+            <location filename="../../app/shell.py"></location>
+            <source>Start the engine again</source>
+            <translation>重新启动引擎</translation>
         </message>
         <message>
             <location filename="../../app/sidebar/chat_model.py"></location>

@@ -105,11 +105,11 @@ class Person:
         self._answered()
 
     def _again(self) -> None:
-        self._window.rewriting.again_last()
+        self._window.editing.again_last()
         self._answered()
 
     def _edit(self) -> None:
-        self._window.rewriting.edit_last()
+        self._window.editing.edit_last()
         self._window.composer.edit.appendPlainText("I mean the other one.")
         self._window.composer._send()
         self._answered()
@@ -120,7 +120,7 @@ class Person:
         self._window.transcript.toggle_details(self._conversation.messages[-1].id)
 
     def _stop(self) -> None:
-        self._window.rewriting.again_last()
+        self._window.editing.again_last()
         self.until(lambda: len(self._window.transcript.items[-1].message.content) > 200)
         self._conversation.stop()
         self._answered()
@@ -145,7 +145,7 @@ class Person:
         window.live.show_meaning(list(MEANINGS)[number % len(MEANINGS)])
         if number % 3 == 0:
             self._underhill.theme.set_mode(("light", "dark")[number % 2])
-            window.desk.open_settings()
+            window.settings.open()
         elif number % 3 == 1:
             window.library.show()
             window.show_shortcuts()
@@ -162,7 +162,7 @@ class Person:
         for _ in range(5):
             self._process()
         self._close_dialogs()
-        window.show_chat()
+        window.navigator.show_chat()
         window.header.live.setChecked(True)
 
     def _close_dialogs(self) -> None:
@@ -178,7 +178,7 @@ class Person:
         self._window.toast.end()
         self._underhill.theme.set_mode("light")
         self._window.resize(1280, 820)
-        self._window.new_chat()
+        self._window.navigator.new_chat()
         end = time.monotonic() + SETTLES
         while time.monotonic() < end:
             self._process()

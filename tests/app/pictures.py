@@ -97,7 +97,7 @@ class Studio:
     def ask(self, question: str, answer: str, rate: float = 0.0) -> None:
         """Begin a chat, and wait for the whole answer."""
         self.engine.script, self.engine.rate = lambda messages: answer, rate
-        self.underhill.window.new_chat()
+        self.underhill.window.navigator.new_chat()
         self.underhill.conversation.send(question)
         self.wait(lambda: self.underhill.conversation.working, 0.0)
         self.wait(lambda: not self.underhill.conversation.working)
@@ -114,11 +114,11 @@ def _first_run(studio: Studio) -> None:
     from tests.app.fake_engine import scripted
 
     underhill = studio.open(scripted(probe_seconds=0.4), new=True)
-    tour = underhill.first_run.begin()
+    tour = underhill.onboarding.begin()
     studio.wait()
     studio.take("first-run-welcome")
     tour.show_step(1)
-    studio.wait(lambda: underhill.first_run.probe.computer is not None)
+    studio.wait(lambda: underhill.onboarding.probe.computer is not None)
     studio.take("first-run-computer")
     tour.show_step(2)
     studio.wait()
@@ -149,7 +149,7 @@ def _chats(studio: Studio) -> None:
     studio.engine.thinking_seconds = 0.0
     window.header.live.setChecked(True)
     studio.engine.script, studio.engine.rate = lambda messages: LONG_ANSWER, 40.0
-    window.new_chat()
+    window.navigator.new_chat()
     underhill.conversation.send(QUESTION)
     studio.wait(least=6.5)
     studio.take("streaming")
@@ -191,8 +191,8 @@ def _chats(studio: Studio) -> None:
     studio.wait(lambda: smaller.offer is not None)
     studio.take("make-smaller", smaller)
     smaller.reject()
-    window.show_chat()
-    settings = window.desk.open_settings()
+    window.navigator.show_chat()
+    settings = window.settings.open()
     settings.show_page(2)
     studio.wait()
     studio.take("settings", settings)

@@ -72,13 +72,13 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     yield "figures of an answer", window
     window.transcript.toggle_details(underhill.conversation.messages[-1].id)
     window.banners.banners[0].dismiss()
-    window.finding.open()
+    window.find_controller.open()
     window.find_bar.edit.setText("hello")
-    window.rewriting.edit_last()
+    window.editing.edit_last()
     qtbot.waitUntil(lambda: bool(window.find_bar.count.text()))
     yield "finding in a chat, and editing a question", window
-    window.finding.close()
-    window.rewriting.leave_off()
+    window.find_controller.close()
+    window.editing.leave_off()
     hub = engine_of(underhill).hub
     hub.deleted = (protocol.DeletedModel("old-model", FOLDER.path, GB, 0.0, 1e9),)
     library = window.library.show()
@@ -98,20 +98,20 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
         library.show_section(number)
         settle(qtbot, window)
         yield f"library: {name}", window
-    tour = underhill.first_run.begin()
+    tour = underhill.onboarding.begin()
     for step in range(3):
         tour.show_step(step)
-        qtbot.waitUntil(lambda step=step: step == 0 or underhill.first_run.probe.computer is not None)
+        qtbot.waitUntil(lambda step=step: step == 0 or underhill.onboarding.probe.computer is not None)
         settle(qtbot, window)
         yield f"tour: step {step + 1}", window
-    window.show_chat()
+    window.navigator.show_chat()
 
 
 def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog]]:
     """Every dialog, after `pages`."""
     window = underhill.window
-    window._preferences.set(_CUT.name, "dial", "exact")
-    settings = window.desk.open_settings()
+    window.preferences.set(_CUT.name, "dial", "exact")
+    settings = window.settings.open()
     for advanced in (False, True):
         settings.advanced.setChecked(advanced)
         for number, page in enumerate(settings.pages):
@@ -127,7 +127,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
     yield "settings of one model", settings
     settings.reject()
     for name, sheet in (("shortcuts", window.show_shortcuts()), ("about", window.show_about()),
-                        ("privacy", window.network_desk.show_privacy())):  # fmt: skip
+                        ("privacy", window.network_controller.show_privacy())):  # fmt: skip
         yield name, sheet
         sheet.reject()
     window.chats.open_style()
@@ -164,7 +164,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
     yield "a second start", hangs
     hangs.reject()
     hangs.deleteLater()
-    window.show_chat()
+    window.navigator.show_chat()
     assert underhill.conversation.chat is not None
     window.sidebar.deleted.emit((underhill.conversation.chat,))
     window.chats._open_trash()

@@ -181,7 +181,7 @@ def test_a_message_that_is_too_long_can_be_shortened(qtbot: QtBot, launch: Launc
     buttons = {b.text(): b for b in window.banners.banners[0].findChildren(QPushButton)}
     assert list(buttons) == ["Shorten the message", "Open the settings"]
     buttons["Shorten the message"].click()
-    assert window.rewriting.editing
+    assert window.editing.editing
     assert window.composer.text() == "many words, and more"
 
 
@@ -241,22 +241,22 @@ def test_what_is_attached_to_a_draft_stays_with_its_chat(qtbot: QtBot, launch: L
     chat = underhill.conversation.chat
     assert chat is not None
     composer.set_attachments([Attachment("map.txt", "north")])
-    window.new_chat()
+    window.navigator.new_chat()
     assert composer.attachments == ()
     composer.set_attachments([Attachment("new.txt", "south")])
-    window.leave()
+    window.navigator.leave()
     underhill.conversation.open(chat)
     qtbot.waitUntil(lambda: composer.attachments == (Attachment("map.txt", "north"),))
     underhill.window.transcript.again.emit(underhill.conversation.messages[1].id)  # another branch of the same chat
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert [a.name for a in composer.attachments] == ["map.txt"]
-    window.new_chat()
+    window.navigator.new_chat()
     assert [a.name for a in composer.attachments] == ["new.txt"]
     close(underhill)
     again = launch()
     qtbot.waitUntil(lambda: [a.name for a in again.window.composer.attachments] == ["new.txt"])
     ask(qtbot, again, "with it")
-    again.window.new_chat()
+    again.window.navigator.new_chat()
     assert again.window.composer.attachments == ()
     again.conversation.open(chat)
     qtbot.waitUntil(lambda: [a.name for a in again.window.composer.attachments] == ["map.txt"])
@@ -278,7 +278,7 @@ def test_the_meter_counts_chat_and_draft_and_warns(qtbot: QtBot, launch: Launch)
     qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  10 % of context")
     assert meter.property("level") == "fine"
     for _ in range(2):  # counted once more, as when something else has changed
-        with qtbot.waitSignal(underhill.counting.told) as again:
+        with qtbot.waitSignal(underhill.token_counter.told) as again:
             underhill.models.changed.emit()
         assert again.args == [0, 100, 1000]
     composer.edit.setPlainText("x" * 3200)
@@ -302,11 +302,11 @@ def test_an_edited_message_is_counted_once(qtbot: QtBot, launch: Launch) -> None
     ask(qtbot, underhill, "x" * 400)
     ask(qtbot, underhill, "y" * 80)
     first = underhill.conversation.messages[1].stats["prompt_tokens"] + 1
-    window.rewriting.edit_last()
+    window.editing.edit_last()
     qtbot.waitUntil(lambda: f"take {first + 20:,} of the 1,000" in meter.toolTip())
     window.transcript.edit.emit(underhill.conversation.messages[0].id)
     qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  10 % of context")
-    window.rewriting.leave_off()
+    window.editing.leave_off()
     both = underhill.conversation.messages[3].stats["prompt_tokens"] + 1
     qtbot.waitUntil(lambda: f"take {both:,} of the 1,000" in meter.toolTip())
 
@@ -360,7 +360,7 @@ def test_a_file_read_too_late_comes_into_no_other_chat(
     there = threading.Event()
     monkeypatch.setattr(controller, "read", lambda path: there.wait(20) and read(path))
     underhill.attachments.take_files([tmp_path / "long.txt"])
-    underhill.window.new_chat()
+    underhill.window.navigator.new_chat()
     there.set()
     banners = underhill.window.banners
     qtbot.waitUntil(lambda: bool(banners.banners))

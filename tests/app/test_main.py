@@ -54,7 +54,7 @@ class Short(app.application.Application):
         super().open()
         QTimer.singleShot(200, self.window.close if len(seen) > 1 else self.choose)
     def choose(self):
-        look = self.window.desk.open_settings().look
+        look = self.window.settings.open().look
         look.language.setCurrentIndex(look.language.findData("zh_CN"))
         look.restart_wanted.emit()
 

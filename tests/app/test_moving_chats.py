@@ -64,7 +64,7 @@ def talked(qtbot: QtBot, launch: Launch) -> Callable[[], Application]:
     def make() -> Application:
         underhill = launch()
         for text in ("one", "two", "three"):
-            underhill.window.new_chat()
+            underhill.window.navigator.new_chat()
             ask(qtbot, underhill, text)
         underhill.window.chats._change(lambda store: folders.make(store, "Letters"))
         qtbot.waitUntil(lambda: len(underhill.window.sidebar.model.rows) == 5)
@@ -85,7 +85,7 @@ def test_dragged_into_a_folder_and_out_of_it(qtbot: QtBot, talked: Callable[[], 
     qtbot.waitUntil(lambda: inside(sidebar) == ["one", "three", "two"])
     assert drop(sidebar, chats(sidebar)[:1], -1) == -1
     qtbot.waitUntil(lambda: len(inside(sidebar)) == 2)
-    window._undo()
+    window.toast.undo()
     qtbot.waitUntil(lambda: len(inside(sidebar)) == 3)
 
 
@@ -102,7 +102,7 @@ def test_a_folder_that_became_one_with_another_is_given_back(qtbot: QtBot, talke
     sidebar.folder_renamed.emit(letters.id, "Work")
     qtbot.waitUntil(lambda: held(sidebar) == {"Work": 2})
     assert "“Work” already: the two are one now" in window.toast.accessibleName()
-    window._undo()
+    window.toast.undo()
     qtbot.waitUntil(lambda: held(sidebar) == {"Letters": 2, "Work": 0})
 
 
@@ -130,7 +130,7 @@ def test_by_keys(qtbot: QtBot, talked: Callable[[], Application], monkeypatch: p
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("Work", True))
     sidebar.moved.emit(tuple(chats(sidebar)), "")
     qtbot.waitUntil(lambda: len(sidebar.folders) == 2 and len(inside(sidebar)) == 3)
-    window._undo()  # the folder that was made for it goes, too
+    window.toast.undo()  # the folder that was made for it goes, too
     qtbot.waitUntil(lambda: len(sidebar.folders) == 1 and inside(sidebar) == ["three", "two"])
 
 
@@ -141,7 +141,7 @@ def test_several_are_deleted_and_come_back_together(qtbot: QtBot, talked: Callab
     view.selectAll()
     qtbot.keyClick(view, Qt.Key.Key_Delete)
     qtbot.waitUntil(lambda: not chats(window.sidebar) and underhill.conversation.chat is None)
-    window._undo()
+    window.toast.undo()
     qtbot.waitUntil(lambda: len(chats(window.sidebar)) == 3 and underhill.conversation.chat is not None)
 
 
@@ -198,7 +198,7 @@ def test_a_folder_that_was_clicked_has_the_keys(qtbot: QtBot, talked: Callable[[
     qtbot.keyClick(view, Qt.Key.Key_Delete)  # once too often
     assert sorted(chat.title for chat in chats(sidebar)) == ["one", "three", "two"]
     assert contents(underhill)[0] == "three"
-    underhill.window._undo()
+    underhill.window.toast.undo()
     qtbot.waitUntil(lambda: len(sidebar.folders) == 1 and len(chats(sidebar)) == 2)  # closed, as it was
     sidebar.activate(sidebar.model.index(0))
     qtbot.waitUntil(lambda: inside(sidebar) == ["two"])

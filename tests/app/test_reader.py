@@ -59,7 +59,7 @@ def test_a_click_on_what_is_attached_opens_it(qtbot: QtBot, underhill: Applicati
     assert reader.windowTitle() == "notes.txt"
     assert reader.text.toPlainText() == FILES[0].text
     assert reader.text.accessibleName() == "Text of notes.txt"
-    assert not window.rewriting.editing
+    assert not window.editing.editing
     count = len(with_attachments("", FILES[:1])) // 4  # as it is sent, and as the engine of these tests counts
     qtbot.waitUntil(lambda: reader.facts.text() == f"{len(FILES[0].text.encode())} B  ·  {count} tokens")
     reader.names.setCurrentIndex(1)

@@ -57,7 +57,7 @@ def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, under
     conversation.send("Hello!")
     qtbot.waitUntil(lambda: not conversation.working)
     qtbot.waitUntil(lambda: window.live.history.maps is not None)  # a heatmap of nothing cannot be clicked
-    dialog = window.desk.open_settings()
+    dialog = window.settings.open()
     told: list[protocol.Telemetry] = []
     known = underhill.link.telemetry.connect(told.append)
     conversation.sampling = {"temperature": 1.5, "max_tokens": 900, "seed": 3}

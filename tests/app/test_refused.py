@@ -71,7 +71,7 @@ def test_what_waits_in_a_chat_that_does_not_come_to_be_comes_back_too(
     for text in ("one", "two", "three"):
         type_in(qtbot, underhill, text)
     if gone:
-        underhill.window.new_chat()
+        underhill.window.navigator.new_chat()
         qtbot.keyClicks(underhill.window.composer.edit, "four")
     tried.set()
     qtbot.waitUntil(lambda: not underhill.conversation.working)
@@ -124,7 +124,7 @@ def test_a_message_that_waited_in_another_chat_goes_on_waiting_there(
         type_in(qtbot, underhill, text)
     assert underhill.conversation.chat is not None
     chat = underhill.conversation.chat.id
-    underhill.window.new_chat()
+    underhill.window.navigator.new_chat()
 
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -153,9 +153,7 @@ def test_what_is_sent_is_on_the_disk_before_the_draft_is_not(
     composer.set_attachments((NOTES,))
     qtbot.keyClicks(composer.edit, "do not lose me")
     composer.save_draft()
-    qtbot.waitUntil(
-        lambda: not underhill.conversation.unsent.unsaved and not underhill.window.remembering.unsaved_draft
-    )
+    qtbot.waitUntil(lambda: not underhill.conversation.unsent.unsaved and not underhill.window.state.unsaved_draft)
     write, seen = branches.write, []
 
     def looked_at(store: ChatStore, *what: Any, **more: Any) -> None:

@@ -96,7 +96,7 @@ def test_a_model_that_is_gone_can_be_tried_again_or_another_chosen(
     banner(qtbot, underhill, "is not there now").act_otherwise()
     assert underhill.window.pages.currentWidget() is underhill.window.library.page
     engine_of(underhill).fail[protocol.LoadModel] = gone
-    underhill.window.desk.reload()
+    underhill.window.model_controller.reload()
     banner(qtbot, underhill, "is not there now").act()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
 
@@ -149,10 +149,10 @@ def test_settings_that_could_not_be_saved_are_tried_again(
 ) -> None:
     underhill = launch()
     monkeypatch.setattr(preferences, "save", full)
-    underhill.window.remembering.save()
+    underhill.window.state.save()
     unsaved = banner(qtbot, underhill, "settings cannot be saved")
     unsaved.act()
     banner(qtbot, underhill, "settings cannot be saved")  # the disk is still full
     monkeypatch.undo()
-    underhill.window.disk_desk._worked()  # as when chats found room again
+    underhill.window.storage_controller._worked()  # as when chats found room again
     qtbot.waitUntil(lambda: not underhill.window.banners.banners)

@@ -99,7 +99,7 @@ def test_the_cross_is_there_for_words_and_takes_them_away(qtbot: QtBot, field: S
 def test_every_search_of_the_window_is_one(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     window = underhill.window
-    settings = window.desk.open_settings()
+    settings = window.settings.open()
     library = window.library.show()
     found = {field.accessibleName() for root in (window, settings) for field in root.findChildren(SearchField)}
     assert found == {"Search all messages", "Search settings", "Search the hub for models"}

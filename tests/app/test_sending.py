@@ -95,7 +95,7 @@ def test_what_waits_goes_on_in_a_chat_that_is_not_open(qtbot: QtBot, launch: Lau
     engine_of(underhill).ends.clear()
     begin(qtbot, underhill, "one")
     type_in(qtbot, underhill, "two")
-    underhill.window.new_chat()
+    underhill.window.navigator.new_chat()
     assert underhill.window.composer.waiting.chips == ()
     engine_of(underhill).ends.set()
     qtbot.waitUntil(lambda: not underhill.conversation.working)
@@ -175,7 +175,7 @@ def test_an_answer_cannot_go_on_while_another_follows_it(qtbot: QtBot, launch: L
 def test_having_an_answer_go_on_that_was_not_cut_says_why_it_does_not(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     ask(qtbot, underhill, "one")
-    underhill.window.rewriting.go_on_last()
+    underhill.window.editing.go_on_last()
     assert not underhill.conversation.working
     assert underhill.window.toast.accessibleName().startswith("The last answer was not cut")
 
@@ -229,5 +229,5 @@ def test_what_is_typed_in_a_new_chat_is_there_after_a_restart(qtbot: QtBot, laun
     again = launch()
     assert again.window.composer.text() == "half a thought"
     ask(qtbot, again, "whole")
-    again.window.new_chat()
+    again.window.navigator.new_chat()
     assert again.window.composer.text() == ""

@@ -62,7 +62,7 @@ def test_the_pages_of_the_settings_have_room_for_their_names(
     qtbot: QtBot, launch: Launch, tmp_path: Path, language: str
 ) -> None:
     large(tmp_path, 150, language)
-    dialog = launch().window.desk.open_settings()
+    dialog = launch().window.settings.open()
     settle(qtbot, dialog)
     pages = dialog.findChild(QListWidget, "pages")
     assert isinstance(pages, QListWidget)

@@ -73,7 +73,7 @@ def test_a_change_leaves_nothing_of_the_old_size(qtbot: QtBot, launch: Launch, t
     window.resize(1500, 900)
     for words in ("One", "Two", "Three"):
         ask(qtbot, underhill, words)
-    settings = window.desk.open_settings()
+    settings = window.settings.open()
     filled(qtbot, underhill, settings)
     settle(qtbot, window)
     settings.look.font_size.setCurrentIndex(settings.look.font_size.findData(150))
@@ -87,8 +87,8 @@ def test_a_change_leaves_nothing_of_the_old_size(qtbot: QtBot, launch: Launch, t
     again = launch(script=lambda messages: LONG_ANSWER + FORMULA)
     again.window.resize(1500, 900)
     qtbot.waitUntil(lambda: len(again.window.transcript.items) == 6)
-    assert again.window._preferences.font_percent == 150
-    settings = again.window.desk.open_settings()
+    assert again.window.preferences.font_percent == 150
+    settings = again.window.settings.open()
     filled(qtbot, again, settings)
     settle(qtbot, again.window)
     settle(qtbot, settings)

@@ -44,7 +44,7 @@ def test_a_word_that_comes_after_a_while_is_shown_as_it_comes(
     qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running_answers, "SHOW_INTERVAL", 0)
-    monkeypatch.setattr(running_answers, "TICK", 60_000)  # nothing but the words has it shown
+    monkeypatch.setattr(running_answers, "STATUS_INTERVAL", 60_000)  # nothing but the words has it shown
     underhill = launch(rate=50.0, script=lambda messages: SENTENCE * 500)
     shown: list[str] = []
     underhill.conversation.grew.connect(lambda _, text, status: shown.append(text))

@@ -151,7 +151,7 @@ def test_chats_are_switched_while_an_answer_comes(qtbot: QtBot, launch: Launch) 
     qtbot.waitUntil(lambda: len(contents(underhill)[-1]) > 10)
     first = underhill.conversation.chat
     assert first is not None
-    underhill.window.new_chat()
+    underhill.window.navigator.new_chat()
     assert contents(underhill) == []
     assert not underhill.conversation.busy
     underhill.conversation.open(first)
@@ -167,7 +167,7 @@ def test_drafts_stay_with_their_chat(qtbot: QtBot, launch: Launch) -> None:
     chat = underhill.conversation.chat
     assert chat is not None
     qtbot.keyClicks(underhill.window.composer.edit, "half a thought")
-    underhill.window.new_chat()
+    underhill.window.navigator.new_chat()
     assert underhill.window.composer.text() == ""
     qtbot.waitUntil(lambda: underhill.window.sidebar.model.rowCount() == 2)
     underhill.window.sidebar.opened.emit(underhill.window.sidebar.model.rows[1])
@@ -317,7 +317,7 @@ def test_that_a_model_was_imported_is_said_until_it_is_open(qtbot: QtBot, launch
     banners = underhill.window.banners
     underhill.models.import_folder("/somewhere/olmoe", "olmoe", 4)
     qtbot.waitUntil(lambda: any("imported" in b.sentence for b in banners.banners))
-    underhill.window.desk.open_model(LARGE.name)  # as the menu does
+    underhill.window.model_controller.open_model(LARGE.name)  # as the menu does
     qtbot.waitUntil(lambda: not banners.banners)
 
 
@@ -356,7 +356,7 @@ def test_shortcuts(qtbot: QtBot, launch: Launch) -> None:
 
 def test_everything_that_can_be_pressed_has_a_name(launch: Launch) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     nameless = [
         w
         for top in (underhill.window, dialog)

@@ -203,7 +203,7 @@ def measure(folder: Path, count: int, sampling: dict[str, float], same: bool) ->
     underhill = Application(application, lived_in(folder / "window"), start)
     (engine,) = engines
     window, talk = underhill.window, underhill.conversation
-    window._preferences.engine = dict(CHOSEN)
+    window.preferences.engine = dict(CHOSEN)
     window.resize(1280, 900)
     underhill.open()
     over = QTimer(singleShot=True, interval=round(1000 * TURN))
@@ -292,7 +292,9 @@ def measure(folder: Path, count: int, sampling: dict[str, float], same: bool) ->
         raise SystemExit(f"No seed makes an answer of {sampling['max_tokens']} tokens.")
     for _ in range(WARM):
         length(seed)
-    underhill.link.telemetry.disconnect(underhill.pacemaker.take)  # it would see a window that works half of the time
+    underhill.link.telemetry.disconnect(
+        underhill.frame_throttle.take
+    )  # it would see a window that works half of the time
     found = [pair() for _ in range(count)]
     window.close()
     underhill.close()

@@ -182,7 +182,7 @@ def measure(folder: Path, options: argparse.Namespace) -> dict[str, float]:
     script = scripted(rate=options.scripted, script=lambda messages: PROSE * 400)
     underhill = Application(application, lived_in(folder / "window"), script if options.scripted else apart)
     talk, window = underhill.conversation, underhill.window
-    window._preferences.engine = dict(CHOSEN)
+    window.preferences.engine = dict(CHOSEN)
     window.resize(1280, 900)
     underhill.open()
     while underhill.models.state != "ready":

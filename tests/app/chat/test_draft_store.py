@@ -34,7 +34,7 @@ def two_chats(qtbot: QtBot, underhill: Application) -> list[int]:
     """Their ids, the open one last."""
     ids = []
     for words in ("one", "two"):
-        underhill.window.new_chat()
+        underhill.window.navigator.new_chat()
         ask(qtbot, underhill, words)
         assert underhill.conversation.chat is not None
         ids.append(underhill.conversation.chat.id)
@@ -44,7 +44,7 @@ def two_chats(qtbot: QtBot, underhill: Application) -> list[int]:
 def go_to(qtbot: QtBot, underhill: Application, chat_id: int) -> None:
     window = underhill.window
     qtbot.waitUntil(lambda: any(getattr(row, "id", 0) == chat_id for row in window.sidebar.model.rows))
-    window.show_opened(next(row for row in window.sidebar.model.rows if getattr(row, "id", 0) == chat_id))
+    window.navigator.open_chat(next(row for row in window.sidebar.model.rows if getattr(row, "id", 0) == chat_id))
     qtbot.waitUntil(lambda: underhill.conversation.chat is not None and underhill.conversation.chat.id == chat_id)
 
 
@@ -105,7 +105,7 @@ def test_an_answer_in_words_of_ones_own_comes_back_from_a_full_disk(
     underhill = launch()
     window = underhill.window
     ask(qtbot, underhill, "one")
-    window.rewriting.edit(underhill.conversation.messages[-1].id)
+    window.editing.edit(underhill.conversation.messages[-1].id)
     window.composer.set_text("A better answer")
     monkeypatch.setattr(ChatStore, "add", full)
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)

@@ -93,7 +93,7 @@ def test_search_goes_to_the_message_on_its_branch(qtbot: QtBot, launch: Launch) 
     first = underhill.conversation.messages[1].id
     button(underhill.window.transcript, "Answer again").click()
     qtbot.waitUntil(lambda: contents(underhill) == ["q", "about foxes"] and not underhill.conversation.working)
-    underhill.window.new_chat()
+    underhill.window.navigator.new_chat()
     ask(qtbot, underhill, "other")
     window = underhill.window
     qtbot.keyClicks(window.sidebar.search, "BADG")
@@ -142,7 +142,7 @@ def test_where_one_had_read_to_is_kept(qtbot: QtBot, launch: Launch) -> None:
     transcript.verticalScrollBar().setValue(700)
     place = transcript.place()
     assert place is not None
-    underhill.window.new_chat()
+    underhill.window.navigator.new_chat()
     close(underhill)
     again = launch()
     qtbot.waitUntil(lambda: again.window.sidebar.model.rowCount() == 2)
@@ -154,7 +154,7 @@ def test_where_one_had_read_to_is_kept(qtbot: QtBot, launch: Launch) -> None:
 def test_rename_and_search(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     for text in ("apples", "pears"):
-        underhill.window.new_chat()
+        underhill.window.navigator.new_chat()
         ask(qtbot, underhill, text)
     model = underhill.window.sidebar.model
     qtbot.waitUntil(lambda: model.rowCount() == 3)
@@ -168,7 +168,7 @@ def test_ctrl_tab_goes_down_the_list_and_round(qtbot: QtBot, launch: Launch) -> 
     underhill = launch()
     window = underhill.window
     for words in ("one", "two", "three"):
-        window.new_chat()
+        window.navigator.new_chat()
         ask(qtbot, underhill, words)
     qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 4)
     qtbot.waitUntil(window.isActiveWindow)
@@ -182,7 +182,7 @@ def test_ctrl_tab_goes_down_the_list_and_round(qtbot: QtBot, launch: Launch) -> 
     for _ in range(2):  # faster than chats are read
         qtbot.keyClick(window.composer.edit, Qt.Key.Key_Backtab, both)
     qtbot.waitUntil(lambda: contents(underhill)[0] == "two")
-    window.new_chat()
+    window.navigator.new_chat()
     window.library.show()
     qtbot.keyClick(window, Qt.Key.Key_Tab, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: window.pages.currentWidget() is window.transcript and contents(underhill)[0] == "three")

@@ -20,7 +20,7 @@ def test_an_answer_in_another_chat_is_marked_until_it_is_looked_at(qtbot: QtBot,
     assert (model.open_id, model.answering, model.fresh) == (first.id, frozenset(), frozenset())
     underhill.conversation.send("Tell me more", ())
     assert model.answering == {first.id}
-    underhill.window.new_chat()
+    underhill.window.navigator.new_chat()
     assert (model.open_id, model.answering) == (0, {first.id})
     role = Qt.ItemDataRole.AccessibleTextRole
     assert "an answer is being written" in model.data(model.index_of(first.id), role)
@@ -36,7 +36,7 @@ def test_an_answer_in_another_chat_is_marked_until_it_is_looked_at(qtbot: QtBot,
 def test_the_open_chat_stays_marked_while_another_is_chosen(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     for words in ("one", "two"):
-        underhill.window.new_chat()
+        underhill.window.navigator.new_chat()
         ask(qtbot, underhill, words)
     sidebar = underhill.window.sidebar
     opened = underhill.conversation.chat

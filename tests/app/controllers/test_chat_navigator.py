@@ -22,7 +22,7 @@ def failed(qtbot: QtBot, launch: Launch) -> Callable[[protocol.Kind], Applicatio
         underhill = launch()
         ask(qtbot, underhill, "fine")
         engine_of(underhill).fail[protocol.Generate] = protocol.Failed("", kind, "It failed.", "Do something.")
-        underhill.window.new_chat()
+        underhill.window.navigator.new_chat()
         underhill.conversation.send("unlucky")
         qtbot.waitUntil(lambda: bool(underhill.window.banners.banners) and contents(underhill) == ["unlucky"])
         sidebar = underhill.window.sidebar
@@ -57,7 +57,7 @@ def test_a_message_is_shortened_where_it_was_too_long(
     underhill = failed(protocol.Kind.CONTEXT_FULL)
     underhill.window.library.show()
     press(underhill, "Shorten the message")
-    qtbot.waitUntil(lambda: underhill.window.rewriting.editing)
+    qtbot.waitUntil(lambda: underhill.window.editing.editing)
     assert underhill.window.composer.text() == "unlucky"
     assert underhill.window.pages.currentWidget() is underhill.window.transcript
 

@@ -141,7 +141,7 @@ def test_an_answer_on_its_way_and_what_waits_for_it_are_shown_too(
     disk.fill()
     underhill.conversation.send("How do I bake bread?")
     underhill.conversation.send("And with which flour?", (NOTES,))
-    qtbot.waitUntil(lambda: any(m.role == "assistant" for m in underhill.conversation.unwritten))
+    qtbot.waitUntil(lambda: any(m.role == "assistant" for m in underhill.conversation.answers.unwritten))
     assert not underhill.window.close()
     words = asked(underhill).words.toPlainText()
     for part in ("How do I bake bread?", SENTENCE, "And with which flour?", "notes.txt", "Flour, water, salt."):
@@ -177,7 +177,7 @@ def test_a_question_that_the_disk_has_not_taken_yet_is_shown_too(
     assert "Flour, water, salt." in words
     press(asked(underhill), "Stay")
     taken.set()
-    qtbot.waitUntil(lambda: not underhill.conversation.unwritten)
+    qtbot.waitUntil(lambda: not underhill.conversation.answers.unwritten)
     monkeypatch.undo()
     assert underhill.window.close()
     assert on_disk(underhill, tmp_path)[0][0][1] == "How do I bake bread?"
@@ -198,7 +198,7 @@ def test_what_is_typed_in_a_new_chat_is_shown_too(qtbot: QtBot, launch: Launch, 
     answered(qtbot, underhill, "one")
     disk.fill()
     window.composer.edit.setPlainText("in the first chat")
-    window.new_chat()
+    window.navigator.new_chat()
     window.composer.edit.setPlainText("in a new one")
     window.close()
     words = asked(underhill).words.toPlainText()
@@ -311,7 +311,7 @@ def test_quit_in_the_tray_asks_too(qtbot: QtBot, launch: Launch, disk: Disk, mon
     monkeypatch.setattr(QSystemTrayIcon, "show", lambda tray: None)
     underhill = launch()
     typed(qtbot, underhill, disk)
-    tray = underhill.attention.tray
+    tray = underhill.tray_controller.tray
     assert tray is not None
     next(action for action in tray.contextMenu().actions() if action.text() == "Quit").trigger()
     assert underhill.window.isVisible()

@@ -75,7 +75,7 @@ def _remembering(hub: FakeHub, command: protocol.Command) -> object:
 
 def test_what_took_long_to_arrive_is_cancelled_only_when_one_is_sure(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
-    underhill.downloads.show()
+    underhill.window.library.show_downloads()
     under_way(qtbot, underhill)
     page = underhill.window.library.page
     assert page is not None
@@ -111,7 +111,7 @@ def test_the_tray_tells_of_downloads(qtbot: QtBot, launch: Launch, monkeypatch: 
     monkeypatch.setattr(QSystemTrayIcon, "showMessage", lambda self, title, text, icon: said.append(text))
     monkeypatch.setattr(QApplication, "activeWindow", staticmethod(lambda: None))
     underhill = launch()
-    tray = underhill.attention.tray
+    tray = underhill.tray_controller.tray
     assert tray is not None
     hub = under_way(qtbot, underhill)
     assert tray.toolTip() == "Underhill – downloading, 25 %"

@@ -77,7 +77,7 @@ def test_a_message_found_among_all_chats_is_opened_at_the_words(qtbot: QtBot, la
     underhill = launch(script=lambda messages: f"{SENTENCE}\n\n" * 60 + "the needle\n\n" + f"{SENTENCE}\n\n" * 60)
     ask(qtbot, underhill, "Hello")
     window = underhill.window
-    window.new_chat()
+    window.navigator.new_chat()
     window.sidebar.search.setFocus()
     window.sidebar.search.setText("needle")
     qtbot.waitUntil(lambda: any(isinstance(row, SearchHit) for row in window.sidebar.model.rows))
@@ -93,11 +93,11 @@ def test_a_new_chat_ends_the_search_over_all_chats(qtbot: QtBot, launch: Launch)
     underhill = launch()
     ask(qtbot, underhill, "Hello")
     underhill.window.sidebar.search.setText("nothing has this")
-    underhill.window.new_chat()
+    underhill.window.navigator.new_chat()
     assert underhill.window.sidebar.search.text() == ""
 
 
 def test_an_empty_chat_has_nothing_to_find_in(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
-    underhill.window.finding.open()
+    underhill.window.find_controller.open()
     assert underhill.window.find_bar.isHidden()

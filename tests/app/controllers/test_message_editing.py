@@ -45,7 +45,7 @@ def test_what_was_typed_comes_back_when_the_edited_question_is_sent(qtbot: QtBot
     window = underhill.window
     ask(qtbot, underhill, "Hello")
     window.composer.set_text("half a thought")
-    window.rewriting.edit_last()
+    window.editing.edit_last()
     window.composer.set_text("Good day")
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: not underhill.conversation.working)
@@ -60,7 +60,7 @@ def test_both_texts_are_on_disk_while_a_question_is_edited(qtbot: QtBot, launch:
     window = underhill.window
     ask(qtbot, underhill, "Hello")
     window.composer.set_text("half a thought")
-    window.rewriting.edit_last()
+    window.editing.edit_last()
     window.composer.save_draft()
     assert underhill.conversation.chat is not None
     assert underhill.conversation.chat.draft == "half a thought"
@@ -75,12 +75,12 @@ def test_an_edited_question_stays_in_the_field_while_an_answer_comes(qtbot: QtBo
     underhill = launch(rate=40.0, script=lambda messages: SENTENCE * (1 if len(messages) == 1 else 40))
     window = underhill.window
     ask(qtbot, underhill, "Hello")
-    window.rewriting.edit_last()
+    window.editing.edit_last()
     window.composer.set_text("Good day")
     underhill.conversation.send("Something else", ())
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
     assert window.composer.text() == "Good day"
-    assert window.rewriting.editing
+    assert window.editing.editing
     assert window.toast.isVisible()
     underhill.conversation.stop()
     qtbot.waitUntil(lambda: not underhill.conversation.working)
@@ -91,13 +91,13 @@ def test_the_cross_of_the_strip_ends_editing_and_another_chat_does_too(qtbot: Qt
     window = underhill.window
     ask(qtbot, underhill, "Hello")
     window.composer.set_text("half a thought")
-    window.rewriting.edit_last()
+    window.editing.edit_last()
     window.composer.strip.ended.emit()
-    assert not window.rewriting.editing
+    assert not window.editing.editing
     assert window.composer.text() == "half a thought"
-    window.rewriting.edit_last()
-    window.new_chat()
-    assert not window.rewriting.editing
+    window.editing.edit_last()
+    window.navigator.new_chat()
+    assert not window.editing.editing
     assert window.composer.strip.isHidden()
     assert window.composer.text() == ""
 
@@ -142,7 +142,7 @@ def test_an_edited_answer_is_a_version_that_the_model_reads_from_then_on(qtbot: 
     assert [m.content for m in command.messages] == ["Hello", "The lamps were out.", "And then?"]
     window.transcript.edit.emit(edited.id)
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)  # as it was: no version of that
-    assert not window.rewriting.editing
+    assert not window.editing.editing
     assert underhill.conversation.messages[1].versions == 2
 
 
@@ -170,8 +170,8 @@ def test_undo_leaves_another_chat_on_the_page(qtbot: QtBot, launch: Launch, tmp_
     ask(qtbot, underhill, "Hello")
     underhill.window.transcript.erase.emit(underhill.conversation.messages[1].id)
     qtbot.waitUntil(lambda: contents(underhill) == ["Hello"])
-    underhill.window.new_chat()
-    underhill.window._undo()
+    underhill.window.navigator.new_chat()
+    underhill.window.toast.undo()
     ask(qtbot, underhill, "Another chat")
     assert contents(underhill)[0] == "Another chat"
     assert sorted([m[1] for m in chat] for chat in on_disk(underhill, tmp_path)) == [

@@ -83,7 +83,7 @@ def test_a_panel_in_a_window_of_its_own_takes_no_room(qtbot: QtBot, launch: Laun
 def test_both_panels_get_their_share_of_the_height_after_the_tour(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(new=True)
     window = underhill.window
-    window.show_chat()
+    window.navigator.show_chat()
     qtbot.waitUntil(lambda: all(dock.isVisible() for dock in window.live.docks))
     figures, experts = window.live.docks
     qtbot.waitUntil(lambda: experts.height() > 0.3 * (figures.height() + experts.height()))

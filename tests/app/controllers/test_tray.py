@@ -42,8 +42,9 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def beside(underhill: Application, clock: Clock) -> TrayController:
     return TrayController(
-        underhill.window, underhill.conversation, underhill.models, underhill.library, underhill.theme, clock
-    )
+        underhill.window, underhill.window.navigator, underhill.conversation, underhill.models, underhill.library,
+        underhill.theme, clock,
+    )  # fmt: skip
 
 
 def answer(qtbot: QtBot, underhill: Application, clock: Clock, seconds: float) -> None:
@@ -61,8 +62,8 @@ def test_a_long_answer_is_told_of_to_who_looks_elsewhere(
     clock = Clock()
     made = beside(underhill, clock)
     monkeypatch.setattr(QApplication, "activeWindow", staticmethod(lambda: underhill.window if active else None))
-    underhill.attention.end()
-    underhill.conversation.finished.disconnect(underhill.attention._finished)
+    underhill.tray_controller.end()
+    underhill.conversation.finished.disconnect(underhill.tray_controller._finished)
     answer(qtbot, underhill, clock, seconds)
     assert len(messages) == told
     if told:

@@ -128,11 +128,11 @@ def chinese(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callab
 def test_the_first_run(qtbot: QtBot, chinese: Callable[[bool], Application]) -> None:
     underhill = chinese(True)
     walk = Walk()
-    tour = underhill.first_run.tour
+    tour = underhill.onboarding.tour
     assert tour is not None
     for step in range(3):
         tour.show_step(step)
-        qtbot.waitUntil(lambda: not underhill.first_run.probe.running)
+        qtbot.waitUntil(lambda: not underhill.onboarding.probe.running)
     walk(tour)
     assert walk.found == set()
 
@@ -174,9 +174,9 @@ def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[
     page = window.library.show()
     qtbot.waitUntil(lambda: len(page.findChildren(LibraryEntry)) > 3)
     walk(page)
-    settings = window.desk.open_settings()
+    settings = window.settings.open()
     qtbot.waitUntil(lambda: settings.shared.folders.list.count() > 0)
-    sheet, about, privacy = window.show_shortcuts(), window.show_about(), window.network_desk.show_privacy()
+    sheet, about, privacy = window.show_shortcuts(), window.show_about(), window.network_controller.show_privacy()
     importing = ImportDialog("/models/some", window)
     for dialog in (settings, sheet, about, privacy, importing):
         walk(dialog)

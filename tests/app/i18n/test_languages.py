@@ -62,11 +62,11 @@ def test_the_language_of_the_system_is_taken(system: str, language: str) -> None
 
 def test_a_language_is_kept_and_a_restart_offered(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     assert dialog.look.note.isHidden()
     assert [dialog.look.language.itemText(i) for i in range(3)] == ["Like the system", "English", "简体中文"]
     dialog.look.language.setCurrentIndex(dialog.look.language.findData("zh_CN"))
-    assert underhill.window._preferences.language == "zh_CN"
+    assert underhill.window.preferences.language == "zh_CN"
     assert not dialog.look.note.isHidden()
     assert not underhill.again
     dialog.look.restart_wanted.emit()

@@ -30,19 +30,19 @@ def free_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tour_of(underhill: Application) -> Tour:
-    assert underhill.first_run.tour is not None
-    return underhill.first_run.tour
+    assert underhill.onboarding.tour is not None
+    return underhill.onboarding.tour
 
 
 def shown(underhill: Application) -> bool:
-    return underhill.window.pages.currentWidget() is underhill.first_run.tour
+    return underhill.window.pages.currentWidget() is underhill.onboarding.tour
 
 
 def chosen(qtbot: QtBot, underhill: Application) -> Tour:
     """The tour at its last step, with everything known."""
     tour = tour_of(underhill)
     tour.show_step(2)
-    qtbot.waitUntil(lambda: underhill.first_run.probe.computer is not None and len(tour.choice.entries) >= 2)
+    qtbot.waitUntil(lambda: underhill.onboarding.probe.computer is not None and len(tour.choice.entries) >= 2)
     qtbot.waitUntil(lambda: "" in tour.choice.entries)
     return tour
 
@@ -58,7 +58,7 @@ def test_from_the_welcome_to_a_chat(qtbot: QtBot, launch: Launch, tmp_path: Path
     tour = tour_of(underhill)
     assert not sent(underhill, protocol.ProbeComputer)  # before one goes on
     qtbot.keyClick(tour.next, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: underhill.first_run.probe.computer is not None)
+    qtbot.waitUntil(lambda: underhill.onboarding.probe.computer is not None)
     qtbot.waitUntil(lambda: tour.computer.verdict.isVisible())
     assert "AMD Ryzen 7 7840U with 8 cores." in tour.computer.facts.text()
     assert "models much bigger than the memory can run from it" in tour.computer.facts.text()
@@ -91,7 +91,7 @@ def test_once_skipped_it_does_not_come_again(qtbot: QtBot, launch: Launch, way: 
     assert not shown(underhill)
     close(underhill)
     again = launch(new=True)
-    assert again.first_run.tour is None
+    assert again.onboarding.tour is None
     again.window.header.tour_wanted.emit()
     assert shown(again)
     assert tour_of(again).step == 0
@@ -106,14 +106,14 @@ def test_killed_in_the_middle_it_comes_again(launch: Launch, tmp_path: Path) -> 
 
 def test_who_comes_from_a_version_without_a_tour_is_not_new(launch: Launch, tmp_path: Path) -> None:
     (tmp_path / "window.json").write_text('{"theme": "dark"}')
-    assert launch(new=True).first_run.tour is None
+    assert launch(new=True).onboarding.tour is None
 
 
 def test_an_answer_goes_before_the_measurement(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(new=True)
     engine_of(underhill).goes_on.clear()
     tour_of(underhill).next.click()
-    probe = underhill.first_run.probe
+    probe = underhill.onboarding.probe
     qtbot.waitUntil(lambda: probe.progress is not None and probe.progress.total > 0)
     tour_of(underhill).skip.click()
     ask(qtbot, underhill, "are you there")
@@ -129,7 +129,7 @@ def test_the_buttons_stay_where_they_are_when_the_measurement_ends(qtbot: QtBot,
     engine_of(underhill).goes_on.clear()
     tour = tour_of(underhill)
     tour.next.click()
-    probe = underhill.first_run.probe
+    probe = underhill.onboarding.probe
     qtbot.waitUntil(lambda: probe.progress is not None and probe.progress.total > 0)
     settle(qtbot, underhill.window)
     assert tour.computer.patience.isVisible()

@@ -194,7 +194,7 @@ def test_the_window_is_told_of_by_the_desk_and_comes_forward(
     qtbot: QtBot, launch: Any, bus: Bus, desk: Desk, raised: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     underhill = launch()
-    attention: TrayController = underhill.attention
+    attention: TrayController = underhill.tray_controller
     assert attention.notices is not None
     monkeypatch.setattr("PySide6.QtWidgets.QApplication.activeWindow", staticmethod(lambda: None))
     attention._notify("Underhill", "olmoe has been imported.")

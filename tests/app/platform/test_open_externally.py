@@ -66,10 +66,10 @@ def test_a_click_opens_a_link_and_nothing_else_does(qtbot: QtBot, launch: Launch
 
 def test_a_folder_that_nothing_shows_is_named(qtbot: QtBot, launch: Launch, opened: list[str]) -> None:
     window = launch().window
-    window.show_outside(Path("/some/where"))
+    window.open_folder(Path("/some/where"))
     assert opened == ["file:///some/where"]
     assert window.toast.isHidden()
-    window.show_outside(Path("/for/nothing"))
+    window.open_folder(Path("/for/nothing"))
     assert "/for/nothing" in window.toast.accessibleName()
 
 
@@ -77,7 +77,7 @@ def test_the_menu_opens_the_folder_of_the_logs_also_before_there_is_any(
     qtbot: QtBot, launch: Launch, opened: list[str]
 ) -> None:
     window = launch().window
-    folder = AppPaths(window.folder).logs
+    folder = AppPaths(window._paths.folder).logs
     assert not folder.exists()
     (entry,) = (a for a in window.header.more.menu().actions() if a.text() == "Open log folder")
     entry.trigger()

@@ -45,7 +45,7 @@ def test_live_settings_go_to_the_engine_and_to_disk(
     qtbot: QtBot, launch: Callable[..., Application], tmp_path: Path
 ) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     box = dialog.editors["dial"].control
     assert isinstance(box, QComboBox)
     box.setCurrentIndex(box.findData("exact"))
@@ -61,7 +61,7 @@ def test_the_dial_says_what_it_costs_on_the_model_that_is_open(
     qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     qtbot.waitUntil(lambda: "has not been measured yet" in dialog.editors["dial"].explanation)
     costs = {"balanced": DialCost(0.8, 0.9, Cost(0.0003, 0.0001)), "fast": DialCost(0.6, 0.9, Cost(0.01, 0.004))}
     measured = dataclasses.replace(BUILTIN, calibration=Calibration(9, 9, 0, 0.0, 2.0, costs))
@@ -72,7 +72,7 @@ def test_the_dial_says_what_it_costs_on_the_model_that_is_open(
 
 def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     type_into(qtbot, dialog, "context_length", "4096")
     assert not dialog.reload_button.isHidden()
     assert "loaded again" in dialog.editors["context_length"]._note.text()
@@ -102,7 +102,7 @@ def test_a_wrong_value_says_what_is_allowed_and_changes_nothing(qtbot: QtBot, th
 
 def test_sampling_goes_with_the_next_question(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     type_into(qtbot, dialog, "temperature", "0")
     dialog.reject()
     underhill.conversation.send("hi")
@@ -131,7 +131,7 @@ def test_preferences_survive_and_bad_ones_are_told(tmp_path: Path) -> None:
 
 def test_the_theme_is_switched_at_once(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     dialog.look.theme.setCurrentIndex(dialog.look.theme.findData("dark"))
     assert underhill.theme.palette.dark
     dialog.look.theme.setCurrentIndex(dialog.look.theme.findData("light"))
@@ -158,8 +158,8 @@ def test_the_search_leaves_what_it_finds_on_any_page_advanced_or_not(qtbot: QtBo
 
 def test_one_model_can_have_its_own_settings(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    remembered = underhill.window._preferences
-    dialog = underhill.window.desk.open_settings()
+    remembered = underhill.window.preferences
+    dialog = underhill.window.settings.open()
     box = dialog.editors["dial"].control
     assert isinstance(box, QComboBox)
     box.setCurrentIndex(box.findData("fast"))
@@ -176,7 +176,7 @@ def test_one_model_can_have_its_own_settings(qtbot: QtBot, launch: Callable[...,
     dialog.scope.setCurrentIndex(1)
     dialog.editors["dial"].reset()
     assert remembered.models == {}
-    underhill.window.desk.reload()
+    underhill.window.model_controller.reload()
     load = [c for c in engine_of(underhill).received if isinstance(c, protocol.LoadModel)][-1]
     assert load.settings == {}
     dialog.reject()
@@ -186,13 +186,13 @@ def test_a_value_that_the_engine_refuses_is_taken_back_and_says_why(
     qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     engine_of(underhill).fail[protocol.UpdateSettings] = protocol.Failed(
         "", protocol.Kind.OUT_OF_MEMORY, "It needs 1.2 GB at the least.", "Raise the ceiling."
     )
     type_into(qtbot, dialog, "memory_gb", "0.3")
     qtbot.waitUntil(lambda: "1.2 GB" in dialog.editors["memory_gb"]._note.text())
-    assert underhill.window._preferences.engine == {}
+    assert underhill.window.preferences.engine == {}
     line = dialog.editors["memory_gb"].control
     assert isinstance(line, QLineEdit)
     assert line.text() == ""
@@ -201,10 +201,10 @@ def test_a_value_that_the_engine_refuses_is_taken_back_and_says_why(
 
 def test_reset_all(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    remembered = underhill.window._preferences
+    remembered = underhill.window.preferences
     remembered.engine, remembered.models = {"dial": "fast", "readers": 2}, {"builtin": {"prefetch": "off"}}
     remembered.sampling, remembered.theme = {"temperature": 0.1}, "dark"
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     dialog.reset_everything()
     assert (remembered.engine, remembered.models, remembered.sampling, remembered.theme) == ({}, {}, {}, "system")
     sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
@@ -225,7 +225,7 @@ DIALS = {"balanced": DialCost(0.5, 0.8), "fast": DialCost(0.2, 0.7)}
 
 def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     dialog.advanced.setChecked(True)
     dialog.show_page(2)
     assert "shown once they are measured" in dialog.scores.words
@@ -245,7 +245,7 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     assert dialog.scores.picture.cuts == [0.6, 0.7]
     box.setCurrentIndex(box.findData("balanced"))  # its own cuts again
     assert dialog.scores.picture.cuts == [0.5, 0.8]
-    assert underhill.window._preferences.engine == {}
+    assert underhill.window.preferences.engine == {}
     type_into(qtbot, dialog, "t2", "0.3")
     assert "it is never above T2" in dialog.editors["t1"].explanation
     box.setCurrentIndex(box.findData("exact"))
@@ -256,7 +256,7 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
 
 def test_a_cut_is_dragged_and_never_past_the_other(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     dialog.advanced.setChecked(True)
     dialog.show_page(2)
     underhill.link.model_changed.emit(with_scores(DIALS))
@@ -269,11 +269,11 @@ def test_a_cut_is_dragged_and_never_past_the_other(qtbot: QtBot, launch: Callabl
     qtbot.mousePress(picture, Qt.MouseButton.LeftButton, pos=at(0.5))
     qtbot.mouseMove(picture, at(0.95))
     qtbot.mouseRelease(picture, Qt.MouseButton.LeftButton, pos=at(0.95))
-    assert underhill.window._preferences.engine["t1"] == pytest.approx(0.8)
+    assert underhill.window.preferences.engine["t1"] == pytest.approx(0.8)
     qtbot.mousePress(picture, Qt.MouseButton.LeftButton, pos=at(0.2))  # nothing to take hold of
     qtbot.mouseMove(picture, at(0.1))
     qtbot.mouseRelease(picture, Qt.MouseButton.LeftButton, pos=at(0.1))
-    assert underhill.window._preferences.engine["t1"] == pytest.approx(0.8)
+    assert underhill.window.preferences.engine["t1"] == pytest.approx(0.8)
     sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
     assert {"t1": 0.8} in sent
     dialog.reject()
@@ -281,7 +281,7 @@ def test_a_cut_is_dragged_and_never_past_the_other(qtbot: QtBot, launch: Callabl
 
 def test_the_bar_of_memory_follows_what_the_engine_tells(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     underhill.link.telemetry.emit(BASE)
     assert "room&nbsp;for&nbsp;experts" in dialog.memory.legend
     dialog.reject()
@@ -292,7 +292,7 @@ WHY = {"mode": {"cpu-assisted": "No graphics card was found.", "gpu": "No graphi
 
 def test_a_mode_that_cannot_run_is_greyed_out_and_says_why(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch(choices=WHY)
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     box = dialog.editors["mode"].control
     assert isinstance(box, QComboBox)
     items = box.model()
@@ -318,13 +318,13 @@ def test_weights_by_hand_go_to_the_engine_as_shares_and_come_back_from_disk(
     qtbot: QtBot, launch: Callable[..., Application], tmp_path: Path
 ) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     weights = weights_of(dialog)
     assert weights.automatic.text() == "Fitted"
     assert not any(slider.isVisibleTo(weights) for slider in weights.sliders)
     weights.automatic.click()
     assert all(slider.isVisibleTo(weights) for slider in weights.sliders)
-    assert underhill.window._preferences.engine == {"policy_weights": (0.4, 0.0, 0.4, 0.2)}
+    assert underhill.window.preferences.engine == {"policy_weights": (0.4, 0.0, 0.4, 0.2)}
     weights.sliders[1].setValue(100)
     assert [label.text() for label in weights.share_labels] == ["20 %", "50 %", "20 %", "10 %"]
     assert [slider.value() for slider in weights.sliders] == [40, 100, 40, 20]  # the others stay where they are
@@ -338,14 +338,14 @@ def test_weights_by_hand_go_to_the_engine_as_shares_and_come_back_from_disk(
     assert "not all 0" in dialog.editors["policy_weights"]._note.text()
     dialog.editors["policy_weights"].reset()
     assert weights.automatic.isChecked()
-    assert underhill.window._preferences.engine == {}
+    assert underhill.window.preferences.engine == {}
     dialog.reject()
 
 
 def test_one_model_can_have_its_own_weights_and_predictor(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    remembered = underhill.window._preferences
-    dialog = underhill.window.desk.open_settings()
+    remembered = underhill.window.preferences
+    dialog = underhill.window.settings.open()
     dialog.show_page(2)
     dialog.scope.setCurrentIndex(1)
     weights_of(dialog).automatic.click()
@@ -377,7 +377,7 @@ def test_what_has_nothing_to_do_is_greyed_out_and_says_why(qtbot: QtBot, theme: 
 def test_turning_reading_ahead_off_greys_out_what_goes_with_it(
     qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
-    dialog = launch().window.desk.open_settings()
+    dialog = launch().window.settings.open()
     box = dialog.editors["prefetch"].control
     assert isinstance(box, QComboBox)
     box.setCurrentIndex(box.findData("off"))
@@ -400,7 +400,7 @@ def test_the_search_finds_settings_by_the_names_of_their_choices(
 
 def test_the_predictor_says_how_well_it_does_now(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     underhill.link.telemetry.emit(dataclasses.replace(BASE, ahead="Read ahead by paths."))
     assert dialog.editors["predictor"].explanation == "Read ahead by paths."
     dialog.reject()
@@ -410,9 +410,9 @@ def test_what_is_refused_once_the_dialog_has_gone_has_a_banner_with_a_button(
     qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     refusal = protocol.Failed("", protocol.Kind.OUT_OF_MEMORY, "It needs 1.2 GB at the least.", "Raise the ceiling.")
-    desk = underhill.window.desk._settings
+    desk = underhill.window.settings
     dialog.reject()
     desk._refused("", "memory_gb", None, refusal)
     (banner,) = [b for b in underhill.window.banners.banners if "1.2 GB" in b.sentence]
@@ -421,21 +421,21 @@ def test_what_is_refused_once_the_dialog_has_gone_has_a_banner_with_a_button(
 
 def test_advanced_is_remembered_when_chosen_by_hand(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     dialog.show_setting("t1")  # as a banner does: shown, but not chosen
     assert dialog.advanced.isChecked()
     dialog.reject()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     assert not dialog.advanced.isChecked()
     dialog.advanced.click()
     dialog.reject()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     assert dialog.advanced.isChecked()
     dialog.reject()
 
 
 def test_one_sees_which_page_has_the_focus(qtbot: QtBot, launch: Callable[..., Application]) -> None:
-    dialog = launch().window.desk.open_settings()
+    dialog = launch().window.settings.open()
     qtbot.waitUntil(dialog.isActiveWindow)
     dialog.search.setFocus()
     before = dialog.page_list.grab().toImage()
@@ -448,17 +448,17 @@ def test_what_waits_for_a_reload_is_still_offered_when_the_dialog_opens_again(
     qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     type_into(qtbot, dialog, "readers", "2")
     dialog.reject()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     assert not dialog.reload_button.isHidden()
     loads = len([c for c in engine_of(underhill).received if isinstance(c, protocol.LoadModel)])
     dialog.reload_button.click()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
     assert len([c for c in engine_of(underhill).received if isinstance(c, protocol.LoadModel)]) == loads + 1
     dialog.reject()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     assert dialog.reload_button.isHidden()
     dialog.reject()
 
@@ -467,7 +467,7 @@ def test_what_waits_for_a_reload_is_still_offered_when_the_dialog_opens_again(
 def test_enter_resets_nothing(
     qtbot: QtBot, launch: Callable[..., Application], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dialog = launch().window.desk.open_settings()
+    dialog = launch().window.settings.open()
     asked: list[str] = []
 
     def entered(box: QMessageBox) -> int:

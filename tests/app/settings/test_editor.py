@@ -11,7 +11,7 @@ from tests.app.acts import Launch
 
 def test_a_setting_that_was_reset_by_keys_keeps_the_keyboard(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     dialog.show_setting("temperature")
     editor = dialog.editors["temperature"]
     assert isinstance(editor.control, QLineEdit)

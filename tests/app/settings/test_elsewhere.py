@@ -29,9 +29,9 @@ def choose(dialog: SettingsDialog, name: str, value: str) -> None:
 def test_what_a_model_has_of_its_own_is_said_and_led_to(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     window = underhill.window
-    window._preferences.set(LARGE.name, "dial", "exact")
-    window._preferences.set("gone", "dial", "fast")  # a model that is no longer in the library
-    dialog = window.desk.open_settings()
+    window.preferences.set(LARGE.name, "dial", "exact")
+    window.preferences.set("gone", "dial", "fast")  # a model that is no longer in the library
+    dialog = window.settings.open()
     dialog.show_page(2)
     assert said(dialog, "dial") == ["OLMoE 1B-7B Instruct: Exact", "gone: Fast"]
     assert said(dialog, "threads") == []
@@ -42,7 +42,7 @@ def test_what_a_model_has_of_its_own_is_said_and_led_to(qtbot: QtBot, launch: La
     assert dialog.scope.currentText() == "Only for OLMoE 1B-7B Instruct"
     assert said(dialog, "dial") == ["For all models: Balanced"]
     choose(dialog, "dial", "fast")
-    assert window._preferences.models[LARGE.name] == {"dial": "fast"}
+    assert window.preferences.models[LARGE.name] == {"dial": "fast"}
     assert not [c for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]  # it is not open
     dialog.editors["dial"].elsewhere.buttons[0].click()
     assert dialog.scope.currentText() == "For all models"
@@ -55,8 +55,8 @@ def test_what_a_model_has_of_its_own_is_said_and_led_to(qtbot: QtBot, launch: La
 
 def test_what_needs_a_reload_is_offered_for_the_open_model_only(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
-    underhill.window._preferences.set(LARGE.name, "context_length", 2048)
-    dialog = underhill.window.desk.open_settings()
+    underhill.window.preferences.set(LARGE.name, "context_length", 2048)
+    dialog = underhill.window.settings.open()
     dialog.scope.setCurrentIndex(dialog.scope.findData(LARGE.name))
     choose(dialog, "mode", "cpu")
     assert dialog.reload_button.isHidden()

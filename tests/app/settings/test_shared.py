@@ -19,7 +19,7 @@ FOLDERS = ("/data/models", "/media/disk/models")
 
 
 def opened(qtbot: QtBot, underhill: Application) -> SettingsDialog:
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     dialog.show_page(len(dialog.pages) - 1)
     qtbot.waitUntil(lambda: dialog.shared.folders.list.count() == 2 and "none for" in dialog.shared.token.state)
     return dialog
@@ -92,7 +92,7 @@ def test_an_answer_that_comes_after_the_page_has_gone_is_not_heard(
     qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     dialog.reject()  # before anything was answered
     qtbot.wait(50)
     assert any(isinstance(c, protocol.ReadSettings) for c in engine_of(underhill).received)
@@ -102,7 +102,7 @@ def test_the_keyring_is_not_asked_before_one_looks_at_its_page(
     qtbot: QtBot, launch: Callable[..., Application]
 ) -> None:
     underhill = launch(folders=list(FOLDERS))
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     qtbot.waitUntil(lambda: dialog.shared.folders.list.count() == 2)  # asked for after ReadSettings
     asked = engine_of(underhill).received
     assert not any(isinstance(c, protocol.AskToken) for c in asked)

@@ -48,7 +48,7 @@ def test_a_chat_is_answered_in_its_own_style(qtbot: QtBot, launch: Launch) -> No
     assert command.stop == ("END", "\n\n")
     assert command.sampling["temperature"] == 0.2
     assert set(command.sampling) == {s.name for s in protocol.settings.SAMPLING}
-    underhill.window.new_chat()
+    underhill.window.navigator.new_chat()
     assert not underhill.window.composer.style_button.isChecked()
     ask(qtbot, underhill, "another chat")
     assert [m.role for m in last(underhill).messages] == ["user"]

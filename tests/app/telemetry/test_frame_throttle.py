@@ -55,6 +55,6 @@ def test_another_pace_reaches_the_panels_once(qtbot: QtBot, launch: Launch) -> N
     qtbot.waitUntil(lambda: underhill.window.live._look.maps)
     underhill.window.live.looking.connect(looks.append)
     for _ in range(3):
-        underhill.pacemaker.judge(50 * MAX_CPU_SHARE)
+        underhill.frame_throttle.judge(50 * MAX_CPU_SHARE)
     (look,) = looks
     assert (look.pause, look.pulse) == (SLOWEST.pause, SLOWEST.pulse)  # type: ignore[attr-defined]

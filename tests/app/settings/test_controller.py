@@ -14,12 +14,12 @@ from tests.app.conftest import close, engine_of
 
 
 def test_they_open_at_the_page_where_they_were_left(launch: Launch) -> None:
-    desk = launch().window.desk
-    dialog = desk.open_settings()
+    settings = launch().window.settings
+    dialog = settings.open()
     assert dialog.page == 0
     dialog.show_page(3)
     dialog.reject()
-    again = desk.open_settings()
+    again = settings.open()
     assert again.page == 3
     again.show_setting("dial")  # asked for by name
     assert again.page == 2
@@ -32,13 +32,13 @@ def test_one_goes_on_chatting_beside_them(qtbot: QtBot, launch: Launch, monkeypa
         SettingsDialog, "raise_", lambda dialog: raised.append(dialog)
     )  # which the platform without windows warns of
     underhill = launch()
-    desk = underhill.window.desk
-    dialog = desk.open_settings()
+    settings = underhill.window.settings
+    dialog = settings.open()
     assert not dialog.isModal()
     qtbot.mouseClick(underhill.window.header.settings, Qt.MouseButton.LeftButton)
     assert raised == [dialog]
     ask(qtbot, underhill, "Hello")
-    assert desk.open_settings() is dialog
+    assert settings.open() is dialog
     dialog.show_page(2)
     dial = dialog.editors["dial"].control
     assert isinstance(dial, QComboBox)
@@ -50,15 +50,15 @@ def test_one_goes_on_chatting_beside_them(qtbot: QtBot, launch: Launch, monkeypa
     qtbot.waitUntil(lambda: any(isinstance(c, protocol.ListModels) for c in received[first:]))
     assert next(c for c in received[first:] if isinstance(c, protocol.ListModels)).settings["dial"] == "fast"
     dialog.reject()
-    assert desk.open_settings() is not dialog
+    assert settings.open() is not dialog
 
 
 def test_they_are_where_they_were_put_and_go_with_the_window(launch: Launch) -> None:
     underhill = launch()
-    dialog = underhill.window.desk.open_settings()
+    dialog = underhill.window.settings.open()
     dialog.resize(700, 500)
     dialog.reject()
-    again = underhill.window.desk.open_settings()
+    again = underhill.window.settings.open()
     assert (again.width(), again.height()) == (700, 500)
     close(underhill)
     assert again.isHidden()

@@ -5,26 +5,23 @@ from __future__ import annotations
 import copy
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QObject, Slot
 
 from app.i18n.translate import tr
 from app.settings import preferences
 from app.settings.preferences import Preferences
+from app.shell import Shell
 from app.storage.database_thread import DatabaseThread
 from app.storage.opening import Problem
-
-if TYPE_CHECKING:
-    from app.main_window import MainWindow
 
 
 class WindowState(QObject):
     """Keeps a window's preferences in their file."""
 
-    def __init__(self, window: MainWindow, database: DatabaseThread, remembered: Preferences, path: Path) -> None:
-        super().__init__(window)
-        self._window, self._database, self._preferences, self._path = window, database, remembered, path
+    def __init__(self, shell: Shell, database: DatabaseThread, remembered: Preferences, path: Path) -> None:
+        super().__init__(shell)
+        self._shell, self._database, self._preferences, self._path = shell, database, remembered, path
         self._refused = False  # by the disk, and that was said
         self._draft = remembered.draft  # as the disk has it
 
@@ -36,18 +33,18 @@ class WindowState(QObject):
 
     def arrange(self) -> None:
         """Put window and panels where they were."""
-        p, window = self._preferences, self._window
+        p, shell = self._preferences, self._shell
         if p.geometry:
-            window.restoreGeometry(QByteArray.fromBase64(p.geometry.encode()))
+            shell.restoreGeometry(QByteArray.fromBase64(p.geometry.encode()))
         if p.docks:
-            window.live.fresh = not window.restoreState(QByteArray.fromBase64(p.docks.encode()))
+            shell.live.fresh = not shell.restoreState(QByteArray.fromBase64(p.docks.encode()))
 
     @Slot()
     def save(self) -> None:
         """Have what is remembered written, off this thread."""
-        p, window = self._preferences, self._window
-        p.geometry = bytes(window.saveGeometry().toBase64().data()).decode()
-        p.docks = bytes(window.saveState().toBase64().data()).decode()
+        p, shell = self._preferences, self._shell
+        p.geometry = bytes(shell.saveGeometry().toBase64().data()).decode()
+        p.docks = bytes(shell.saveState().toBase64().data()).decode()
         now, path = copy.deepcopy(p), self._path
         self._database.submit(
             lambda store: preferences.save(now, path), partial(self._saved, now.draft), self._not_saved
@@ -67,12 +64,12 @@ class WindowState(QObject):
 
     def _saved(self, draft: str, _: None) -> None:
         self._refused, self._draft = False, draft
-        self._window.banners.withdraw(tr("Your settings cannot be saved."))
+        self._shell.banners.withdraw(tr("Your settings cannot be saved."))
 
     def _not_saved(self, problem: Problem) -> None:
         if not self._refused:  # otherwise it was said already
             self._refused = True
-            self._window.banners.show_banner(
+            self._shell.banners.show_banner(
                 "warning", tr("Your settings cannot be saved."), tr("They hold until you close Underhill."),
                 problem.cause, (tr("Try again"), self._again),
             )  # fmt: skip

@@ -1,0 +1,172 @@
+"""The main window's frame: its widgets, how they are laid out, and which page is shown."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from app.backend.models import Models
+from app.chat.header import Header
+from app.chat.welcome import Welcome
+from app.composer.composer import Composer, DropHint, local_files
+from app.i18n.translate import tr
+from app.platform import open_externally
+from app.sidebar.sidebar import Sidebar
+from app.telemetry.docks import TelemetryDocks
+from app.theme.icons import icon
+from app.theme.theme import Theme
+from app.transcript.view import TranscriptView
+from app.widgets import keyboard
+from app.widgets.banner import Banners, Button
+from app.widgets.search_field import FindBar
+from app.widgets.toast import Toast
+from engine import protocol
+
+_MANAGE_MODELS = (
+    protocol.Kind.DISK_FULL, protocol.Kind.DISK_ERROR, protocol.Kind.MISSING_FILE, protocol.Kind.NOT_A_MODEL,
+    protocol.Kind.BROKEN_FILE, protocol.Kind.UNSUPPORTED_MODEL,
+)  # fmt: skip
+_SETTINGS = {
+    protocol.Kind.OFFLINE: "offline", protocol.Kind.NO_NETWORK: "proxy", protocol.Kind.NO_ACCESS: "proxy",
+    protocol.Kind.OUT_OF_MEMORY: "memory_gb", protocol.Kind.CONTEXT_FULL: "context_length",
+}  # fmt: skip
+
+
+class Shell(QMainWindow):
+    """What controllers know of the main window: its widgets, and signals for what other controllers do.
+
+    MainWindow, which makes the controllers and connects these signals, inherits it; no controller imports MainWindow.
+    library_page: of `pages`, once it was shown.
+    """
+
+    restart_wanted = Signal()  # close, and open anew
+    model_wanted = Signal(str)  # open the model of this name
+    setting_wanted = Signal(str)  # show the settings, at the one of this name
+    library_wanted = Signal()
+    engine_wanted = Signal()  # start another engine in the place of one that has stopped
+
+    def __init__(self, theme: Theme, models: Models) -> None:
+        super().__init__()
+        self.setWindowTitle("Underhill")
+        self.setWindowIcon(icon("underhill", ""))
+        self.setMinimumSize(560, 420)
+        self.setAcceptDrops(True)
+        screen = self.screen().availableGeometry()
+        self.resize(min(1280, screen.width()), min(820, screen.height() - 40))
+        self.library_page: QWidget | None = None
+        self.sidebar = Sidebar(theme)
+        self.header = Header(theme, models)
+        self.banners = Banners(theme)
+        self.find_bar = FindBar(theme)
+        self.transcript = TranscriptView(theme)
+        self.welcome = Welcome()
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.welcome)
+        self.pages.addWidget(self.transcript)
+        self.pages.currentChanged.connect(self._page_changed)
+        self.composer = Composer(theme)
+        self.composer.setMaximumWidth(812)
+        self._foot, page = QWidget(), QWidget()
+        below = QHBoxLayout(self._foot)
+        below.setContentsMargins(20, 4, 20, 16)
+        below.addStretch(1)
+        below.addWidget(self.composer, 1000)
+        below.addStretch(1)
+        page.setObjectName("page")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for widget in (self.header, self.banners, self.find_bar):
+            column.addWidget(widget)
+        column.addWidget(self.pages, 1)
+        column.addWidget(self._foot)
+        self.toast = Toast(page, self._foot)
+        self.drop_hint = DropHint(page)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.setHandleWidth(1)
+        self.splitter.addWidget(self.sidebar)
+        self.splitter.addWidget(page)
+        self.splitter.setStretchFactor(1, 1)
+        self.splitter.setSizes([248, 1000])
+        self.setCentralWidget(self.splitter)
+        self.live = TelemetryDocks(self, theme)
+        self.transcript.link.connect(self._open_link)
+
+    # ---- pages and panes --------------------------------------------------------------------------------------
+
+    @property
+    def on_chat(self) -> bool:
+        """Is a chat shown, and not the library or the tour?"""
+        return self.pages.currentWidget() in (self.transcript, self.welcome)
+
+    @Slot(int)
+    def _page_changed(self, _: int) -> None:
+        self._foot.setVisible(self.on_chat)
+
+    @Slot()
+    def focus_search(self) -> None:
+        """Open the sidebar with the cursor in its search field."""
+        self.header.sidebar.setChecked(True)
+        self.sidebar.search.setFocus()
+        self.sidebar.search.selectAll()
+
+    @Slot()
+    def focus_next_pane(self) -> None:
+        """Move the focus on: chats, conversation, composer, and round again."""
+        panes: list[QWidget] = [self.sidebar.list, self.transcript, self.composer.edit]
+        panes = [p for p in panes if p.isVisible()]
+        at = next((i for i, p in enumerate(panes) if p.hasFocus()), -1)
+        panes[(at + 1) % len(panes)].setFocus()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        return keyboard.move_focus(self, forward)
+
+    # ---- messages about what happened -------------------------------------------------------------------------
+
+    def show_failure(self, event: protocol.Failed, again: Button | None = None) -> None:
+        """Show a banner with what to do: `again`, where that may help, and what helps elsewhere in the window."""
+        other = self._remedy(event)
+        if event.kind in protocol.GONE:
+            again = None
+        first, second = (again, other) if again is not None else (other, None)
+        self.banners.show_banner("error", event.sentence, event.action, event.cause, first, second)
+
+    def _remedy(self, event: protocol.Failed) -> Button | None:
+        if event.kind is protocol.Kind.STOPPED:
+            return tr("Start the engine again"), self.engine_wanted.emit
+        if event.kind in _MANAGE_MODELS:
+            shown = self.library_page is not None and self.pages.currentWidget() is self.library_page
+            return None if shown else (tr("Manage models"), self.library_wanted.emit)
+        if event.kind in _SETTINGS:
+            return tr("Open the settings"), partial(self.setting_wanted.emit, _SETTINGS[event.kind])
+        return None
+
+    @Slot(str)
+    def _open_link(self, address: str) -> None:
+        if why := open_externally.open_link(address):
+            self.toast.say(why)
+
+    def open_folder(self, folder: Path) -> None:
+        """Open a folder in the file manager; a toast says where that fails."""
+        if why := open_externally.show_folder(folder):
+            self.toast.say(why)
+
+    # ---- dropped files ----------------------------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if local_files(event.mimeData()):
+            event.acceptProposedAction()
+            self.drop_hint.cover()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.drop_hint.hide()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.drop_hint.hide()
+        self.composer.files.emit(local_files(event.mimeData()))
+        event.acceptProposedAction()
