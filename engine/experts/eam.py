@@ -21,8 +21,8 @@ Counts = NDArray[np.float32]
 CAPACITY = 120  # the paper's: enough for one model's tasks
 VERSION = 2  # of version 1, in whose matrices prompts and answers were one, nothing is taken
 
-MATCHES = 8  # entries taken together
-REQUEST = 0.25  # weight of what the answer did so far beside the token under way
+MATCHES = 8  # answers added up; the paper takes the one closest
+REQUEST = 0.25  # weight of what the answer did so far beside the token being decoded, whose own layers say more
 
 
 class EamCollection:

@@ -19,11 +19,11 @@ class ExpertKey(NamedTuple):
 
 
 class Urgency(IntEnum):
-    """The lower goes first. DEMAND: a layer waits for it; REPAIR: a coarse expert is in use in its place; PREFETCH: it
+    """The lower goes first. DEMAND: a layer waits for it; UPGRADE: a coarse expert is in use in its place; PREFETCH: it
     is only expected to be asked for."""
 
     DEMAND = 0
-    REPAIR = 1
+    UPGRADE = 1
     PREFETCH = 2
 
 

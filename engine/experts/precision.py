@@ -89,7 +89,7 @@ def tiers_of(spec: ExpertSpec, tier: int | None, low: int | None = None) -> tupl
 # ---- calibration ---------------------------------------------------------------------------------------------------
 
 HIGH_SHARE = 0.67  # Mixtral with T1 = 0.6 and T2 = 0.9: 67 % high, 30 % low, 3 % skipped
-LOW_SHARE = 0.30
+LOW_SHARE = 0.30  # of the same
 
 
 def from_scores(scores: Tensor, high: float = HIGH_SHARE, low: float = LOW_SHARE) -> Thresholds:

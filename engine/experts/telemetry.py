@@ -15,7 +15,7 @@ from torch import Tensor
 
 from engine.experts.keys import ExpertKey, ExpertSource
 
-MOST_TIER = 32
+MOST_TIER = 32  # bits of float32, the finest that experts are stored at; native code counts into an array up to here
 GATES, GATE, COARSE, SKIPPED = range(4)  # what is noted of an expert: see uh_resident_layer in underhill_kernels.h
 Matrix = tuple[tuple[int, ...], ...]
 
@@ -65,7 +65,7 @@ class ExpertSnapshot:
     hits, misses: experts asked for, once per layer call, that were there at the tier wanted or had to be read.
     uses: since load, activations: in the current answer; both count (token, expert) pairs, skipped ones too.
     residency: finest tier held (0 none). precision: pairs by what they ran at: '32', '16', '8', '4', '2', 'skipped'.
-    read_seconds: summed over reads, which overlap; reads: how many. repaired: experts that had run coarse and were
+    read_seconds: summed over reads, which overlap; reads: how many. upgraded: experts that had run coarse and were
     completed while the disk had nothing else to do. prefetch: None where nothing is read ahead.
     """
 
@@ -75,7 +75,7 @@ class ExpertSnapshot:
     bytes_read: int
     reads: int
     read_seconds: float
-    repaired: int
+    upgraded: int
     precision: dict[str, int]
     activations: Matrix
     uses: Matrix
@@ -97,7 +97,7 @@ class ExpertTelemetry:
         self.bytes_read = 0
         self.reads = 0
         self.read_seconds = 0.0
-        self.repaired = 0
+        self.upgraded = 0
         self.waited = 0.0  # seconds in which the model's thread did nothing, for the want of an expert
         # Arrays, so that native code may add to them: it is given their addresses, and none ever changes its length.
         self.hit_count = array("q", [0])
@@ -121,7 +121,7 @@ class ExpertTelemetry:
             yield
         finally:
             self.misses, self.bytes_read, self.reads = kept.misses, kept.bytes_read, kept.reads
-            self.read_seconds, self.repaired, self.waited = kept.read_seconds, kept.repaired, kept.waited
+            self.read_seconds, self.upgraded, self.waited = kept.read_seconds, kept.upgraded, kept.waited
             # In place: native code knows the addresses.
             for mine, theirs in zip(
                 (self.hit_count, self.precision, *self._uses), (kept.hit_count, kept.precision, *kept._uses)
@@ -236,7 +236,7 @@ class ExpertTelemetry:
             bytes_read=self.bytes_read,
             reads=self.reads,
             read_seconds=self.read_seconds,
-            repaired=self.repaired,
+            upgraded=self.upgraded,
             precision=self.ran,
             activations=answer,
             uses=uses,

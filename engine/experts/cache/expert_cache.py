@@ -270,7 +270,7 @@ class ExpertCache:
 
     def pin(self, numbers: Sequence[int]) -> None:
         """Keep experts that are there from being evicted, until `unpin`."""
-        found = array("i", numbers)
+        found = array("i", numbers)  # kept in a name: native code is given its address alone
         with self.lock:
             self._of.uh_cache_pin(self._at, found.buffer_info()[0], len(found))
 
@@ -317,7 +317,7 @@ class ExpertCache:
         there, their neighbours are left small pages, which the disk reads into at half the rate (docs/offloading.md).
         """
         with self.lock:
-            self._totals[0] = max(capacity, self.least)
+            self._totals[0] = max(capacity, self.least)  # written in place: the table reads it with every reservation
             self._of.uh_cache_trim(self._at, 1)
             if self.nbytes > self.capacity:
                 _, latest = self.table.snapshot()

@@ -9,7 +9,10 @@ from engine.kernels.io_pool import CHUNK as PACKED
 from engine.store.layout import aligned
 from engine.store.reader import Extent
 
-CHUNK = 3 << 19  # bytes: long enough for nearly all of the disk's speed, short enough to be soon out of the way
+# Bytes (1.5 MiB): long enough for nearly all of the disk's rate, and so short that a demand, which overtakes between
+# two
+# chunks, waits less than a millisecond on a disk of 2 GB/s (tests.benchmarks.loader --chunk-kb).
+CHUNK = 3 << 19
 
 # By extent: bytes of its parts, and what its file says of stride and scatters.
 Shapes = tuple[tuple[tuple[int, ...], int, bool], ...]

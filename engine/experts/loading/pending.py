@@ -104,7 +104,7 @@ class PendingLoads:
         Room is made as for a demand, by evicting. A layer that demands it later takes the load over, and a load that
         fails is forgotten: it fails again for the layer that needs it.
         """
-        with self.layer_lock:
+        with self.layer_lock:  # the room it takes must not be what a layer has just been promised
             try:
                 return not self.pending_tier(key) and self._begin(key, tier, urgency)
             except UnderhillError as e:
@@ -114,7 +114,7 @@ class PendingLoads:
 
     def _begin(self, key: ExpertKey, tier: int, urgency: Urgency) -> bool:
         at = self._cache.number(key)
-        with self._cache.lock:
+        with self._cache.lock:  # reserving evicts, and its callbacks run before the lock is let go
             found: int = self._of.uh_cache_fetch(self._at, at, self._cache.planes(at, tier), urgency)
             self._table.check()
         if found == THERE:
@@ -160,7 +160,7 @@ class PendingLoads:
         """
         if self._loader.listener is not None:
             self._loader.tell(self._requests())
-        with self._cache.lock:
+        with self._cache.lock:  # committing may evict down to a capacity that was lowered meanwhile
             ready = self._table.commit_step(first, ids, awaited, k, ranks, ran, n, ranks)
             self._table.check()
         problem = self._count(n)
@@ -174,7 +174,7 @@ class PendingLoads:
         """Count n reads that have just been put in place; returns why an awaited one did not come."""
         came, telemetry = self._table.stats, self._telemetry
         telemetry.read(came.nbytes, came.ns * 1e-9, came.reads)
-        telemetry.repaired += came.repaired
+        telemetry.upgraded += came.repaired
         self._counts.loads += came.reads
         return self._failure(self._table.results(n)) if came.failed else None
 
@@ -216,7 +216,7 @@ class PendingLoads:
 
     def commit_completed(self) -> None:
         """Put what has ended in its place, without waiting."""
-        with self.layer_lock:
+        with self.layer_lock:  # ends are handed out once: two threads would commit each other's
             n = AT_ONCE
             while n == AT_ONCE:
                 n = self._commit_some()
@@ -283,7 +283,7 @@ class PendingLoads:
         for end in ended:
             if end.status == WHOLE:
                 self._telemetry.read(end.nbytes, end.ns * 1e-9)
-                self._telemetry.repaired += end.urgency == Urgency.REPAIR  # unless it was taken over
+                self._telemetry.upgraded += end.urgency == Urgency.UPGRADE  # unless it was taken over
                 self._counts.loads += 1
             if end.awaited:
                 taken.append((end.expert, end.planes if end.status == WHOLE else 0))

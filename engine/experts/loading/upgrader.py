@@ -11,7 +11,7 @@ from engine.experts.telemetry import ExpertTelemetry
 MOST = 64  # experts remembered, those that ran last
 AGAIN = 2  # uses in the current answer that make another one likely
 SMOOTHING = 0.1  # weight of the last layer in the share of layers that missed something
-CALM = 0.25  # of layers, above which the disk is needed, and the memory that repaired experts take, too
+CALM = 0.25  # of layers, above which the disk is needed for demands, and the memory that finer parts take, too
 
 
 class PrecisionUpgrader:
@@ -51,7 +51,7 @@ class PrecisionUpgrader:
             if (
                 self._cache.tier(key)
                 and self._cache.lacking(key, full)
-                and self._pending.prefetch(key, full, Urgency.REPAIR)
+                and self._pending.prefetch(key, full, Urgency.UPGRADE)
             ):
                 return
 

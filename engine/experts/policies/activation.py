@@ -10,7 +10,7 @@ from engine.experts.eam import EamCollection, EamMatcher
 from engine.experts.policies.policy import ExpertGrid, LayerVisit
 from engine.experts.policies.scored import Array, ScoredPolicy, values
 
-EPSILON = 1e-4
+EPSILON = 1e-4  # algorithm 1's: among experts of share 0 the later layers' are evicted first
 
 
 class ActivationAware(ScoredPolicy):

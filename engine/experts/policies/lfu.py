@@ -9,7 +9,7 @@ import numpy as np
 from engine.experts.policies.policy import ExpertGrid, LayerVisit
 from engine.experts.policies.scored import Array, ScoredPolicy, values
 
-TIE = 1e-9  # of a use, per visit: among equals the one unused for longest leaves
+TIE = 1e-9  # of a use, per visit: of equals the one unused for longest is evicted; 1e9 visits make one use
 
 
 class Lfu(ScoredPolicy):

@@ -16,7 +16,7 @@ from engine.kernels.order import Least
 
 Array = NDArray[np.float64]
 PENDING = 256  # visits noted before they are gone through; only a model that is all in memory comes so far
-PROTECTED = 1e15  # above every score
+PROTECTED = 1e15  # added to scores: above every score, and below infinity, which is for what is not there (also in C)
 ASKED = 8  # refusals after which sorting everything costs less than looking for one more
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from engine.experts.predictors.predictor import Arrays, Floats, Predictor, RoutingContext, RoutingShape, log_shares
 
 MOST_PATHS = 65_536  # 8 MB of counts at 128 experts
-FULL = 255
+FULL = 255  # of a uint8: then the counts of the path are halved, so that the latest tokens weigh more
 
 Counts = np.ndarray[tuple[int], np.dtype[np.uint8]]
 

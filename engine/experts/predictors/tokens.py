@@ -14,7 +14,7 @@ from engine.experts.predictors.trace_view import NONE, same_width
 WIDTH = 16  # experts remembered per (token, row)
 MOST_TOKENS = 8192  # remembered at once: 12 MB for 48 rows
 PRIOR = 2.0  # a token's first sights count as much as this many of nothing in particular
-FULL = 255
+FULL = 255  # of a uint8: then the counts of the token are halved
 
 
 class TokenTable(Predictor):

@@ -8,7 +8,7 @@ WINDOW = (
     256  # layer calls after which cost and benefit are compared: 5 to 10 tokens, so that one odd token decides nothing
 )
 FIRST_BACKOFF = 512  # layer calls; doubled every time it did not pay again
-LONGEST_BACKOFF = 1 << 16
+LONGEST_BACKOFF = 1 << 16  # layer calls: some minutes, after which the disk or the text may be others
 WASTE = 0.5  # of the time a wasted read took: demands waited for its last chunks, and what it pushed out may come again
 OVERRATED = 0.7  # of the time a read took is saved if it came early: hits would have been computed meanwhile
 

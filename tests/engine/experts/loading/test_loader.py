@@ -81,7 +81,7 @@ def test_demand_overtakes_repair_and_repair_prefetch_between_chunks(disk: SlowDi
     disk.file.gate.clear()
     requests = [asked.ask(0, Urgency.PREFETCH)]
     asked.begun(1)
-    requests += [asked.ask(1, Urgency.PREFETCH), asked.ask(2, Urgency.REPAIR), asked.ask(3)]
+    requests += [asked.ask(1, Urgency.PREFETCH), asked.ask(2, Urgency.UPGRADE), asked.ask(3)]
     disk.file.gate.set()
     asked.until(*requests)
     assert not any(request.error for request in requests)
@@ -345,8 +345,8 @@ def test_every_chunk_is_told_to_the_listener(disk: SlowDisk, opened: Open) -> No
         heard.append((reader, key.expert, urgency, nbytes))
 
     asked.loader.listener = listener
-    asked.until(asked.ask(1, Urgency.REPAIR))
-    assert [told[1:] for told in heard] == [(1, Urgency.REPAIR, PAGE)] * 6
+    asked.until(asked.ask(1, Urgency.UPGRADE))
+    assert [told[1:] for told in heard] == [(1, Urgency.UPGRADE, PAGE)] * 6
     assert {told[0] for told in heard} <= {0, 1}
     asked.loader.listener = None
     asked.until(asked.ask(2))

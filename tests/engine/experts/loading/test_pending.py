@@ -122,7 +122,7 @@ def test_a_hope_that_fails_is_silent_and_its_room_comes_back(opened: Open, kerne
     runtime, routing = opened(source, 3, kernel), source.routing(1, 3)
     expected = stepped(opened(source, 12, kernel), 2, *routing)
     source.failing.add(ExpertKey(0, 1))
-    runtime.pending.prefetch(ExpertKey(0, 1), 8, Urgency.REPAIR)
+    runtime.pending.prefetch(ExpertKey(0, 1), 8, Urgency.UPGRADE)
     assert torch.equal(stepped(runtime, 2, *routing), expected)
     with pytest.raises(UnderhillError, match="could not read"):
         stepped(runtime, 0, routing[0], torch.tensor([[1, 2, 3]]), routing[2])

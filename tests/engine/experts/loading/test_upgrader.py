@@ -62,7 +62,7 @@ def test_what_is_used_again_is_completed(source: MemorySource, opened: Open) -> 
     step(runtime, 1)
     settled(runtime)
     assert runtime.cache.residency()[COARSE] == 8
-    assert runtime.snapshot().repaired == 1
+    assert runtime.snapshot().upgraded == 1
     assert source.reads[-1] == (COARSE, tuple(p for p in SPEC.layout.parts_for(8) if p not in SPEC.layout.parts_for(2)))
     before = runtime.snapshot().precision
     step(runtime, 1)
@@ -75,7 +75,7 @@ def test_one_use_is_no_reason(source: MemorySource, opened: Open) -> None:
     step(runtime, 2, 3)
     settled(runtime)
     assert runtime.cache.residency()[COARSE] == 2
-    assert runtime.snapshot().repaired == 0
+    assert runtime.snapshot().upgraded == 0
 
 
 def test_a_demand_takes_it_over(source: MemorySource, opened: Open) -> None:
@@ -119,4 +119,4 @@ def test_while_much_is_missing_nothing_is_repaired(source: MemorySource, opened:
         step(runtime, turn % 2 * 5, 3)
     settled(runtime)
     assert runtime.snapshot().misses > 30
-    assert runtime.snapshot().repaired <= 2  # before it was known
+    assert runtime.snapshot().upgraded <= 2  # before it was known
