@@ -14,7 +14,7 @@ from engine.session import Session
 from engine.store.manifest import fingerprint
 from engine.tracing.recorder import Recorder
 from engine.tracing.timeline import Timeline
-from engine.tracing.trace import Conditions
+from engine.tracing.trace import TraceConditions
 from engine.translatable import msg, system_reason
 
 
@@ -26,7 +26,7 @@ class Recording:
         spec = session.store.spec(session.store.layers[0])
         tier = full_tier(spec, session.plan.tier)
         dial, mark = str(session.settings["dial"]), fingerprint(session.store.path)
-        known = Conditions(session.card.title, dial, session.thresholds, tier, spec, mark, session.low)
+        known = TraceConditions(session.card.title, dial, session.thresholds, tier, spec, mark, session.low)
         self.recorder = Recorder(session.store.layers, session.card.experts, known)
         self.failed = False
 

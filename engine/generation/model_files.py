@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
-from engine.generation.formats.speech import IoPool
+from engine.generation.formats.speech import TemplateNames
 from engine.generation.sandboxed_tokenizer import SandboxedTokenizer
 from engine.importing import ALONE
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxStopped, SandboxTimeout
@@ -71,7 +71,7 @@ class ModelFiles:
                 msg("Download the model again, from its makers, or choose another."),
             )
         self.template = str(facts["template"])
-        self.reads = IoPool(frozenset(facts["variables"]), frozenset(facts["fields"]))
+        self.reads = TemplateNames(frozenset(facts["variables"]), frozenset(facts["fields"]))
         self.end: int | None = facts["end"]
         self.odd = str(facts["odd"])
         self.tokenizer: Any = SandboxedTokenizer(self.ask, facts) if self.odd else _inside(facts["tokenizer"])

@@ -38,7 +38,7 @@ def _sections(rows: int, cols: int, bits: int, group: int) -> list[int]:
     return [*codes, weights // group // ROWS_PER_TILE * LINE]
 
 
-class Packed:
+class PackedMatrix:
     """W [rows, cols] in the tiles of engine/store/layout.py, with the parameters of its one tier.
 
     Columns beyond `cols` have code 0; rows beyond `rows` are zeros. native/pack.c says how weights are fitted.

@@ -20,13 +20,13 @@ from engine.models.rope import RopeTable
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec
 from engine.models.state import RecurrentState, RowsState
-from engine.models.weights import Linear, Weights, fetch, load_linear, matrix, ordered
+from engine.models.weights import CheckpointWeights, Linear, fetch, load_linear, matrix, ordered
 
 
 class Attention:
     """One attention layer. Queries, keys, values (and gates) come from one stacked projection."""
 
-    def __init__(self, spec: AttentionSpec, weights: Weights, hidden: int, dense: Holding) -> None:
+    def __init__(self, spec: AttentionSpec, weights: CheckpointWeights, hidden: int, dense: Holding) -> None:
         self.spec = spec
         self.qkv = _stacked_projection(spec, weights, dense)
         self.out = load_linear(weights, f"{spec.prefix}.{spec.o}", dense=dense, bias=spec.o_bias)
@@ -135,7 +135,7 @@ class Attention:
         return attend_span(q, (own[0].to(dtype), own[1].to(dtype)), past, spec.scale, mask, self.sinks)
 
 
-def _norm_scale(spec: AttentionSpec, weights: Weights, name: str | None) -> Tensor:
+def _norm_scale(spec: AttentionSpec, weights: CheckpointWeights, name: str | None) -> Tensor:
     """What queries or keys are multiplied by once they are normed."""
     if name is None:
         return torch.ones(spec.head_dim)
@@ -150,7 +150,7 @@ def _as_wide(spec: AttentionSpec, values: Tensor) -> Tensor:
     return wide.flatten(0, 1)
 
 
-def _stacked_projection(spec: AttentionSpec, weights: Weights, dense: Holding) -> Linear:
+def _stacked_projection(spec: AttentionSpec, weights: CheckpointWeights, dense: Holding) -> Linear:
     """Rows: queries, keys, values (unless they are the keys), gates (if any); each head by head."""
     names = spec.projections
     weight = [matrix(weights, f"{name}.weight") for name in names]

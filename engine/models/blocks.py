@@ -14,7 +14,7 @@ from engine.models.latent import SCORES_LIMIT
 from engine.models.norms import build_norm
 from engine.models.span import Span
 from engine.models.spec import BlocksSpec, NormSpec
-from engine.models.weights import Weights, load_linear
+from engine.models.weights import CheckpointWeights, load_linear
 
 
 class Blocks:
@@ -24,7 +24,7 @@ class Blocks:
     up to t's own always win. The top_k best are seen, up to t. With no more blocks than top_k that is everything.
     """
 
-    def __init__(self, spec: BlocksSpec, weights: Weights, dense: Holding) -> None:
+    def __init__(self, spec: BlocksSpec, weights: CheckpointWeights, dense: Holding) -> None:
         self.spec = spec
         self.query = load_linear(weights, f"{spec.prefix}.index_q_proj", dense=dense)
         self.key = load_linear(weights, f"{spec.prefix}.index_k_proj", dense=dense)

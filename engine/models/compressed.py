@@ -14,7 +14,7 @@ from engine.models.rope import RopeTable, rope_table
 from engine.models.span import Span
 from engine.models.spec import CompressedSpec, EntriesSpec, NormSpec
 from engine.models.state import ChunkedRows, CompressedState, LayerState
-from engine.models.weights import Weights, fetch, load_linear
+from engine.models.weights import CheckpointWeights, fetch, load_linear
 
 
 class Compressor:
@@ -24,7 +24,7 @@ class Compressor:
     position of its first token.
     """
 
-    def __init__(self, spec: EntriesSpec, weights: Weights, dense: Holding) -> None:
+    def __init__(self, spec: EntriesSpec, weights: CheckpointWeights, dense: Holding) -> None:
         self.spec = spec
         self.width = 2 * spec.dim * (2 if spec.overlaps else 1)  # of what a token gives, and how it weighs
         self._project = load_linear(weights, f"{spec.prefix}.wkv", f"{spec.prefix}.wgate", dense=dense)
@@ -66,7 +66,7 @@ def _with_before(windows: Tensor, dim: int, nothing: float) -> Tensor:
 class Compressed:
     """The attention of one layer: keys that are values, one head of them, turned back once they are mixed."""
 
-    def __init__(self, spec: CompressedSpec, weights: Weights, hidden: int, dense: Holding) -> None:
+    def __init__(self, spec: CompressedSpec, weights: CheckpointWeights, hidden: int, dense: Holding) -> None:
         def linear(name: str) -> Linear:
             return load_linear(weights, f"{spec.prefix}.{name}", dense=dense)
 

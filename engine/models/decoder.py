@@ -22,7 +22,7 @@ from engine.models.span import Span
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
 from engine.models.state import SequenceState
 from engine.models.streams import Streams
-from engine.models.weights import Linear, Weights, fetch, looked_up, matrix
+from engine.models.weights import CheckpointWeights, Linear, fetch, looked_up, matrix
 from engine.translatable import NO_TEXT, Translatable, msg
 
 
@@ -35,7 +35,7 @@ class Decoder:
     def __init__(
         self,
         spec: DecoderSpec,
-        weights: Weights,
+        weights: CheckpointWeights,
         experts: ExpertBackend,
         dense: Holding = F32,
         kv_dtype: torch.dtype = torch.float32,
@@ -169,5 +169,5 @@ def _normed(head: Tensor) -> Tensor:
     return (values / (values.norm(dim=0, keepdim=True) + 1e-7)).to(head.dtype)
 
 
-def _head_bias(spec: DecoderSpec, weights: Weights) -> Tensor | None:
+def _head_bias(spec: DecoderSpec, weights: CheckpointWeights) -> Tensor | None:
     return fetch(weights, f"{spec.head or spec.embedding}.bias") if spec.head_bias else None

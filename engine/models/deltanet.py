@@ -13,7 +13,7 @@ from engine.models.linear import Matrix
 from engine.models.span import Span
 from engine.models.spec import DeltaNetSpec
 from engine.models.state import LayerState, RecurrentState
-from engine.models.weights import Linear, Weights, fetch, load_linear, matrix, ordered, vector
+from engine.models.weights import CheckpointWeights, Linear, fetch, load_linear, matrix, ordered, vector
 
 QK_EPS = 1e-6  # added to the squared length of queries and keys
 
@@ -21,7 +21,7 @@ QK_EPS = 1e-6  # added to the squared length of queries and keys
 class DeltaNet:
     """The token mixer of one layer. Its state: the convolution's last inputs, and one matrix per value head."""
 
-    def __init__(self, spec: DeltaNetSpec, weights: Weights, hidden: int, dense: Holding) -> None:
+    def __init__(self, spec: DeltaNetSpec, weights: CheckpointWeights, hidden: int, dense: Holding) -> None:
         self.spec = spec
         self._repeat = spec.v_heads // spec.k_heads
         self._sizes = (spec.k_heads * spec.k_dim, spec.k_heads * spec.k_dim, spec.v_heads * spec.v_dim)
@@ -67,13 +67,13 @@ class DeltaNet:
         return unit if self._repeat == 1 else unit.repeat_interleave(self._repeat, dim=1)
 
 
-def _separate(spec: DeltaNetSpec, weights: Weights) -> tuple[list[Matrix], Tensor]:
+def _separate(spec: DeltaNetSpec, weights: CheckpointWeights) -> tuple[list[Matrix], Tensor]:
     """Qwen3.5's layout, stacked: rows of [q | k | v | z] and of [b | a]."""
     of = {name: f"{spec.prefix}.in_proj_{name}.weight" for name in ("qkv", "z", "b", "a")}
     return [matrix(weights, of["qkv"]), matrix(weights, of["z"])], torch.cat([fetch(weights, of[n]) for n in "ba"])
 
 
-def _grouped(spec: DeltaNetSpec, weights: Weights) -> tuple[list[Matrix], Tensor]:
+def _grouped(spec: DeltaNetSpec, weights: CheckpointWeights) -> tuple[list[Matrix], Tensor]:
     """Qwen3-Next's layout, [q | k | v | z] and [b | a] inside each key head, put in the order of `_separate`."""
     share = spec.v_heads // spec.k_heads
 

@@ -15,7 +15,7 @@ from engine.models.holding import Holding
 from engine.models.norms import build_norm
 from engine.models.router import Router
 from engine.models.spec import ActivationSpec, DenseMlpSpec, MlpSpec, MoeSpec, ParallelMlpSpec
-from engine.models.weights import Linear, Weights, load_linear
+from engine.models.weights import CheckpointWeights, Linear, load_linear
 
 _GATED: dict[str, Callable[[Tensor], Tensor]] = {
     "silu": F.silu,
@@ -50,7 +50,7 @@ class FeedForward(Protocol):
 class DenseMlp:
     """down(act(gate x) * up x), gate and up in one product."""
 
-    def __init__(self, spec: DenseMlpSpec, weights: Weights, dense: Holding) -> None:
+    def __init__(self, spec: DenseMlpSpec, weights: CheckpointWeights, dense: Holding) -> None:
         self.router: Router | None = None
         self.activation = spec.activation
         self.gated = spec.gate is not None
@@ -70,7 +70,7 @@ class MoeBlock:
     """Router, routed experts in the backend, shared expert."""
 
     def __init__(
-        self, spec: MoeSpec, weights: Weights, hidden: int, dense: Holding, layer: int, experts: ExpertBackend
+        self, spec: MoeSpec, weights: CheckpointWeights, hidden: int, dense: Holding, layer: int, experts: ExpertBackend
     ) -> None:
         self.router: Router | None = Router(spec.router, weights, hidden, native=dense.kernel is not None)
         self._route = self.router
@@ -128,7 +128,13 @@ class ParallelMlp:
     """A dense MLP and a MoE block side by side (gemma4); the MoE half reads the residual."""
 
     def __init__(
-        self, spec: ParallelMlpSpec, weights: Weights, hidden: int, dense: Holding, layer: int, experts: ExpertBackend
+        self,
+        spec: ParallelMlpSpec,
+        weights: CheckpointWeights,
+        hidden: int,
+        dense: Holding,
+        layer: int,
+        experts: ExpertBackend,
     ) -> None:
         self.moe = MoeBlock(spec.moe, weights, hidden, dense, layer, experts)
         self.dense = DenseMlp(spec.dense, weights, dense)
@@ -144,7 +150,7 @@ class ParallelMlp:
 
 
 def build_feed_forward(
-    spec: MlpSpec, weights: Weights, hidden: int, dense: Holding, layer: int, experts: ExpertBackend
+    spec: MlpSpec, weights: CheckpointWeights, hidden: int, dense: Holding, layer: int, experts: ExpertBackend
 ) -> FeedForward:
     """The feed-forward of a spec. layer: the model's own index, which the backend is called with."""
     if isinstance(spec, DenseMlpSpec):

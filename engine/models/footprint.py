@@ -53,14 +53,14 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredMatrix:
     """A matrix of the checkpoint that is stored as the codes of its source: its rows, and the bytes that they take."""
 
     rows: int
     nbytes: int
 
 
-NONE_KEPT: Mapping[str, Kept] = {}
+NONE_KEPT: Mapping[str, StoredMatrix] = {}
 
 
 def matrices(spec: DecoderSpec, own_vocab: int = 0) -> Iterator[Matrix]:
@@ -82,7 +82,7 @@ def matrices(spec: DecoderSpec, own_vocab: int = 0) -> Iterator[Matrix]:
         yield from _layer(layer, spec.hidden)
 
 
-def nbytes(matrix: Matrix, dense: Holding, native: bool, kept: Mapping[str, Kept] = NONE_KEPT) -> int:
+def nbytes(matrix: Matrix, dense: Holding, native: bool, kept: Mapping[str, StoredMatrix] = NONE_KEPT) -> int:
     """Bytes that it takes, held so, on native kernels or torch. kept: by module, what is stored as codes."""
     if matrix.stays:
         return CHECKSUM * matrix.rows

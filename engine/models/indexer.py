@@ -10,7 +10,7 @@ from engine.models.holding import Holding
 from engine.models.latent import SCORES_LIMIT
 from engine.models.span import Span
 from engine.models.spec import IndexerSpec
-from engine.models.weights import Weights, load_linear, vector
+from engine.models.weights import CheckpointWeights, load_linear, vector
 
 
 class Indexer:
@@ -20,7 +20,7 @@ class Indexer:
     top_k best of those before t and t itself are seen. Up to top_k tokens that is all of them.
     """
 
-    def __init__(self, spec: IndexerSpec, weights: Weights, dense: Holding) -> None:
+    def __init__(self, spec: IndexerSpec, weights: CheckpointWeights, dense: Holding) -> None:
         self.spec = spec
         self.query = load_linear(weights, f"{spec.prefix}.wq_b", dense=dense)
         self.key = load_linear(weights, f"{spec.prefix}.wk", dense=dense)

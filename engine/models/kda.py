@@ -13,7 +13,7 @@ from engine.models.norms import rms
 from engine.models.span import Span
 from engine.models.spec import KdaSpec
 from engine.models.state import LayerState, RecurrentState
-from engine.models.weights import Linear, Weights, fetch, load_linear, vector
+from engine.models.weights import CheckpointWeights, Linear, fetch, load_linear, vector
 
 QK_EPS = 1e-6  # added to the squared length of queries and keys
 
@@ -21,7 +21,7 @@ QK_EPS = 1e-6  # added to the squared length of queries and keys
 class Kda:
     """The token mixer of one layer. Its state: the convolution's last inputs, and one matrix per head."""
 
-    def __init__(self, spec: KdaSpec, weights: Weights, hidden: int, dense: Holding) -> None:
+    def __init__(self, spec: KdaSpec, weights: CheckpointWeights, hidden: int, dense: Holding) -> None:
         def linear(*names: str, how: Holding = dense) -> Linear:
             return load_linear(weights, *(f"{spec.prefix}.{name}" for name in names), dense=how)
 

@@ -16,13 +16,15 @@ from engine.models.span import Span
 from engine.models.spec import LayerSpec
 from engine.models.state import LayerState, RowsState
 from engine.models.streams import Streams
-from engine.models.weights import Weights, vector
+from engine.models.weights import CheckpointWeights, vector
 
 
 class Layer:
     """One decoder layer: see LayerSpec for the formula."""
 
-    def __init__(self, spec: LayerSpec, weights: Weights, hidden: int, dense: Holding, experts: ExpertBackend) -> None:
+    def __init__(
+        self, spec: LayerSpec, weights: CheckpointWeights, hidden: int, dense: Holding, experts: ExpertBackend
+    ) -> None:
         self.index = spec.index
         self.mixer = None if spec.mixer is None else build_mixer(spec.mixer, weights, hidden, dense)
         parts = (None if own is None else build_feed_forward(own, weights, hidden, dense, spec.index, experts)

@@ -12,7 +12,7 @@ from torch import Tensor
 from engine.errors import Kind as ErrorKind
 from engine.errors import UnderhillError
 from engine.kernels.coded import Coded
-from engine.kernels.dense import Packed, raw_view, set_bias
+from engine.kernels.dense import PackedMatrix, raw_view, set_bias
 from engine.kernels.memory import Arena
 from engine.kernels.native import MatrixView, NativeKernel
 from engine.models.holding import BITS, Holding, Kind
@@ -41,7 +41,7 @@ class Linear:
         self.weight: Tensor
         self._kernel = dense.kernel
         self._scales: Tensor | None = None
-        self._tiles: list[Packed | Coded] = []
+        self._tiles: list[PackedMatrix | Coded] = []
         bits = BITS.get(self.kind)
         if bits is not None and dense.kernel is not None:
             self._tiles = _tiled(parts, bits, dense.kernel, dense.arena)
@@ -129,14 +129,14 @@ class Linear:
         return found if self._scales is None else found.mul_(self._scales[ids].float()[:, None])
 
 
-def _tiled(parts: Sequence[Matrix], bits: int, kernel: NativeKernel, arena: Arena) -> list[Packed | Coded]:
+def _tiled(parts: Sequence[Matrix], bits: int, kernel: NativeKernel, arena: Arena) -> list[PackedMatrix | Coded]:
     """Codes as they are; what lies between them packed together."""
-    found: list[Packed | Coded] = []
+    found: list[PackedMatrix | Coded] = []
     for kept, some in groupby(parts, lambda part: isinstance(part, Coded)):
         if kept:
             found += [part for part in some if isinstance(part, Coded)]
         else:
-            found.append(Packed([part for part in some if isinstance(part, Tensor)], bits, kernel, arena))
+            found.append(PackedMatrix([part for part in some if isinstance(part, Tensor)], bits, kernel, arena))
     return found
 
 

@@ -12,7 +12,7 @@ from engine.models.norms import rms
 from engine.models.span import Span
 from engine.models.spec import Mamba2Spec
 from engine.models.state import LayerState, RecurrentState
-from engine.models.weights import Linear, Weights, fetch, load_linear, vector
+from engine.models.weights import CheckpointWeights, Linear, fetch, load_linear, vector
 
 CHUNK = 64  # tokens: what is computed inside a chunk grows with its square
 
@@ -23,7 +23,7 @@ class Mamba2:
     Per head, with time steps dt and a rate A < 0, every token does S = exp(dt A) S + dt x B^T; out = S C + D x.
     """
 
-    def __init__(self, spec: Mamba2Spec, weights: Weights, hidden: int, dense: Holding) -> None:
+    def __init__(self, spec: Mamba2Spec, weights: CheckpointWeights, hidden: int, dense: Holding) -> None:
         self.spec = spec
         name = f"{spec.prefix}.in_proj"
         weight, bias = fetch(weights, f"{name}.weight"), fetch(weights, f"{name}.bias") if spec.bias else None

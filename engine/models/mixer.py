@@ -11,7 +11,7 @@ from engine.models.holding import Holding
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec, CompressedSpec, DeltaNetSpec, KdaSpec, Mamba2Spec, MixerSpec, MlaSpec
 from engine.models.state import LayerState
-from engine.models.weights import Weights
+from engine.models.weights import CheckpointWeights
 
 
 class Mixer(Protocol):
@@ -24,7 +24,7 @@ class Mixer(Protocol):
         """Empty state of this layer for a new sequence. kv_dtype: of keys and values; recurrent states stay float32."""
 
 
-def build_mixer(spec: MixerSpec, weights: Weights, hidden: int, dense: Holding) -> Mixer:
+def build_mixer(spec: MixerSpec, weights: CheckpointWeights, hidden: int, dense: Holding) -> Mixer:
     """The mixer of a spec, its tensors read from `weights`. dense: how its linear layers are held.
 
     Modules are imported only when a model needs them.

@@ -15,14 +15,14 @@ from engine.models.norms import Norm, build_norm
 from engine.models.span import Span
 from engine.models.spec import MlaSpec, NormSpec
 from engine.models.state import LayerState, RowsState
-from engine.models.weights import Weights, fetch, load_linear
+from engine.models.weights import CheckpointWeights, fetch, load_linear
 from engine.store.layout import ROWS_PER_TILE
 
 
 class Mla:
     """The attention of one layer. Its state is one row [latent | rotary key] per token, shared by all heads."""
 
-    def __init__(self, spec: MlaSpec, weights: Weights, hidden: int, dense: Holding) -> None:
+    def __init__(self, spec: MlaSpec, weights: CheckpointWeights, hidden: int, dense: Holding) -> None:
         def linear(name: str, bias: bool = False) -> Linear:
             return load_linear(weights, f"{spec.prefix}.{name}", dense=dense, bias=bias)
 

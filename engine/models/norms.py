@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.kernels.scratch_pool import SCRATCH
 from engine.models.spec import NormKind, NormSpec
-from engine.models.weights import Weights, vector
+from engine.models.weights import CheckpointWeights, vector
 
 
 def rms(x: Tensor, eps: Tensor, scale: Tensor | None = None) -> Tensor:
@@ -24,7 +24,7 @@ def rms(x: Tensor, eps: Tensor, scale: Tensor | None = None) -> Tensor:
     return normed if scale is None else normed.mul_(scale)
 
 
-def rms_scale(weights: Weights, name: str, kind: NormKind) -> Tensor:
+def rms_scale(weights: CheckpointWeights, name: str, kind: NormKind) -> Tensor:
     """What an RMS norm multiplies by: w, or 1 + w."""
     scale = vector(weights, f"{name}.weight")
     return scale + 1 if kind == "rms_plus_one" else scale
@@ -54,7 +54,7 @@ class Norm:
         return rms(x, self._eps, self.scale)  # type: ignore[attr-defined]
 
 
-def build_norm(spec: NormSpec | None, weights: Weights, dim: int) -> Norm:
+def build_norm(spec: NormSpec | None, weights: CheckpointWeights, dim: int) -> Norm:
     """The norm of a spec; None leaves things as they are."""
     if spec is None:
         return Norm(None, dim)

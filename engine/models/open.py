@@ -11,12 +11,12 @@ from engine.experts.backend import ExpertBackend
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
 from engine.models.holding import F32, Holding
-from engine.models.weights import Weights
+from engine.models.weights import CheckpointWeights
 
 
 def open_decoder(
     config: Mapping[str, Any],
-    weights: Weights,
+    weights: CheckpointWeights,
     experts: ExpertBackend,
     dense: Holding = F32,
     kv_dtype: torch.dtype = torch.float32,

@@ -8,13 +8,13 @@ from engine.models.feed_forward import gated
 from engine.models.holding import Holding
 from engine.models.norms import build_norm
 from engine.models.spec import PerLayerGateSpec, PerLayerInputsSpec
-from engine.models.weights import Weights, load_linear, looked_up
+from engine.models.weights import CheckpointWeights, load_linear, looked_up
 
 
 class PerLayerInputs:
     """Made once per token, before the first layer."""
 
-    def __init__(self, spec: PerLayerInputsSpec, weights: Weights, hidden: int, dense: Holding) -> None:
+    def __init__(self, spec: PerLayerInputsSpec, weights: CheckpointWeights, hidden: int, dense: Holding) -> None:
         self._dim, self._scale = spec.dim, hidden**-0.5
         # rows that are only looked up; one scale for the shares of all layers, as torch's int8 has, would be too coarse
         self._table = looked_up(weights, f"{spec.embedding}.weight", dense)
@@ -31,7 +31,7 @@ class PerLayerInputs:
 class PerLayerGate:
     """What a layer makes of its inputs: norm(projection(act(gate x) * inputs))."""
 
-    def __init__(self, spec: PerLayerGateSpec, weights: Weights, hidden: int, dense: Holding) -> None:
+    def __init__(self, spec: PerLayerGateSpec, weights: CheckpointWeights, hidden: int, dense: Holding) -> None:
         self.activation = spec.activation
         self.gate = load_linear(weights, spec.gate, dense=dense)
         self.projection = load_linear(weights, spec.projection, dense=dense)

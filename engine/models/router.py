@@ -8,7 +8,7 @@ from torch import Tensor
 
 from engine.models.norms import rms
 from engine.models.spec import RouterSpec
-from engine.models.weights import Weights, fetch, vector
+from engine.models.weights import CheckpointWeights, fetch, vector
 
 
 class Router:
@@ -16,7 +16,7 @@ class Router:
     single tokens.
     """
 
-    def __init__(self, spec: RouterSpec, weights: Weights, hidden: int, *, native: bool = False) -> None:
+    def __init__(self, spec: RouterSpec, weights: CheckpointWeights, hidden: int, *, native: bool = False) -> None:
         self.spec = spec
         stored = fetch(weights, f"{spec.weight}.weight")
         self.held = stored if native and stored.dtype == torch.bfloat16 else stored.float()

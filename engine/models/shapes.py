@@ -26,7 +26,7 @@ from engine.models.spec import (
     ShortConvSpec,
     StreamsSpec,
 )
-from engine.models.weights import Codes, Table, Tables, Weights
+from engine.models.weights import CheckpointWeights, Codes, StoredLookupTable, Tables
 from engine.translatable import msg
 
 Shape = tuple[int, ...]
@@ -36,7 +36,7 @@ Shapes = Iterator[tuple[str, Shape]]  # a tensor's name and its shape, without d
 class CheckedWeights:
     """Weights that raise UnderhillError(BROKEN_FILE) for a tensor whose shape is not what the spec makes it."""
 
-    def __init__(self, weights: Weights, spec: DecoderSpec) -> None:
+    def __init__(self, weights: CheckpointWeights, spec: DecoderSpec) -> None:
         self._weights = weights
         self._shapes = {name: tuple(n for n in shape if n != 1) for name, shape in shapes(spec)}
 
@@ -58,7 +58,7 @@ class CheckedWeights:
             self._check(name, found.shape)
         return found
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> StoredLookupTable | None:
         """See Tables; None too where these weights know no such thing."""
         found = self._weights.table(name) if isinstance(self._weights, Tables) else None
         if found is not None:

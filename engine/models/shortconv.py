@@ -10,13 +10,13 @@ from engine.models.holding import Holding
 from engine.models.span import Span
 from engine.models.spec import ShortConvSpec
 from engine.models.state import LayerState, RecurrentState
-from engine.models.weights import Weights, fetch, load_linear, vector
+from engine.models.weights import CheckpointWeights, fetch, load_linear, vector
 
 
 class ShortConv:
     """The token mixer of one layer. Its state: the convolution's last kernel - 1 inputs."""
 
-    def __init__(self, spec: ShortConvSpec, weights: Weights, hidden: int, dense: Holding) -> None:
+    def __init__(self, spec: ShortConvSpec, weights: CheckpointWeights, hidden: int, dense: Holding) -> None:
         self.spec = spec
         self.project = load_linear(weights, f"{spec.prefix}.in_proj", dense=dense, bias=spec.bias)
         self.taps = fetch(weights, f"{spec.prefix}.conv.weight").float().squeeze(1).T.contiguous()

@@ -10,13 +10,13 @@ from torch import Tensor
 
 from engine.models.norms import rms
 from engine.models.spec import StreamsSpec
-from engine.models.weights import Weights, fetch
+from engine.models.weights import CheckpointWeights, fetch
 
 
 class Streams:
     """What takes one input out of n streams x [T, n, H], and puts an output back beside a mix of them."""
 
-    def __init__(self, spec: StreamsSpec, weights: Weights) -> None:
+    def __init__(self, spec: StreamsSpec, weights: CheckpointWeights) -> None:
         self.spec = spec
         self._fn, self._base, self._scale = (
             fetch(weights, f"{spec.prefix}_{name}").float() for name in ("fn", "base", "scale")

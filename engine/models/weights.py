@@ -17,7 +17,7 @@ from engine.translatable import msg
 FP8_BLOCK = 128  # block size of float8 checkpoints whose scales lie beside them
 
 
-class Weights(Protocol):
+class CheckpointWeights(Protocol):
     """The non-expert tensors of a model, by their names on the hub."""
 
     def get(self, name: str) -> Tensor:
@@ -27,14 +27,14 @@ class Weights(Protocol):
         """Whether there is such a tensor."""
 
 
-class Rows(Protocol):
+class LookupTable(Protocol):
     """A matrix of which rows are looked up."""
 
     def rows(self, ids: Tensor) -> Tensor:
         """float32 [N, cols]. ids: [N]."""
 
 
-class Table(Rows, Protocol):
+class StoredLookupTable(LookupTable, Protocol):
     """The same, where it lies elsewhere than in memory."""
 
     @property
@@ -45,7 +45,7 @@ class Table(Rows, Protocol):
 class Tables(Protocol):
     """Weights of which some matrices can be looked up where they lie."""
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> StoredLookupTable | None:
         """The rows of a matrix, as they are stored; None where it must be held."""
 
 
@@ -57,7 +57,7 @@ class Codes(Protocol):
         """The matrix as these, freshly read; None where it is stored in another way. Raises as `get`."""
 
 
-def matrix(weights: Weights, name: str) -> Tensor | Coded:
+def matrix(weights: CheckpointWeights, name: str) -> Tensor | Coded:
     """A matrix as a Linear takes it: its own codes where it has such, else as `fetch`."""
     found = weights.coded(name) if isinstance(weights, Codes) else None
     return fetch(weights, name) if found is None else found
@@ -68,7 +68,7 @@ def ordered(held: Tensor | Coded, order: Tensor) -> Tensor | Coded:
     return held.taken(order) if isinstance(held, Coded) else held[order]
 
 
-def fetch(weights: Weights, name: str) -> Tensor:
+def fetch(weights: CheckpointWeights, name: str) -> Tensor:
     """A tensor ready for arithmetic, float8 blocks multiplied out. Integer tensors are refused."""
     tensor = weights.get(name)
     if tensor.dtype == torch.float8_e4m3fn:
@@ -86,7 +86,7 @@ def fetch(weights: Weights, name: str) -> Tensor:
     return tensor
 
 
-def vector(weights: Weights, name: str) -> Tensor:
+def vector(weights: CheckpointWeights, name: str) -> Tensor:
     """A small tensor, flat, as float32. Raises UnderhillError(BROKEN_FILE) where it holds what is no number."""
     found = fetch(weights, name).float().flatten()
     if not bool(found.isfinite().all()):
@@ -105,13 +105,13 @@ def _dequantized(tensor: Tensor, scales: Tensor) -> Tensor:
     return (tensor.float() * wide).bfloat16()
 
 
-def looked_up(weights: Weights, name: str, dense: Holding) -> Rows:
+def looked_up(weights: CheckpointWeights, name: str, dense: Holding) -> LookupTable:
     """A matrix of which rows are looked up and nothing else: left on the disk where it is large, or held."""
     table = weights.table(name) if isinstance(weights, Tables) else None
     return Linear(matrix(weights, name), None, dense.for_table) if table is None else table
 
 
-def load_linear(weights: Weights, *names: str, dense: Holding, bias: bool = False) -> Linear:
+def load_linear(weights: CheckpointWeights, *names: str, dense: Holding, bias: bool = False) -> Linear:
     """The linear layer of module `names[0]`; several names are stacked along their outputs, in order."""
     tensors = [matrix(weights, f"{name}.weight") for name in names]
     biases = [fetch(weights, f"{name}.bias") for name in names] if bias else []

@@ -32,7 +32,7 @@ class Scales:
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class StoredCodes:
     """What a record keeps of a matrix. scales, squared_errors: by tier, 2 and then all bits.
 
     squared_errors are sums over (weight as stored - weight as the source means it)^2, squared_norm over the latter's.
@@ -45,7 +45,7 @@ class Packed:
     squared_errors: tuple[float, float]
 
 
-def pack_matrix(grouped: GroupedCodes) -> Packed:
+def pack_matrix(grouped: GroupedCodes) -> StoredCodes:
     """Keep a matrix. Raises NotFinite where a scale is none, ValueError where its columns are no whole groups."""
     coding, (rows, cols) = grouped.coding, grouped.shape
     if cols % coding.group:
@@ -66,7 +66,7 @@ def pack_matrix(grouped: GroupedCodes) -> Packed:
             off.add_(kept.offset.unsqueeze(2))
         errors.append(float(off.square_().sum(dtype=torch.float64)) * unit * unit)
     norm = float(w.square_().sum(dtype=torch.float64)) * unit * unit
-    return Packed(unit, _padded(grouped.codes), (coarse, fine), norm, (errors[0], errors[1]))
+    return StoredCodes(unit, _padded(grouped.codes), (coarse, fine), norm, (errors[0], errors[1]))
 
 
 def pack_dense(coding: Coding, rows: int, cols: int, blocks: Iterable[GroupedCodes]) -> Tensor:

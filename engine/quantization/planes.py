@@ -16,7 +16,7 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.encode import KINDS, Encoded, NativeEncoder, NotFinite
 from engine.kernels.scales import levels_of, unpack_scales
 from engine.quantization.encoder import native
-from engine.quantization.exact import Packed, pack_matrix
+from engine.quantization.exact import StoredCodes, pack_matrix
 from engine.quantization.grouped import GroupedCodes
 from engine.quantization.tiers import quantize_matrix
 from engine.quantization.tiles import pack_codes, pack_params, unpack_codes, unpack_params
@@ -202,7 +202,7 @@ def _check_shape(found: tuple[int, ...], name: str, shape: tuple[int, ...], laye
         raise ValueError(f"{name} of expert {expert} in layer {layer} is {found}, expected {shape}")
 
 
-def _put_kept(record: Tensor, layout: RecordLayout, m: MatrixSpec, kept: Packed) -> None:
+def _put_kept(record: Tensor, layout: RecordLayout, m: MatrixSpec, kept: StoredCodes) -> None:
     """A matrix that keeps its codes into its places in the record; of a record of 2 bits, the coarse ones."""
     spec, (first, second) = layout.spec, layout.spec.plane_bits(m)[:2]
     group = spec.group_of(m)

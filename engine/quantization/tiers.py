@@ -16,7 +16,7 @@ LARGEST = 12  # weights are scaled to at most 2**LARGEST, so that float16 holds 
 
 
 @dataclass(frozen=True)
-class Fit:
+class TierFit:
     """What decodes the codes of one tier: ``w = unit * (scale * code + offset)``.
 
     scale, offset: [rows, groups] float16. squared_error: sum of (w - decoded) ** 2 over the matrix.
@@ -33,7 +33,7 @@ class QuantizedMatrix:
 
     codes: Tensor
     unit: float
-    fits: dict[int, Fit]
+    fits: dict[int, TierFit]
     squared_norm: float
 
 
@@ -75,7 +75,7 @@ def quantize_matrix(w: Tensor, tiers: tuple[int, ...], group: int) -> QuantizedM
                 offsets[tier][band, first : first + count] = offset.reshape(-1, count)
                 residual = torch.addcmul(offset.float(), coarse, scale.float()).sub_(block)
                 errors[tier] += float(residual.square_().sum(dtype=torch.float64))
-    fits = {t: Fit(scales[t], offsets[t], errors[t] * unit * unit) for t in tiers}
+    fits = {t: TierFit(scales[t], offsets[t], errors[t] * unit * unit) for t in tiers}
     return QuantizedMatrix(codes, unit, fits, norm * unit * unit)
 
 

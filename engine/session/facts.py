@@ -18,7 +18,7 @@ from engine.kernels.activation import Activation
 from engine.kernels.choice import available
 from engine.library.model_card import ModelCard
 from engine.models.families import is_known, read_spec
-from engine.models.footprint import Kept, Matrix, matrices, nbytes
+from engine.models.footprint import Matrix, StoredMatrix, matrices, nbytes
 from engine.models.holding import KINDS, TORCH_KINDS, holding
 from engine.models.shapes import disagreement
 from engine.models.spec import (
@@ -148,10 +148,10 @@ def _where_it_can_be(store: Store, matrix: Matrix) -> Matrix:
     return replace(matrix, plain=all(e.coding is None and e.dtype in dtypes.FLOATS for e in entries))
 
 
-def _kept(store: Store) -> dict[str, Kept]:
+def _kept(store: Store) -> dict[str, StoredMatrix]:
     """By module, the matrices beside the experts that are stored as codes."""
     entries = (store.dense.entry(name) for name in store.dense)
-    return {e.name.removesuffix(".weight"): Kept(e.shape[0], e.nbytes) for e in entries if e.coding is not None}
+    return {e.name.removesuffix(".weight"): StoredMatrix(e.shape[0], e.nbytes) for e in entries if e.coding is not None}
 
 
 def _opening_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> dict[str, int]:

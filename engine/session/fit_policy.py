@@ -16,7 +16,7 @@ from engine.session.policy_weights import Fitted
 from engine.tracing.fit import Penalties, fit_share
 from engine.tracing.recorder import Recorder
 from engine.tracing.replay import SHARES, Replayer
-from engine.tracing.trace import Conditions
+from engine.tracing.trace import TraceConditions
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -45,7 +45,7 @@ class PolicyFitter:
         self._tokens = tokens
         self._texts: list[list[int]] | None = None  # left to be read; None: not looked for yet
         spec = store.spec(store.layers[0])
-        known = Conditions(tier=full_tier(spec, session.plan.tier), spec=spec, low=session.low)
+        known = TraceConditions(tier=full_tier(spec, session.plan.tier), spec=spec, low=session.low)
         self._recorder = Recorder(store.layers, session.card.experts, known)
         self._replayer: Replayer | None = None  # of the dial under way
         self._sizes: list[tuple[float, HobbitWeights]] = []  # found for it

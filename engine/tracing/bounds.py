@@ -8,16 +8,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from engine.experts.policies import ExpertGrid, Policy
-from engine.experts.policies import LayerVisit as Told
+from engine.experts.policies import LayerVisit as Visit
 from engine.experts.policies.scored import Array, ScoredPolicy
 from engine.experts.precision import RequestedPrecision
 from engine.tracing.sizes import Sizes
-from engine.tracing.visits import Visit
+from engine.tracing.visits import TraceVisit
 
 NEVER = 1 << 40
 
 
-def belady_misses(visits: Sequence[Visit], slots: int) -> int:
+def belady_misses(visits: Sequence[TraceVisit], slots: int) -> int:
     """Misses of a cache of `slots` equal experts that after every visit keeps those needed again first (Belady 1966).
 
     Nobody can miss less: an expert that was just read need not be kept, and the order within a visit does not matter.
@@ -39,7 +39,7 @@ def belady_misses(visits: Sequence[Visit], slots: int) -> int:
     return misses
 
 
-def next_uses(visits: Sequence[Visit], counts: Callable[[int], bool]) -> list[list[int]]:
+def next_uses(visits: Sequence[TraceVisit], counts: Callable[[int], bool]) -> list[list[int]]:
     """For every visit and expert in it, the next that asks for the expert with a precision that `counts`, or NEVER."""
     last: dict[tuple[int, int], int] = {}
     found: list[list[int]] = [[] for _ in visits]
@@ -52,7 +52,7 @@ def next_uses(visits: Sequence[Visit], counts: Callable[[int], bool]) -> list[li
     return found
 
 
-def least_bytes(visits: Sequence[Visit], sizes: Sizes, capacity: int) -> float:
+def least_bytes(visits: Sequence[TraceVisit], sizes: Sizes, capacity: int) -> float:
     """Bytes that any cache of `capacity` bytes must read, whatever it knows; seldom reachable.
 
     Every expert is taken as two things that come and go on their own: what a coarse one reads of a full one, needed by
@@ -92,14 +92,14 @@ def least_bytes(visits: Sequence[Visit], sizes: Sizes, capacity: int) -> float:
 class Foresight(ScoredPolicy):
     """Belady's choice as a policy: whose next use is farthest away leaves. Where precisions mix it is no bound."""
 
-    def __init__(self, shape: ExpertGrid, visits: Sequence[Visit]) -> None:
+    def __init__(self, shape: ExpertGrid, visits: Sequence[TraceVisit]) -> None:
         super().__init__(shape)
         self._coming = next_uses(visits, lambda demand: demand > RequestedPrecision.SKIP)
         self._visits = visits
         self._visit = -1
         self._then: Array = np.full(len(self._keys), float(NEVER))
 
-    def routed(self, visit: Told) -> None:
+    def routed(self, visit: Visit) -> None:
         """See Policy.routed: what is told was known before."""
         self._weighed = False
         self._visit += 1
@@ -108,7 +108,7 @@ class Foresight(ScoredPolicy):
         for expert, then in zip(told.experts, self._coming[self._visit], strict=True):
             self._then[base + expert] = then
 
-    def _note(self, base: int, visit: Told) -> None:
+    def _note(self, base: int, visit: Visit) -> None:
         raise AssertionError("visits are not noted")
 
     def _weigh(self, order: Array) -> None:
@@ -121,6 +121,6 @@ class Foresight(ScoredPolicy):
         return (self._then,)
 
 
-def foresight(shape: ExpertGrid, visits: Sequence[Visit]) -> Policy:
+def foresight(shape: ExpertGrid, visits: Sequence[TraceVisit]) -> Policy:
     """A policy that knows what these visits, played from the first, will ask for."""
     return Foresight(shape, visits)

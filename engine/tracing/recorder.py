@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.tracing.trace import NOBODY, UNKNOWN, Conditions, Trace
+from engine.tracing.trace import NOBODY, UNKNOWN, Trace, TraceConditions
 from engine.translatable import msg
 
 Choice = tuple[NDArray[np.uint16], NDArray[np.float16]]
@@ -23,10 +23,10 @@ class Recorder:
     next tokens, whatever they are, of the sequence that goes on.
     """
 
-    def __init__(self, layers: tuple[int, ...], experts: int, conditions: Conditions | None = None) -> None:
+    def __init__(self, layers: tuple[int, ...], experts: int, conditions: TraceConditions | None = None) -> None:
         self._layers = layers
         self._experts = experts
-        self._conditions = conditions or Conditions()
+        self._conditions = conditions or TraceConditions()
         self._pass: list[Choice] = []
         self._begun: tuple[list[int], int] | None = None
         self._next = 0

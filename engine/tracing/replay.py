@@ -12,7 +12,7 @@ from engine.tracing.bounds import belady_misses, foresight, least_bytes
 from engine.tracing.simulate import Outcome, Simulation
 from engine.tracing.sizes import Sizes, sizes_of
 from engine.tracing.trace import Trace
-from engine.tracing.visits import Visit, visits_of
+from engine.tracing.visits import TraceVisit, visits_of
 
 SHARES = (0.125, 0.25, 0.5, 0.75)
 BELADY, BOUND, ACTIVATION = "belady", "bound", "activation"
@@ -61,7 +61,7 @@ class Replayer:
         known = trace.conditions
         self.sizes = sizes or sizes_of(known.spec, known.tier, known.low)
         self.cancelled = cancelled
-        self.visits: list[Visit] = visits_of(trace, self.thresholds, cancelled)
+        self.visits: list[TraceVisit] = visits_of(trace, self.thresholds, cancelled)
         self._weights = weights
         self._collection = collection
 

@@ -11,10 +11,10 @@ from engine.experts.cache.expert_cache import NO_EXPERT
 from engine.experts.execution.sweep import most_chosen, room_of
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import ExpertGrid, Policy
-from engine.experts.policies import LayerVisit as Told
+from engine.experts.policies import LayerVisit as Visit
 from engine.experts.precision import RequestedPrecision
 from engine.tracing.sizes import Sizes
-from engine.tracing.visits import Visit
+from engine.tracing.visits import TraceVisit
 from engine.translatable import msg
 
 LOOK = 64  # visits between questions whether to stop: some milliseconds
@@ -64,7 +64,7 @@ class Simulation:
     chosen: Counter[ExpertKey] = field(default_factory=Counter)
     reading: bool = False  # whether the last pass was of a prompt
 
-    def run(self, visits: Sequence[Visit], cancelled: Callable[[], bool] = lambda: False) -> Outcome:
+    def run(self, visits: Sequence[TraceVisit], cancelled: Callable[[], bool] = lambda: False) -> Outcome:
         """Go through the visits. Raises UnderhillError(CANCELLED), asked now and then."""
         outcome = Outcome(self.sizes.full)
         for number, visit in enumerate(visits):
@@ -73,7 +73,7 @@ class Simulation:
             self._visit(visit, outcome)
         return outcome
 
-    def _visit(self, visit: Visit, outcome: Outcome) -> None:
+    def _visit(self, visit: TraceVisit, outcome: Outcome) -> None:
         if visit.begins:
             self.policy.begin_sequence()
         held = self.held
@@ -82,7 +82,7 @@ class Simulation:
         outcome.uses += len(runs)
         outcome.skipped += len(keys) - len(runs)
         self.policy.routed(
-            Told(
+            Visit(
                 visit.layer,
                 [visit.experts[i] for i in runs],
                 [visit.demands[i] == RequestedPrecision.HIGH for i in runs],
@@ -104,7 +104,7 @@ class Simulation:
         for key in passing:
             self._drop(key)
 
-    def _kept(self, visit: Visit, keys: Sequence[ExpertKey]) -> frozenset[ExpertKey] | None:
+    def _kept(self, visit: TraceVisit, keys: Sequence[ExpertKey]) -> frozenset[ExpertKey] | None:
         """Who of a layer may stay behind a prompt; None where nobody has to leave for it."""
         if visit.row == 0 and visit.tokens > 1 and not self.reading:
             self.chosen.clear()

@@ -19,7 +19,7 @@ LAYERS, EXPERTS, WAITS, FIRST_READER = 0, 1, 2, 10  # rows
 _ROWS = {LAYERS: "attention and router", EXPERTS: "experts", WAITS: "waits for the disk"}
 
 
-class Event(NamedTuple):
+class TimelineEvent(NamedTuple):
     """start, end: seconds since the recording began."""
 
     row: int
@@ -40,11 +40,12 @@ class Timeline:
         self._ran = False
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[TimelineEvent]:
         """In the order in which they ended."""
         began = self._began
         return [
-            Event(row, name, start - began, end - began, details) for row, name, start, end, details in self._events
+            TimelineEvent(row, name, start - began, end - began, details)
+            for row, name, start, end, details in self._events
         ]
 
     def entered(self, layer: int, tokens: int, now: float) -> None:
@@ -104,7 +105,7 @@ def _meta(pid: int, row: int, name: str, args: dict[str, Any]) -> dict[str, Any]
     return {"ph": "M", "pid": pid, "tid": row, "name": name, "args": args}
 
 
-def _shown(pid: int, event: Event) -> dict[str, Any]:
+def _shown(pid: int, event: TimelineEvent) -> dict[str, Any]:
     return {
         "ph": "X",
         "pid": pid,

@@ -27,7 +27,7 @@ NOBODY = 65535  # among expert ids, where a layer chooses fewer experts than ano
 
 
 @dataclass(frozen=True)
-class Conditions:
+class TraceConditions:
     """What a trace was recorded under. tier: bits of full precision; low: of coarse experts, None: the fewest stored.
 
     spec: of the experts; None: not known. fingerprint: of the model's store; '' where the file does not say.
@@ -62,7 +62,7 @@ class Trace:
     token_ids: NDArray[np.int32]
     positions: NDArray[np.int32]
     begins: NDArray[np.bool_]
-    conditions: Conditions = field(default_factory=Conditions)
+    conditions: TraceConditions = field(default_factory=TraceConditions)
 
     @property
     def tokens(self) -> int:
@@ -212,7 +212,7 @@ def _read(z: Any, version: int) -> Trace:
         spec = ExpertSpec(hidden, intermediate, top, group, bool(gate), bool(bias), codings)
     fingerprint = str(z["fingerprint"]) if "fingerprint" in z else ""
     tier, low = (int(z[name]) or None if name in z else None for name in ("tier", "low"))
-    conditions = Conditions(str(z["model"]), str(z["dial"]), Thresholds(t1, t2), tier, spec, fingerprint, low)
+    conditions = TraceConditions(str(z["model"]), str(z["dial"]), Thresholds(t1, t2), tier, spec, fingerprint, low)
     positions = z["positions"]
     begins = z["begins"] if version == VERSION else (positions == 0) | (np.arange(len(positions)) == 0)
     return Trace(layers, experts, ids, weights, passes, z["token_ids"], positions, begins, conditions)

@@ -17,7 +17,7 @@ LOOK = 1024  # visits between questions whether to stop: some milliseconds
 
 
 @dataclass(frozen=True)
-class Visit:
+class TraceVisit:
     """One layer's turn in one pass. experts: distinct, the most important first (many tokens: ascending).
 
     demands: a RequestedPrecision for each, of several tokens the highest. counts: tokens that chose each. begins:
@@ -33,9 +33,9 @@ class Visit:
     begins: bool
 
 
-def visits_of(trace: Trace, thresholds: Thresholds, cancelled: Callable[[], bool] = lambda: False) -> list[Visit]:
+def visits_of(trace: Trace, thresholds: Thresholds, cancelled: Callable[[], bool] = lambda: False) -> list[TraceVisit]:
     """Every visit of a layer, in the order it happened. Raises UnderhillError(CANCELLED), asked now and then."""
-    found: list[Visit] = []
+    found: list[TraceVisit] = []
     for visit in _visits(trace, requested_precisions(trace.weights, thresholds)):
         if len(found) % LOOK == 0 and cancelled():
             raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
@@ -43,7 +43,7 @@ def visits_of(trace: Trace, thresholds: Thresholds, cancelled: Callable[[], bool
     return found
 
 
-def _visits(trace: Trace, demands: NDArray[np.int64]) -> Iterator[Visit]:
+def _visits(trace: Trace, demands: NDArray[np.int64]) -> Iterator[TraceVisit]:
     at = 0
     for count, begun in zip(trace.passes.tolist(), trace.begins.tolist(), strict=True):
         for row, layer in enumerate(trace.layers):
@@ -52,7 +52,7 @@ def _visits(trace: Trace, demands: NDArray[np.int64]) -> Iterator[Visit]:
             if count == 1:
                 there = ids[0] != NOBODY
                 experts = ids[0][there].tolist()
-                yield Visit(row, layer, experts, wanted[0][there].tolist(), [1] * len(experts), 1, begins)
+                yield TraceVisit(row, layer, experts, wanted[0][there].tolist(), [1] * len(experts), 1, begins)
                 continue
             there = ids != NOBODY
             flat = ids[there].astype(np.int64)
@@ -60,5 +60,5 @@ def _visits(trace: Trace, demands: NDArray[np.int64]) -> Iterator[Visit]:
             np.maximum.at(strongest, flat, wanted[there])
             met = np.flatnonzero(strongest >= 0)
             counts = np.bincount(flat, minlength=trace.experts)[met]
-            yield Visit(row, layer, met.tolist(), strongest[met].tolist(), counts.tolist(), count, begins)
+            yield TraceVisit(row, layer, met.tolist(), strongest[met].tolist(), counts.tolist(), count, begins)
         at += count

@@ -33,7 +33,7 @@ from engine.session.evaluate import Sums, compared, sequences
 from engine.store.layout import ExpertSpec
 from engine.tracing.replay import Replayer
 from engine.tracing.sizes import sizes_of
-from engine.tracing.trace import Conditions, Trace
+from engine.tracing.trace import Trace, TraceConditions
 from engine.tracing.visits import scores_of
 from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.policies import builtin
@@ -53,7 +53,7 @@ def uniform(tokens: int) -> Trace:
     chosen = np.argsort(-logits, axis=-1)[..., :k]
     gates = np.exp(np.take_along_axis(logits, chosen, -1))
     gates = (gates / gates.sum(-1, keepdims=True)).astype(np.float16)
-    known = Conditions("uniform", tier=4, spec=ExpertSpec(2048, 768, 4))
+    known = TraceConditions("uniform", tier=4, spec=ExpertSpec(2048, 768, 4))
     ids, positions = np.zeros(tokens, np.int32), np.arange(tokens, dtype=np.int32)
     return Trace(
         tuple(range(layers)), experts, chosen.astype(np.uint16), gates, np.ones(tokens, np.int32), ids, positions,

@@ -31,7 +31,7 @@ from engine.store.layout import ExpertSpec
 from engine.tracing.fit import fit
 from engine.tracing.recorder import Recorder
 from engine.tracing.replay import BELADY, BOUND, SHARES, Replayer, rows_of
-from engine.tracing.trace import Conditions, Trace
+from engine.tracing.trace import Trace, TraceConditions
 from engine.tracing.visits import scores_of
 from tests.benchmarks.common import arguments, emit
 from tests.random_models.tokens import stream
@@ -44,7 +44,7 @@ def builtin(text: str, tokens: int) -> Trace:
     """Routing of a text, one token a pass, each chat a sequence."""
     with Session.open("builtin", {"dial": "exact", "threads": 1}) as session:
         layers = session.store.layers
-        known = Conditions("builtin", tier=8, spec=session.store.spec(layers[0]))
+        known = TraceConditions("builtin", tier=8, spec=session.store.spec(layers[0]))
         recorder = Recorder(layers, session.card.experts, known)
         windows = sequences(session.chat, resources.path("calibration", text + ".jsonl"), session.context.limit, tokens)
         with session.listening(recorder, recorder.begin_pass):
@@ -64,7 +64,7 @@ def zipf(tokens: int, seed: int) -> Trace:
     chosen = np.argsort(-logits, axis=-1)[..., :k]
     gates = np.exp(np.take_along_axis(logits, chosen, -1))
     gates /= gates.sum(-1, keepdims=True)
-    known = Conditions("zipf", tier=4, spec=ExpertSpec(2048, 1024, 4))
+    known = TraceConditions("zipf", tier=4, spec=ExpertSpec(2048, 1024, 4))
     ones, positions = np.ones(tokens, np.int32), np.arange(tokens, dtype=np.int32)
     return Trace(
         tuple(range(layers)),

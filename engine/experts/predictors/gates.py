@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from engine.experts.predictors.predictor import Floats, Predictor, RoutingContext
-from engine.kernels.dense import Packed, set_bias
+from engine.kernels.dense import PackedMatrix, set_bias
 from engine.kernels.memory import Arena, huge
 from engine.kernels.native import NativeKernel
 
@@ -160,7 +160,7 @@ class _Native:
 
     def __init__(self, own: LinearMap, kernel: NativeKernel, arena: Arena) -> None:
         self._kernel, self._shape = kernel, own.weight.shape[1:]
-        self._packed = Packed([torch.from_numpy(own.weight)], BITS, kernel, arena)
+        self._packed = PackedMatrix([torch.from_numpy(own.weight)], BITS, kernel, arena)
         self._bias = torch.from_numpy(own.bias)  # the view holds its address alone
         set_bias(self._packed.view, self._bias)
         self._y = torch.empty(1, len(own.weight))

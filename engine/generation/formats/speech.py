@@ -39,7 +39,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class IoPool:
+class TemplateNames:
     """What a template reads: names of variables from outside, and of fields of anything."""
 
     variables: frozenset[str] = frozenset()
@@ -77,7 +77,7 @@ class Speech:
         return text
 
 
-def speech(tokenizer: Any, template: str, read: IoPool, stated: set[int]) -> Speech:
+def speech(tokenizer: Any, template: str, read: TemplateNames, stated: set[int]) -> Speech:
     """Of a tokenizers.Tokenizer and a chat template ('' for none). read: what that template reads. stated: ends that
     the model's files name.
     """

@@ -8,7 +8,7 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from engine.generation.formats.speech import IoPool
+from engine.generation.formats.speech import TemplateNames
 
 
 class _Generation(Extension):
@@ -21,7 +21,7 @@ class _Generation(Extension):
         return list(parser.parse_statements(("name:endgeneration",), drop_needle=True))
 
 
-def read_by(template: str) -> IoPool:
+def read_by(template: str) -> TemplateNames:
     """Nothing for a template that is none; that is said where it is used."""
     around = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, jinja2.ext.loopcontrols]
@@ -29,7 +29,7 @@ def read_by(template: str) -> IoPool:
     try:
         tree = around.parse(template)
     except (TemplateSyntaxError, RecursionError):
-        return IoPool()
+        return TemplateNames()
     fields = {node.attr for node in tree.find_all(nodes.Getattr)}
     for item in tree.find_all(nodes.Getitem):
         if isinstance(item.arg, nodes.Const):
@@ -37,4 +37,4 @@ def read_by(template: str) -> IoPool:
     for call in tree.find_all(nodes.Call):  # message.get("reasoning")
         if isinstance(call.node, nodes.Getattr) and call.node.attr == "get" and call.args:
             fields.update(str(a.value) for a in call.args[:1] if isinstance(a, nodes.Const))
-    return IoPool(frozenset(meta.find_undeclared_variables(tree)), frozenset(fields))
+    return TemplateNames(frozenset(meta.find_undeclared_variables(tree)), frozenset(fields))

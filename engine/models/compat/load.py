@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from engine.convert.conversion_tables import KeyMap, projections, sort_keys
 from engine.convert.skeleton import Skeleton
 from engine.errors import Kind, UnderhillError
-from engine.models.weights import Weights, fetch
+from engine.models.weights import CheckpointWeights, fetch
 from engine.translatable import msg
 
 
-class NamedWeights(Weights, Protocol):
+class NamedWeights(CheckpointWeights, Protocol):
     """Weights that can be listed."""
 
     def __iter__(self) -> Iterator[str]:
@@ -42,7 +42,7 @@ def load_weights(skeleton: Skeleton, weights: NamedWeights) -> None:
 
 
 def _converted(
-    model: Any, keymap: KeyMap, weights: Weights, target: str, sources: list[tuple[str, str | None]]
+    model: Any, keymap: KeyMap, weights: CheckpointWeights, target: str, sources: list[tuple[str, str | None]]
 ) -> list[tuple[str, Tensor]]:
     """The parameters that these checkpoint tensors make (one converter may make several)."""
     key, pattern = sources[0]
@@ -56,7 +56,7 @@ def _converted(
     return [(name, value[0] if isinstance(value, list) else value) for name, value in made.items()]
 
 
-def _read(model: Any, target: str, weights: Weights, key: str) -> Tensor:
+def _read(model: Any, target: str, weights: CheckpointWeights, key: str) -> Tensor:
     wanted = model.get_parameter_or_buffer(target)
     return fetch(weights, key) if wanted.is_floating_point() else weights.get(key)
 

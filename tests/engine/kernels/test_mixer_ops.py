@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels import mixer_ops
-from engine.kernels.dense import Packed, raw_view
+from engine.kernels.dense import PackedMatrix, raw_view
 from engine.kernels.matrix_view import MatrixView
 from engine.kernels.memory import Arena
 from engine.kernels.mixer_ops import Delta, Latent
@@ -38,7 +38,7 @@ def test_every_head_meets_its_own_matrix(
 def test_every_head_meets_its_own_tiles(make_kernel: MakeKernel, bits: int, exact: bool) -> None:
     heads, rows, cols = 5, 48, 72
     kernel = make_kernel(exact=exact)
-    packed = Packed([noise(heads * rows, cols)], bits, kernel, Arena())
+    packed = PackedMatrix([noise(heads * rows, cols)], bits, kernel, Arena())
     x, y = noise(heads, cols, seed=1), torch.empty(heads, rows)
     run_ops(kernel, mixer_ops.each(packed.view, heads, x, cols, y, rows))
     weight = packed.rows(torch.arange(heads * rows)).double().view(heads, rows, cols)

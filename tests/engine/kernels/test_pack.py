@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.kernels.dense import Packed, group_of, packed_bytes, raw_view, set_bias
+from engine.kernels.dense import PackedMatrix, group_of, packed_bytes, raw_view, set_bias
 from engine.kernels.memory import Arena
 from engine.kernels.native import NativeKernel
 from engine.kernels.reference import plane_codes
@@ -46,7 +46,7 @@ def test_the_bits_of_the_oracle(
     make_kernel: MakeKernel, rows: int, cols: int, group: int, bits: int, size: float, half: bool, seed: int
 ) -> None:
     w = odd_weights(rows, cols, seed, size, torch.bfloat16 if half else torch.float32)
-    packed = Packed([w], bits, make_kernel(), Arena(), group)
+    packed = PackedMatrix([w], bits, make_kernel(), Arena(), group)
     codes, scale, offset, unit = fitted(w, bits, group)
     assert packed.view.unit == unit
     assert torch.equal(packed.rows(torch.arange(rows)), decoded(codes, scale, offset, unit, cols))
@@ -65,7 +65,7 @@ def test_the_bits_of_the_oracle(
 )
 def test_what_quantizing_loses(make_kernel: MakeKernel, bits: int, group: int, allowed: float) -> None:
     w = torch.randn(64, 1024, generator=torch.Generator().manual_seed(1))
-    packed = Packed([w], bits, make_kernel(), Arena(), group)
+    packed = PackedMatrix([w], bits, make_kernel(), Arena(), group)
     assert relative(packed.rows(torch.arange(64)), w) < allowed
 
 
@@ -75,7 +75,7 @@ def test_products_are_those_of_the_decoded_rows(make_kernel: MakeKernel, bits: i
     kernel = make_kernel(exact=exact)
     for rows, cols, tokens in ((48, 128, 1), (37, 70, 3), (5, 96, 40)):
         w, bias, x = torch.randn(rows, cols), torch.randn(rows), torch.randn(tokens, cols)
-        packed = Packed([w], bits, kernel, Arena())
+        packed = PackedMatrix([w], bits, kernel, Arena())
         set_bias(packed.view, bias)
         wanted = x.double() @ packed.rows(torch.arange(rows)).double().T
         assert relative(kernel.linear(packed.view, x) - bias, wanted) < (1e-5 if exact else 1e-2)
@@ -83,23 +83,23 @@ def test_products_are_those_of_the_decoded_rows(make_kernel: MakeKernel, bits: i
 
 def test_parts_are_stacked_wherever_blocks_of_16_rows_end(make_kernel: MakeKernel) -> None:
     kernel, w = make_kernel(), torch.randn(60, 96)
-    whole = Packed([w], 4, kernel, Arena())
-    parts = Packed(list(w.split((5, 20, 35))), 4, kernel, Arena())
+    whole = PackedMatrix([w], 4, kernel, Arena())
+    parts = PackedMatrix(list(w.split((5, 20, 35))), 4, kernel, Arena())
     assert torch.equal(whole.data, parts.data)
 
 
 def test_other_types_are_converted_and_columns_may_be_strided(make_kernel: MakeKernel) -> None:
     kernel, w = make_kernel(), torch.randn(40, 64).half()
-    wanted = Packed([w.float()], 8, kernel, Arena()).data
-    assert torch.equal(Packed([w], 8, kernel, Arena()).data, wanted)
-    assert torch.equal(Packed([w.double()], 8, kernel, Arena()).data, wanted)
-    assert torch.equal(Packed([w.float().t().contiguous().t()], 8, kernel, Arena()).data, wanted)
+    wanted = PackedMatrix([w.float()], 8, kernel, Arena()).data
+    assert torch.equal(PackedMatrix([w], 8, kernel, Arena()).data, wanted)
+    assert torch.equal(PackedMatrix([w.double()], 8, kernel, Arena()).data, wanted)
+    assert torch.equal(PackedMatrix([w.float().t().contiguous().t()], 8, kernel, Arena()).data, wanted)
 
 
 def test_same_bits_for_any_number_of_threads(make_kernel: MakeKernel) -> None:
     w = torch.randn(333, 640)
-    alone = Packed([w], 4, make_kernel(1), Arena()).data
-    assert all(torch.equal(Packed([w], 4, make_kernel(n), Arena()).data, alone) for n in (2, 5))
+    alone = PackedMatrix([w], 4, make_kernel(1), Arena()).data
+    assert all(torch.equal(PackedMatrix([w], 4, make_kernel(n), Arena()).data, alone) for n in (2, 5))
 
 
 @pytest.mark.parametrize("poison", [math.nan, math.inf, -math.inf])
@@ -108,12 +108,12 @@ def test_weights_that_are_not_finite_are_refused(make_kernel: MakeKernel, poison
     good, bad = torch.randn(20, 40), torch.randn(20, 40)
     bad[19, 39] = poison
     with pytest.raises(UnderhillError, match="not finite") as caught:
-        Packed([good.to(dtype), bad.to(dtype)], 8, make_kernel(), Arena())
+        PackedMatrix([good.to(dtype), bad.to(dtype)], 8, make_kernel(), Arena())
     assert caught.value.kind is Kind.BROKEN_FILE
 
 
 def test_rows_that_are_not_there_are_refused(make_kernel: MakeKernel) -> None:
-    packed = Packed([torch.randn(20, 40)], 8, make_kernel(), Arena())
+    packed = PackedMatrix([torch.randn(20, 40)], 8, make_kernel(), Arena())
     for wrong in (-1, 20):
         with pytest.raises(IndexError, match="20 rows"):
             packed.rows(torch.tensor([0, wrong]))
@@ -122,7 +122,7 @@ def test_rows_that_are_not_there_are_refused(make_kernel: MakeKernel) -> None:
 
 def test_bytes_are_those_that_were_told(make_kernel: MakeKernel) -> None:
     for rows, cols, bits in ((64, 128, 8), (33, 100, 4), (5, 96, 8), (1, 1, 4)):
-        assert Packed([torch.randn(rows, cols)], bits, make_kernel(), Arena()).data.nbytes == packed_bytes(
+        assert PackedMatrix([torch.randn(rows, cols)], bits, make_kernel(), Arena()).data.nbytes == packed_bytes(
             rows, cols, bits
         )
     assert (group_of(2048), group_of(96), group_of(100), group_of(48)) == (64, 32, 64, 64)
@@ -143,4 +143,4 @@ def test_views_of_what_cannot_be_read_are_refused() -> None:
 @pytest.mark.parametrize("group", [24, 512])
 def test_groups_that_the_kernels_cannot_take_are_refused(make_kernel: MakeKernel, group: int) -> None:
     with pytest.raises(ValueError, match="groups"):
-        Packed([torch.ones(16, 1024)], 8, make_kernel(), Arena(), group)
+        PackedMatrix([torch.ones(16, 1024)], 8, make_kernel(), Arena(), group)

@@ -12,13 +12,13 @@ from engine.experts.precision import EXACT, Thresholds
 from engine.tracing.bounds import belady_misses, foresight, least_bytes
 from engine.tracing.simulate import Simulation
 from engine.tracing.sizes import Sizes
-from engine.tracing.visits import Visit, visits_of
+from engine.tracing.visits import TraceVisit, visits_of
 from tests.engine.tracing.traces import chance_trace, trace_of
 
 SIZES = Sizes(coarse=6, full=10, rest=5)
 
 
-def best_of_all(visits: list[Visit], slots: int) -> int:
+def best_of_all(visits: list[TraceVisit], slots: int) -> int:
     """The least misses by trying everything."""
 
     @cache

@@ -14,7 +14,7 @@ from engine.tracing.recorder import Recorder
 from engine.tracing.replay import Replayer
 from engine.tracing.simulate import Outcome, Simulation
 from engine.tracing.sizes import Sizes, sizes_of
-from engine.tracing.trace import Conditions, Trace
+from engine.tracing.trace import Trace, TraceConditions
 from engine.tracing.visits import visits_of
 from tests.engine.experts.sources import MemorySource
 from tests.engine.tracing.traces import trace_of
@@ -73,7 +73,7 @@ def test_a_replay_counts_what_the_runtime_counts(policy: str, thresholds: Thresh
     spec = ExpertSpec(48, 40, 8, 16)
     source = MemorySource(spec)
     experts = source.experts(0)
-    recorder = Recorder(source.layers, experts, Conditions(thresholds=thresholds, tier=8, spec=spec))
+    recorder = Recorder(source.layers, experts, TraceConditions(thresholds=thresholds, tier=8, spec=spec))
     weights = HobbitWeightsByShare(((1.0, HobbitWeights(0.4, 0.2, 0.2, 0.2)),))
     capacity = 9 * source.expert_bytes
     runtime = source.open(9, policy=policy, weights=weights, thresholds=thresholds)

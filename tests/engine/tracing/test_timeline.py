@@ -14,7 +14,7 @@ from engine.errors import UnderhillError
 from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.runtime import ExpertRuntime
 from engine.store.layout import ExpertSpec
-from engine.tracing.timeline import EXPERTS, FIRST_READER, LAYERS, WAITS, Event, Timeline
+from engine.tracing.timeline import EXPERTS, FIRST_READER, LAYERS, WAITS, Timeline, TimelineEvent
 from tests.engine.experts.sources import MemorySource
 from tests.waiting import LONGEST
 
@@ -40,11 +40,11 @@ def ask(runtime: ExpertRuntime, layer: int, *experts: int) -> None:
     runtime.moe(layer, torch.ones(1, SPEC.hidden), ids, weights)
 
 
-def of(timeline: Timeline, row: int) -> list[Event]:
+def of(timeline: Timeline, row: int) -> list[TimelineEvent]:
     return [event for event in timeline.events if event.row == row]
 
 
-def reads(timeline: Timeline) -> list[Event]:
+def reads(timeline: Timeline) -> list[TimelineEvent]:
     return [event for event in timeline.events if event.row >= FIRST_READER]
 
 

@@ -15,12 +15,12 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.precision import EXACT, Thresholds
 from engine.store.layout import ExpertSpec
 from engine.tracing.recorder import Recorder
-from engine.tracing.trace import UNKNOWN, Conditions, load
+from engine.tracing.trace import UNKNOWN, TraceConditions, load
 
 LAYERS = (1, 3)
 
 
-KNOWN = Conditions("a model", "balanced", Thresholds(0.6, 0.9), 4, ExpertSpec(48, 32, 8, 16, has_bias=True), low=4)
+KNOWN = TraceConditions("a model", "balanced", Thresholds(0.6, 0.9), 4, ExpertSpec(48, 32, 8, 16, has_bias=True), low=4)
 
 
 def record(passes: list[int]) -> tuple[Recorder, list[tuple[int, torch.Tensor, torch.Tensor]]]:

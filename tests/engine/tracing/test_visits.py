@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.experts.precision import EXACT, Thresholds
 from engine.tracing.trace import Trace
-from engine.tracing.visits import Visit, visits_of
+from engine.tracing.visits import TraceVisit, visits_of
 from tests.engine.tracing.traces import trace_of
 
 
@@ -16,8 +16,8 @@ def test_a_prompt_asks_once_for_each_expert_and_for_the_best_that_a_token_wants(
     passes, positions = np.array([3, 1], np.int32), np.array([0, 3], np.int32)
     trace = Trace((4,), 8, ids, weights, passes, np.zeros(4, np.int32), positions, positions == 0)
     assert visits_of(trace, Thresholds(0.5, 0.6)) == [
-        Visit(0, 4, [0, 3, 5], [2, 2, 2], [1, 3, 2], 3, True),
-        Visit(0, 4, [1, 0], [2, 2], [1, 1], 1, False),
+        TraceVisit(0, 4, [0, 3, 5], [2, 2, 2], [1, 3, 2], 3, True),
+        TraceVisit(0, 4, [1, 0], [2, 2], [1, 1], 1, False),
     ]
     assert visits_of(trace, Thresholds(0.5, 0.95))[0].demands == [2, 2, 2]
     only_low = Trace(
