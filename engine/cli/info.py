@@ -13,8 +13,9 @@ from engine.cli.output import gb
 from engine.cli.version import version
 from engine.convert.lowering import lowered_share
 from engine.hardware import graphics, probe
-from engine.kernels.choice import available
+from engine.kernels.choice import in_use
 from engine.library import library
+from engine.native.library import default_threads, isas
 from engine.session import builtin
 from engine.session.pills import Pills
 from engine.store.reader import Store
@@ -65,12 +66,12 @@ def _unmade() -> dict[str, Any]:
 
 
 def _computer() -> dict[str, Any]:
-    kernels = available()
+    threads = default_threads()
     memory = probe.memory()
     return {
         "underhill": version(),
         "torch": metadata.version("torch"),
-        "kernels": asdict(kernels),
+        "kernels": {"isa": isas()[-1], "threads": threads, "reason": in_use("auto", threads)},
         "cores": probe.cores(),
         "ram_limit": memory.limit,
         "ram_free": memory.available,

@@ -12,7 +12,7 @@ from engine.convert.parts import ImportPart
 from engine.convert.pieces import ExpertMatrices
 from engine.formats.source import WeightSource
 from engine.hardware.priority import give_way
-from engine.kernels.native import default_threads
+from engine.native.library import default_threads
 from engine.quantization import encoder
 from engine.quantization.planes import EncodedExpert, encode
 from engine.store.layout import ExpertSpec

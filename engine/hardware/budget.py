@@ -12,7 +12,7 @@ GROUP_MARGIN, GROUP_PART = 32_000_000, 100
 # What no other figure here names: modules that come with the first model, thread stacks, first calls of libraries,
 # text, what the allocator keeps (measured: 33 MB, and some 40 after a prompt).
 BASE = 56_000_000
-# Experts lie in slabs of huge pages: one page begun in every slab of 128 (engine/kernels/memory.py), and one more.
+# Experts lie in slabs of huge pages: one page begun in every slab of 128 (engine/native/memory.py), and one more.
 HUGE, PAGES_PER_SLAB = 2 << 20, 128
 ENTRY = 10_000  # of the interpreter's memory for an expert that is resident, in three parts (measured: 8 to 10 kB)
 

@@ -15,7 +15,7 @@ from statistics import fmean
 from engine.hardware.load import Watch
 from engine.hardware.machine import DiskPoint, level
 from engine.hardware.rates import settled
-from engine.kernels.memory import all_huge
+from engine.native.memory import all_huge
 from engine.store.disk import DataFile, PosixFile, open_file
 from engine.store.layout import ALIGN
 

@@ -18,7 +18,7 @@ from engine.hardware.machine import DiskPoint
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates
 from engine.hardware.scratch import scratch_file
-from engine.kernels.native import NativeKernel, NativeMissing
+from engine.kernels.native import NativeKernel
 from engine.translatable import NO_TEXT, Translatable, msg, system_reason
 
 TIERS = (2, 4, 8)
@@ -153,11 +153,7 @@ class Probe:
         experts = Experts()
         self._torch = experts.torch_weight()
         yield
-        try:
-            kernel = NativeKernel(self.threads)
-        except NativeMissing:
-            self.total -= PASSES * len(TIERS) + 1
-            return
+        kernel = NativeKernel(self.threads)
         self._stack.callback(kernel.close)
         seen: dict[int, list[float]] = {tier: [] for tier in TIERS}
         for _ in range(PASSES):

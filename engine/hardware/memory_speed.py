@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from engine.hardware.load import turns
-from engine.kernels.memory import huge
-from engine.kernels.native import NativeKernel, NativeMissing
+from engine.kernels.native import NativeKernel
+from engine.native.memory import huge
 
 QUICK = 128 << 20  # bytes, beyond most caches
 TURNS = 8
@@ -21,19 +21,11 @@ def quickly(threads: int) -> float:
     and up to a second where other programs hold the processor)."""
     data = written(QUICK)
     pieces = data.split(max(1, QUICK // PIECES))
-    try:
-        kernel = NativeKernel(threads)
-    except NativeMissing:
-        calls = [partial(_summed, piece) for piece in pieces]
-        return len(pieces[0]) / turns(calls, torch.get_num_threads(), TURNS * PIECES)
+    kernel = NativeKernel(threads)
     try:
         return len(pieces[0]) / turns([partial(kernel.read, piece) for piece in pieces], threads, TURNS * PIECES)
     finally:
         kernel.close()
-
-
-def _summed(data: Tensor) -> Tensor:
-    return data.view(torch.int64).sum()
 
 
 def written(nbytes: int) -> Tensor:

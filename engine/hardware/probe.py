@@ -21,7 +21,7 @@ from engine.hardware.load import Watch
 from engine.hardware.machine import Machine, Memory
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates, changed, settled
-from engine.kernels.memory import forget_code
+from engine.native.memory import forget_code
 
 RETURNING = 4  # one part in so many of the code that was let go of is used again (measured: 16 of 75 MB)
 TYPICAL = 5 << 19  # bytes of an expert, where one figure has to stand for the disk

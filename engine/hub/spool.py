@@ -10,7 +10,7 @@ from engine.errors import Kind, UnderhillError
 from engine.formats.safetensors_header import unreadable
 from engine.hub.disk_space import writing
 from engine.hub.revision import RemoteFile
-from engine.kernels.crc32 import crc32
+from engine.native.crc32 import crc32
 from engine.regular_file import open_unbuffered
 from engine.translatable import msg
 

@@ -27,8 +27,8 @@ from engine.hub.ranges import DownloadContext, RangeDownload
 from engine.hub.revision import RemoteFile
 from engine.hub.schedule import Need, Schedule, schedule
 from engine.hub.spool import Chunk, Spool
-from engine.kernels.crc32 import crc32
-from engine.kernels.sha256 import Sha256
+from engine.native.crc32 import crc32
+from engine.native.sha256 import Sha256
 from engine.store.manifest import FileHash
 
 FETCHERS = 4  # chunks under way at once

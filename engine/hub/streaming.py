@@ -26,7 +26,6 @@ from engine.hub.ranges import DownloadContext
 from engine.hub.retry import RetryPolicy
 from engine.hub.spool import NAME, Spool
 from engine.hub.stream import ImportStream, held_bytes, plan_chunks
-from engine.kernels import sha256
 from engine.store.lock import FileLock
 from engine.translatable import NO_TEXT, Translatable, msg
 
@@ -40,8 +39,6 @@ def hindrance(outline: Outline, folder: Path) -> Translatable:
     """
     if any(has_begun(folder, file) for file in outline.weights):
         return msg("A part of its files is on the disk already.")
-    if not sha256.available():
-        return msg("The native code that this takes was not built.")
     if not all(file.sha256 for file in outline.weights):
         return msg("The hub names no checksums of its files.")
     if without_zeros(outline.entries) != outline.entries:

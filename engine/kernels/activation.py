@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
-ActivationKind = Literal[
-    "silu",
-    "gelu",
-    "gelu_tanh",
-    "relu",
-    "relu2",
-    "clamped_swiglu",
-    "limited_swiglu",
-    "softcapped_swiglu",
-    "late_limited_swiglu",
-]
-KINDS: tuple[ActivationKind, ...] = get_args(ActivationKind)  # as in the C enum
+from engine.native.op_graph import KINDS, ActivationKind
+
+__all__ = ["KINDS", "SWIGLU_KINDS", "Activation", "ActivationKind"]
+
 SWIGLU_KINDS = frozenset(kind for kind in KINDS if kind.endswith("swiglu"))  # those that need a gate
 
 

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.kernels.memory import Arena
-from engine.kernels.native import RAW, MatrixView, NativeKernel
+from engine.kernels.native import RAW, NativeKernel
+from engine.native.matrix_view import MatrixView
+from engine.native.memory import Arena
 from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
 from engine.translatable import msg
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.kernels.native import ISAS, isas, load_library
+from engine.native.library import ISAS, isas, load_library
 from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
 from engine.translatable import msg
 
@@ -64,10 +64,11 @@ class Encoded:
 
 
 class NativeEncoder:
-    """uh_encode on the best instruction set, or on `isa`. Any number of threads may call it. Raises NativeMissing."""
+    """uh_encode on the best instruction set, or on `isa`. Any number of threads may call it."""
 
     def __init__(self, rule: Rule, isa: str | None = None, path: Path | None = None) -> None:
         self._encode = load_library(path).uh_encode
+        self._encode.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
         self._rule = rule
         self._isa = ISAS.index(isas(path)[-1] if isa is None else isa)
         if ISAS[self._isa] not in isas(path):

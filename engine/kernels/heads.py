@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.native import NativeKernel
-from engine.kernels.op_graph import NORMS, Heads
+from engine.native.op_graph import NORMS, Heads
 
 
 class _Heads(ctypes.Structure):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import struct
 import threading
 from array import array
@@ -11,25 +10,22 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-import psutil
 import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.activation import KINDS, Activation
-from engine.kernels.build import SOURCES, library_name
 from engine.kernels.call import Work, check_call
-from engine.kernels.matrix_view import MatrixView
-from engine.kernels.op_graph import GraphStep, OpGraph
 from engine.kernels.reference import UNITS_AT
 from engine.kernels.scratch_pool import SCRATCH
+from engine.native.library import ISAS, default_threads, isas, load_holding_lock, load_library
+from engine.native.matrix_view import MatrixView
+from engine.native.op_graph import GraphStep, OpGraph
 from engine.store.coding import FORMS, Coding
 from engine.store.layout import ExpertSpec
 from engine.translatable import msg
 
-ABI = 17  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
-ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
 TABLED, WIDE_TABLED, SIX = 4, 5, 6  # as in the C enum: UH_TABLED, UH_WIDE_TABLED, UH_SIX
 LOW_LEVEL = 32  # UH_LOW_LEVEL
@@ -147,25 +143,10 @@ class StepArgs(ctypes.Structure):
     )
 
 
-class NativeMissing(RuntimeError):
-    """The library is not there, or cannot be used here; the message says why."""
-
-
 @lru_cache(maxsize=4)
-def load_library(path: Path | None = None) -> ctypes.CDLL:
-    """The library with its signatures set. Raises NativeMissing. path: default, where the build puts it."""
-    path = path or SOURCES / library_name(os.name == "nt")
-    if not path.exists():
-        raise NativeMissing(msg("the native library was not built ({name} is missing)", name=path.name))
-    try:
-        library = ctypes.CDLL(str(path))
-        found = library.uh_abi()
-    except (OSError, AttributeError) as error:
-        raise NativeMissing(msg("the native library cannot be loaded ({error})", error=error)) from error
-    if found != ABI:
-        raise NativeMissing(
-            msg("the native library is of another version ({found}, not {abi}): build it again", found=found, abi=ABI)
-        )
+def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
+    """The library with the signatures of what computes set, and those functions of it that keep Python's lock."""
+    library, quick = load_library(path), load_holding_lock(path)
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
     library.uh_open.argtypes, library.uh_open.restype = (ctypes.c_int,) * 3, pointer
     library.uh_close.argtypes, library.uh_close.restype = (pointer,), None
@@ -187,41 +168,9 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
     library.uh_combine_some.argtypes, library.uh_combine_some.restype = (pointer, *[pointer] * 4, i32, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
-    library.uh_crc32.argtypes = (ctypes.c_int, ctypes.c_uint32, pointer, ctypes.c_int64)
-    library.uh_crc32.restype = ctypes.c_uint32
-    library.uh_sha256.argtypes, library.uh_sha256.restype = (ctypes.c_int, pointer, pointer, ctypes.c_int64), None
-    library.uh_encode.argtypes = (ctypes.c_int, pointer, pointer)
-    return library
-
-
-def keeping_the_lock(path: Path | None = None) -> ctypes.PyDLL:
-    """The library once more, without signatures, called without letting go of Python's lock: to have it back may take
-    longer than a call. Raises NativeMissing. path: see load_library.
-    """
-    load_library(path)
-    return ctypes.PyDLL(str(path or SOURCES / library_name(os.name == "nt")))
-
-
-@lru_cache(maxsize=4)
-def _quick(path: Path) -> ctypes.PyDLL:
-    """uh_linear and uh_missing_experts, which end at once."""
-    library = keeping_the_lock(path)
-    pointer, i32 = ctypes.c_void_p, ctypes.c_int32
-    library.uh_linear.argtypes = (pointer, ctypes.POINTER(MatrixView), pointer, i32, pointer)
-    library.uh_missing_experts.argtypes = (pointer, pointer, i32, pointer, pointer)
-    return library
-
-
-def default_threads() -> int:
-    """Physical cores, as far as this process may use them: a second thread on a core only gets in the way."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(psutil.cpu_count(logical=False) or allowed, allowed))
-
-
-def isas(path: Path | None = None) -> tuple[str, ...]:
-    """The instruction sets that this processor has, the best last. Raises NativeMissing."""
-    found = load_library(path).uh_isas()
-    return tuple(name for level, name in enumerate(ISAS) if found >> level & 1)
+    quick.uh_linear.argtypes = library.uh_linear.argtypes
+    quick.uh_missing_experts.argtypes = (pointer, pointer, i32, pointer, pointer)
+    return library, quick
 
 
 class NativeKernel:
@@ -229,17 +178,17 @@ class NativeKernel:
 
     threads: None takes the physical cores. isa: None takes the best that the processor has. exact: quantized matrices
     meet activations in float32 (1e-5 of float64) instead of 8 bits (1 % a matrix), which is slower, most of all at 2
-    bits (docs/benchmarks.md). Raises NativeMissing, or UnderhillError(OUT_OF_MEMORY) when the threads cannot be had.
+    bits (docs/benchmarks.md). Raises UnderhillError(OUT_OF_MEMORY) when the threads cannot be had.
     After `close` every call that computes raises RuntimeError.
     """
 
     def __init__(
         self, threads: int | None = None, isa: str | None = None, path: Path | None = None, exact: bool = False
     ) -> None:
-        self._library = load_library(path)
+        self._library, self._quick = _functions(path)
         self.isa = isas(path)[-1] if isa is None else isa
         if self.isa not in isas(path):
-            raise NativeMissing(msg("this processor has no {isa} instructions", isa=isa))
+            raise ValueError(f"this processor has no {isa} instructions")
         self.exact = exact
         self.name = f"native ({self.isa}{', exact' if exact else ''})"
         self.threads = default_threads() if threads is None else threads
@@ -249,7 +198,6 @@ class NativeKernel:
                 Kind.OUT_OF_MEMORY, msg("The compute threads could not be started."), msg("Use fewer threads.")
             )
         self._lock = threading.Lock()
-        self._quick = _quick(path or SOURCES / library_name(os.name == "nt"))
 
     @property
     def _context(self) -> int:

@@ -14,7 +14,7 @@ import weakref
 import torch
 from torch import Tensor
 
-from engine.kernels.memory import OWN_MAPPING, huge
+from engine.native.memory import OWN_MAPPING, huge
 
 FLOAT = 4  # bytes
 

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from engine.kernels.heads import finish_heads
 from engine.kernels.native import NativeKernel
-from engine.kernels.op_graph import Heads
 from engine.kernels.prefill_attention import prefill_attention
 from engine.kernels.scratch_pool import SCRATCH
 from engine.models.attend import attend_one, attend_span
@@ -21,6 +20,7 @@ from engine.models.span import Span
 from engine.models.spec import AttentionSpec
 from engine.models.state import RecurrentState, RowsState
 from engine.models.weights import CheckpointWeights, Linear, fetch, load_linear, matrix, ordered
+from engine.native.op_graph import Heads
 
 
 class Attention:

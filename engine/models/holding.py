@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from engine.kernels.memory import Arena
 from engine.kernels.native import NativeKernel
+from engine.native.memory import Arena
 
 Kind = Literal["f32", "bf16", "int8", "int4"]
 BITS: dict[Kind, int] = {"int8": 8, "int4": 4}

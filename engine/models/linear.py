@@ -11,11 +11,12 @@ from torch import Tensor
 
 from engine.errors import Kind as ErrorKind
 from engine.errors import UnderhillError
-from engine.kernels.coded import Coded
 from engine.kernels.dense import PackedMatrix, raw_view, set_bias
-from engine.kernels.memory import Arena
-from engine.kernels.native import MatrixView, NativeKernel
+from engine.kernels.native import NativeKernel
 from engine.models.holding import BITS, Holding, Kind
+from engine.native.matrix_view import MatrixView
+from engine.native.memory import Arena
+from engine.quantization.coded import Coded
 from engine.translatable import msg
 
 Matrix = Tensor | Coded

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.kernels.coded import Coded
 from engine.models.spec import (
     AttentionSpec,
     CompressedSpec,
@@ -27,6 +26,7 @@ from engine.models.spec import (
     StreamsSpec,
 )
 from engine.models.weights import CheckpointWeights, Codes, StoredLookupTable, Tables
+from engine.quantization.coded import Coded
 from engine.translatable import msg
 
 Shape = tuple[int, ...]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.kernels.op_graph import STATES, KvRows
+from engine.native.op_graph import STATES, KvRows
 
 FIRST_CHUNK = 256  # rows
 LARGEST_CHUNK = 4096  # rows; chunks double the capacity up to here

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from engine.errors import Kind as ErrorKind
 from engine.errors import UnderhillError
-from engine.kernels.coded import Coded
 from engine.models.holding import Holding
 from engine.models.linear import Linear
+from engine.quantization.coded import Coded
 from engine.translatable import msg
 
 FP8_BLOCK = 128  # block size of float8 checkpoints whose scales lie beside them

@@ -1,11 +1,10 @@
-"""Which code quantizes: native where there is some for it, else torch; the two agree but for the last bits of a sum."""
+"""Which code quantizes: the C library, but for groups wider than it takes; the two agree but for a sum's last bits."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from engine.kernels.encode import MOST_GROUP, NativeEncoder, Rule
-from engine.kernels.native import NativeMissing
 from engine.quantization import hqq
 from engine.quantization.tiers import LARGEST
 from engine.store.layout import ExpertSpec
@@ -15,7 +14,7 @@ RULE = Rule(hqq.LP_NORM, hqq.BETA, hqq.KAPPA, hqq.ITERATIONS, hqq.PATIENCE, hqq.
 
 def native(spec: ExpertSpec) -> NativeEncoder | None:
     """The native encoder for experts of this spec; None where torch has to do it."""
-    return None if spec.raw or spec.group > MOST_GROUP else _found()
+    return None if spec.raw or spec.group > MOST_GROUP else _encoder()
 
 
 def name(spec: ExpertSpec) -> str:
@@ -26,8 +25,5 @@ def name(spec: ExpertSpec) -> str:
 
 
 @lru_cache(maxsize=1)
-def _found() -> NativeEncoder | None:
-    try:
-        return NativeEncoder(RULE)
-    except NativeMissing:
-        return None
+def _encoder() -> NativeEncoder:
+    return NativeEncoder(RULE)

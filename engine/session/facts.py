@@ -15,7 +15,6 @@ from engine.experts.precision import low_tier
 from engine.formats.families import text_config
 from engine.hardware.facts import ModelFacts
 from engine.kernels.activation import Activation
-from engine.kernels.choice import available
 from engine.library.model_card import ModelCard
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import Matrix, StoredMatrix, matrices, nbytes
@@ -78,7 +77,7 @@ def activation_of(store: Store, spec: DecoderSpec | None) -> Activation | dict[i
 
 def runs_natively(chosen: Mapping[str, Any]) -> bool:
     """Whether native kernels will multiply, under these settings."""
-    return chosen["kernel"] != "torch" and available().native
+    return chosen["kernel"] != "torch"
 
 
 def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native: bool) -> ModelFacts:

@@ -24,8 +24,8 @@ from engine.hardware.measuring import Probe, Report, probe_fully
 from engine.hardware.probe import with_rates
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates
-from engine.kernels.choice import available
 from engine.library import folders, library
+from engine.native.library import isas
 from engine.store.output import writing
 from engine.translatable import Translatable, msg
 
@@ -72,7 +72,7 @@ def measure_computer(
 
 
 def _told(rates: Rates, why: Translatable) -> Computer:
-    machine = with_rates(probe.probe(existing(folders.paths()[0]), isa=available().isa), rates)
+    machine = with_rates(probe.probe(existing(folders.paths()[0]), isa=isas()[-1]), rates)
     return describe(processor(), machine, rates, why)
 
 
@@ -110,10 +110,10 @@ def machine_at(place: Path) -> Machine:
             )  # fmt: skip
             same = next((look.machine for k, look in _looks.items() if k[0] == key[0] and k[2:] == key[2:]), None)
             if same is None:
-                machine = probe.probe(place, isa=available().isa, kept=library.home())
+                machine = probe.probe(place, isa=isas()[-1], kept=library.home())
                 key = (*key[:3], file.stat().st_mtime_ns if file.is_file() else 0)  # a look is kept, too
             else:
-                machine = probe.probe(place, isa=available().isa, memory_rate=same.memory_rate, kept=library.home())
+                machine = probe.probe(place, isa=isas()[-1], memory_rate=same.memory_rate, kept=library.home())
             found = _looks[key] = _Look(machine, now, place.is_file())
     free = shutil.disk_usage(place).free
     return replace(found.machine, memory=probe.memory(), disk_free=free)

@@ -16,7 +16,7 @@ from engine.hardware.own_use import OwnUse
 from engine.hardware.plan import FEW, Plan
 from engine.hardware.pressure import Pressure, Reading
 from engine.hardware.slack import Slack
-from engine.kernels.memory import trim_heap
+from engine.native.memory import trim_heap
 from engine.translatable import NO_TEXT, Translatable, msg
 
 _log = logging.getLogger(__name__)

@@ -32,12 +32,12 @@ from engine.hardware.fit import fit_of
 from engine.hardware.machine import Machine
 from engine.importing import ALONE
 from engine.kernels.choice import in_use
-from engine.kernels.memory import forget_code, keep_heap_small
 from engine.library import damage, dials, library
 from engine.library.cards import BUILTIN
 from engine.library.dials import Calibration
 from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
+from engine.native.memory import forget_code, keep_heap_small
 from engine.session import calibration, logged, policy_weights
 from engine.session.facts import activation_of, coarse_bits, largest_file, model_facts, runs_natively, spec_of
 from engine.session.measured import machine_at

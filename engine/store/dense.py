@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.kernels.coded import Coded
-from engine.kernels.crc32 import crc32
-from engine.kernels.memory import huge
+from engine.native.crc32 import crc32
+from engine.native.memory import huge
+from engine.quantization.coded import Coded
 from engine.store import dtypes
 from engine.store.disk import DataFile, PosixFile, open_file
 from engine.store.manifest import DenseTensor, Manifest

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine.errors import Kind, UnderhillError
-from engine.kernels.crc32 import crc32
 from engine.limits import MANIFEST_BYTES
+from engine.native.crc32 import crc32
 from engine.regular_file import FileTooLarge, read_regular
 from engine.store import manifest as manifests
 from engine.store.dense import DenseWeights

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from engine.kernels.crc32 import crc32, crc32_rows
-from engine.kernels.memory import PAGE, huge
+from engine.native.crc32 import crc32, crc32_rows
+from engine.native.memory import PAGE, huge
 from engine.store import dtypes
 from engine.store.disk import DataFile, PosixFile
 from engine.store.manifest import DenseTensor

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Kind, UnderhillError
-from engine.kernels.crc32 import crc32
 from engine.limits import COMPANION_BYTES
+from engine.native.crc32 import crc32
 from engine.regular_file import read_regular
 from engine.store import journal as journals
 from engine.store import manifest as manifests

@@ -10,7 +10,7 @@ if [ -e "$ENVIRONMENT" ] && [ ! -e "$ENVIRONMENT/underhill-stamp" ]; then
 fi
 FRESH="$ROOT/.venv.new"
 STAMP="$ENVIRONMENT/underhill-stamp"
-LIBRARY="$ROOT/engine/kernels/native/underhill_kernels.so"
+LIBRARY="$ROOT/engine/native/src/underhill_kernels.so"
 
 set_up() { # runtime | dev: have an environment for running Underhill, or for working on it too
     is_current "$1" && return
@@ -40,12 +40,12 @@ lock_set_up() {
 # ---- the stamp ------------------------------------------------------------------------------------------------------
 
 wanted() { # PART: the stamp's line for it, as it should be now
-    local native="$ROOT/engine/kernels"
+    local native="$ROOT/engine/native"
     case "$1" in
         base) echo "base=$ROOT torch $(_hash "$ROOT"/requirements/torch{,-general}.txt)" ;;
         runtime | dev) echo "$1=$(_hash "$ROOT/requirements/$1.txt")" ;;
         project) echo "project=$(_hash "$ROOT/pyproject.toml")" ;;
-        kernels) echo "kernels=$(_hash "$native"/build.py "$native"/native/*.[ch] "$native"/native/options.txt) $(compiler)" ;;
+        kernels) echo "kernels=$(_hash "$native"/build.py "$native"/src/*.[ch] "$native"/src/options.txt) $(compiler)" ;;
     esac
 }
 
@@ -137,5 +137,5 @@ update_kernels() { # build the native library: by the system's compiler, or, wit
 }
 
 build_kernels() {
-    step "Building the native kernels" "$ENVIRONMENT/bin/python" -m engine.kernels.build
+    step "Building the native kernels" "$ENVIRONMENT/bin/python" -m engine.native.build
 }

@@ -46,7 +46,7 @@ install_hint() { # PACKAGE...: how a person installs these Debian packages, or w
     fi
 }
 
-compiler() { # the path of the system's C compiler that engine/kernels/build.py will take, or nothing
+compiler() { # the path of the system's C compiler that engine/native/build.py will take, or nothing
     command -v "${CC:-gcc}" || command -v gcc || command -v clang || command -v cc || true
 }
 

@@ -6333,11 +6333,6 @@
         </message>
         <message>
             <location filename="../../engine/hub/streaming.py"></location>
-            <source>The native code that this takes was not built.</source>
-            <translation>所需的原生代码没有编译。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/streaming.py"></location>
             <source>The hub names no checksums of its files.</source>
             <translation>模型站没有写明文件的校验和。</translation>
         </message>
@@ -6388,18 +6383,8 @@
         </message>
         <message>
             <location filename="../../engine/kernels/choice.py"></location>
-            <source>To have the fast ones, install a C compiler (gcc or clang) and run: python -m engine.kernels.build</source>
-            <translation>要使用快速内核，请安装 C 编译器（gcc 或 clang），然后运行：python -m engine.kernels.build</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/choice.py"></location>
             <source>The slower torch kernels compute, as the settings ask.</source>
             <translation>按照设置，使用较慢的 torch 内核计算。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/choice.py"></location>
-            <source>The slower torch kernels compute: {missing}. {remedy}</source>
-            <translation>正在使用较慢的 torch 内核计算：{missing}。{remedy}</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/choice.py"></location>
@@ -6427,21 +6412,6 @@
             <translation>请选择 auto、native 或 torch。</translation>
         </message>
         <message>
-            <location filename="../../engine/kernels/choice.py"></location>
-            <source>The native kernels cannot be used: {missing}.</source>
-            <translation>无法使用原生内核：{missing}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/choice.py"></location>
-            <source>Set kernels to auto, or install gcc and run: python -m engine.kernels.build</source>
-            <translation>请把内核设为 auto，或安装 gcc 后运行：python -m engine.kernels.build</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/crc32.py"></location>
-            <source>this processor cannot compute checksums by {way}</source>
-            <translation>此处理器不能用 {way} 计算校验和</translation>
-        </message>
-        <message>
             <location filename="../../engine/kernels/dense.py"></location>
             <source>The model holds weights that are not finite numbers.</source>
             <translation>模型的权重中有非有限的数值。</translation>
@@ -6457,59 +6427,14 @@
             <translation>请关闭其他程序。</translation>
         </message>
         <message>
-            <location filename="../../engine/kernels/expert_cache.py"></location>
-            <source>no memory for a table of experts</source>
-            <translation>没有内存可用于专家表</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/expert_cache.py"></location>
-            <source>no memory for how an expert is read</source>
-            <translation>没有内存可用于读取专家的信息</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/io_pool.py"></location>
-            <source>The readers could not be started.</source>
-            <translation>无法启动读取线程。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/io_pool.py"></location>
-            <source>No memory is left to read with.</source>
-            <translation>没有内存可用于读取。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/io_pool.py"></location>
-            <source>Lower the memory ceiling.</source>
-            <translation>请调低内存上限。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/io_pool.py"></location>
-            <source>No memory is left for a timeline.</source>
-            <translation>没有内存可用于记录时间线。</translation>
-        </message>
-        <message>
             <location filename="../../engine/kernels/native.py"></location>
             <source>No memory is left to compute in.</source>
             <translation>没有内存可用于计算。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/native.py"></location>
-            <source>the native library was not built ({name} is missing)</source>
-            <translation>原生库没有编译（缺少 {name}）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/native.py"></location>
-            <source>the native library cannot be loaded ({error})</source>
-            <translation>原生库无法加载（{error}）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/native.py"></location>
-            <source>the native library is of another version ({found}, not {abi}): build it again</source>
-            <translation>原生库的版本不同（{found}，而不是 {abi}）：请重新编译</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/native.py"></location>
-            <source>this processor has no {isa} instructions</source>
-            <translation>此处理器没有 {isa} 指令</translation>
+            <source>Lower the memory ceiling.</source>
+            <translation>请调低内存上限。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/native.py"></location>
@@ -6520,16 +6445,6 @@
             <location filename="../../engine/kernels/native.py"></location>
             <source>Use fewer threads.</source>
             <translation>请减少线程数。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/prefetch.py"></location>
-            <source>no memory for what is read ahead</source>
-            <translation>没有内存可用于预读</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/sha256.py"></location>
-            <source>this processor cannot compute SHA-256 by {way}</source>
-            <translation>此处理器不能用 {way} 计算 SHA-256</translation>
         </message>
         <message>
             <location filename="../../engine/library/cards.py"></location>
@@ -7380,6 +7295,56 @@
             <location filename="../../engine/models/weights.py"></location>
             <source>The weights of {name} are stored as {dtype}, a quantization that Underhill does not read.</source>
             <translation>{name} 的权重以 {dtype} 保存，Underhill 不能读取这种量化。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/expert_cache.py"></location>
+            <source>no memory for a table of experts</source>
+            <translation>没有内存可用于专家表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/expert_cache.py"></location>
+            <source>no memory for how an expert is read</source>
+            <translation>没有内存可用于读取专家的信息</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/io_pool.py"></location>
+            <source>The readers could not be started.</source>
+            <translation>无法启动读取线程。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/io_pool.py"></location>
+            <source>No memory is left to read with.</source>
+            <translation>没有内存可用于读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/io_pool.py"></location>
+            <source>No memory is left for a timeline.</source>
+            <translation>没有内存可用于记录时间线。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/library.py"></location>
+            <source>Underhill's native library was not built ({name} is missing).</source>
+            <translation>Underhill 的本机库尚未编译（缺少 {name}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/library.py"></location>
+            <source>Underhill's native library cannot be loaded ({error}).</source>
+            <translation>无法加载 Underhill 的本机库（{error}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/library.py"></location>
+            <source>Underhill's native library is of another version ({found}, not {abi}).</source>
+            <translation>Underhill 的本机库版本不符（{found}，应为 {abi}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/library.py"></location>
+            <source>Set Underhill up again, with installers/run.sh, or build it: python -m engine.native.build</source>
+            <translation>请用 installers/run.sh 重新安装 Underhill，或自行编译：python -m engine.native.build</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/prefetch.py"></location>
+            <source>no memory for what is read ahead</source>
+            <translation>没有内存可用于预读</translation>
         </message>
         <message>
             <location filename="../../engine/process/engine_process.py"></location>

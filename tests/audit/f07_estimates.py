@@ -20,8 +20,8 @@ from engine.hardware.machine import Machine
 from engine.hardware.measuring import probe_fully
 from engine.hardware.plan import make_plan
 from engine.hardware.rates import Rates
-from engine.kernels.choice import available
 from engine.library import catalogue, library
+from engine.native.library import isas
 from engine.session import Session, measured
 from engine.session.known_facts import catalogue_facts
 from engine.session.pills import Pills
@@ -102,7 +102,7 @@ def busy() -> Iterator[None]:
 def estimates(rates: Rates) -> dict[str, tuple[float, float]]:
     """Tokens a second, and seconds until an answer begins, of every model of the catalogue that would run here."""
     memory = probe.memory()
-    bare = Machine(rates.threads, memory, rates.memory_rate, 1e9, 10**13, available().isa)
+    bare = Machine(rates.threads, memory, rates.memory_rate, 1e9, 10**13, isas()[-1])
     machine = replace(probe.with_rates(bare, rates), memory=replace(memory, limit=10**11, free=6 * 10**10))
     machine = replace(machine, memory=replace(machine.memory, group_free=None))
     chosen = {s.name: s.default for s in ENGINE}

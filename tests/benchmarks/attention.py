@@ -18,10 +18,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.kernels import op_graph
 from engine.kernels.native import NativeKernel
-from engine.kernels.op_graph import STATES, GraphStep, KvRows, OpGraph
 from engine.models.attend import attend_one
+from engine.native import op_graph
+from engine.native.op_graph import STATES, GraphStep, KvRows, OpGraph
 from tests.benchmarks.common import arguments, emit
 
 SHAPES = ((16, 16, 128), (32, 4, 128), (32, 8, 128))  # heads, key heads, dim: OLMoE, Qwen3-30B, Mixtral

@@ -13,7 +13,7 @@ from statistics import median
 
 from torch import Tensor
 
-from engine.kernels.memory import all_huge
+from engine.native.memory import all_huge
 from engine.store.disk import open_file
 
 DROP = Path("/proc/sys/vm/drop_caches")

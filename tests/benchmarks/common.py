@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-from engine.kernels.native import default_threads
+from engine.native.library import default_threads
 from tests.benchmarks.prepare import default_folder
 from tests.random_models.shapes import SHAPES
 from tests.random_models.tokens import STREAMS

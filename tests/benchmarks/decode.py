@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engine.kernels.native import default_threads
+from engine.native.library import default_threads
 from tests.benchmarks.common import Quiet, arguments, busy, conditions, emit, median
 from tests.benchmarks.ours import Ours
 from tests.benchmarks.peer.client import Peer

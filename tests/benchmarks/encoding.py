@@ -12,7 +12,8 @@ import torch
 from hqq.core.quantize import Quantizer
 from torch import Tensor
 
-from engine.kernels.native import NativeKernel, default_threads
+from engine.kernels.native import NativeKernel
+from engine.native.library import default_threads
 from engine.quantization.planes import encode
 from engine.store.layout import ExpertSpec
 from tests.random_models.shapes import SHAPES

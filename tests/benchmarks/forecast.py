@@ -32,8 +32,8 @@ from engine.hardware.machine import GB
 from engine.hardware.measuring import probe_fully
 from engine.hardware.rates import Rates as Known
 from engine.hardware.speed import PROMPT
-from engine.kernels.native import default_threads
 from engine.library import library
+from engine.native.library import default_threads
 from engine.session import verified
 from engine.session.measured import LARGE
 from engine.session.speed_check import is_full

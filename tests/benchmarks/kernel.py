@@ -21,8 +21,9 @@ from torch import Tensor
 
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work
-from engine.kernels.memory import huge
-from engine.kernels.native import ISAS, NativeKernel
+from engine.kernels.native import NativeKernel
+from engine.native.library import ISAS
+from engine.native.memory import huge
 from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
 from tests.benchmarks.common import arguments, conditions, emit

@@ -25,12 +25,12 @@ from torch import Tensor
 from engine.convert.expert_plan import find_experts
 from engine.experts.backend import Step
 from engine.formats.checkpoint import Checkpoint
-from engine.kernels.memory import PAGE
 from engine.models.compat.decoder import CompatDecoder
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
 from engine.models.holding import Holding
 from engine.models.open import open_decoder
+from engine.native.memory import PAGE
 from engine.store.layout import ExpertSpec
 from tests.benchmarks.common import arguments, busy, emit
 from tests.engine.experts.sources import MemorySource

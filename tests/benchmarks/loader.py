@@ -30,9 +30,9 @@ import torch
 
 from engine.experts.keys import ExpertKey
 from engine.experts.loading.chunks import CHUNK
-from engine.kernels.matrix_view import View
-from engine.kernels.memory import Arena, huge
 from engine.kernels.native import NativeKernel
+from engine.native.matrix_view import View
+from engine.native.memory import Arena, huge
 from engine.store.disk import DataFile, open_file
 from engine.store.layout import ExpertSpec, aligned
 from engine.store.reader import Extent

@@ -31,9 +31,9 @@ from engine.experts.precision import EXACT, Thresholds, from_scores
 from engine.experts.runtime import open_runtime
 from engine.hardware.shares import BEYOND_FIRST, dial_shares
 from engine.kernels.activation import Activation
-from engine.kernels.memory import HUGE, huge
 from engine.kernels.native import NativeKernel
-from engine.kernels.unimportance import unimportance
+from engine.native.memory import HUGE, huge
+from engine.native.unimportance import unimportance
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import Source
 from engine.store.reader import Store

@@ -19,14 +19,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.kernels import mixer_ops
 from engine.kernels.dense import raw_view
-from engine.kernels.mixer_ops import Delta, Latent
 from engine.kernels.native import NativeKernel
-from engine.kernels.op_graph import STATES, GraphStep, KvRows, OpGraph
 from engine.models.conv import causal_conv
 from engine.models.delta_rule import delta_step
 from engine.models.latent import absorbed
+from engine.native import mixer_ops
+from engine.native.mixer_ops import Delta, Latent
+from engine.native.op_graph import STATES, GraphStep, KvRows, OpGraph
 from tests.benchmarks.common import arguments, emit
 
 NOPE, ROPE, RANK, VALUE = 128, 64, 512, 128

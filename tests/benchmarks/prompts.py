@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.hardware.machine import GB
-from engine.kernels.native import default_threads
+from engine.native.library import default_threads
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import limited
 from tests.benchmarks.common import Quiet, arguments, conditions, emit, median, orderly

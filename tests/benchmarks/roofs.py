@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from engine.kernels.memory import huge
 from engine.kernels.native import NativeKernel
+from engine.native.memory import huge
 from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import DiskRoof
 from tests.benchmarks.ours_client import Turn

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from engine.kernels.activation import Activation
-from engine.kernels.native import EXPERT, MatrixView, NativeKernel, expert_layout
+from engine.kernels.native import EXPERT, NativeKernel, expert_layout
+from engine.native.matrix_view import MatrixView
 from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
 

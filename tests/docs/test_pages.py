@@ -85,7 +85,7 @@ def test_every_program_can_be_run(root: Path) -> None:
     ("text", "paths"),
     [
         ("see `engine/store/layout.py`, and app/.", ["engine/store/layout.py", "app/"]),
-        ("`engine/kernels/native/ops_*.c`.", ["engine/kernels/native/ops_*.c"]),
+        ("`engine/native/src/ops_*.c`.", ["engine/native/src/ops_*.c"]),
         ("their own src/app/main.c and x-app/y", []),
     ],
 )

@@ -50,7 +50,7 @@ def test_an_output_that_is_no_number_is_the_model_s_fault(bad: float) -> None:
 
 
 def test_a_row_of_an_embedding_on_the_disk_that_is_no_number(tmp_path: Path) -> None:
-    from engine.kernels.crc32 import crc32
+    from engine.native.crc32 import crc32
     from engine.store.disk import open_file
 
     rows = torch.randn(4, 8)

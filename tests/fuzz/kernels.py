@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from engine.kernels.build import find_compiler
+from engine.native.build import find_compiler
 from tests.native.builds import selftest_with_sources
 
 

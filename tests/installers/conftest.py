@@ -68,14 +68,14 @@ class Checkout:
 def checkout(tmp_path: Path, root: Path) -> Checkout:
     """Python 3.11 with pip, a C compiler, a user without root, no display, no GPU, and a disk with room."""
     made = Checkout(tmp_path / "a checkout", tmp_path / "bin", tmp_path / "fakes")
-    for folder in (made.root, made.bin, made.fakes, made.root / "engine" / "kernels" / "native"):
+    for folder in (made.root, made.bin, made.fakes, made.root / "engine" / "native" / "src"):
         folder.mkdir(parents=True)
     shutil.copytree(root / "installers", made.root / "installers")
     shutil.copytree(root / "requirements", made.root / "requirements")
     shutil.copy(root / "pyproject.toml", made.root)
-    (made.root / "engine/kernels/build.py").write_text("")
-    (made.root / "engine/kernels/native/moe.c").write_text("")
-    (made.root / "engine/kernels/native/options.txt").write_text("")
+    (made.root / "engine/native/build.py").write_text("")
+    (made.root / "engine/native/src/moe.c").write_text("")
+    (made.root / "engine/native/src/options.txt").write_text("")
     for name in fakes.BASICS:
         if found := shutil.which(name):
             os.symlink(found, made.bin / name)

@@ -45,11 +45,11 @@ case "$*" in
                 mkdir -p "$here/../uv/bin"
                 ln -s "@FAKES@/uv" "$here/../uv/bin/uv" ;;
         esac ;;
-    "-m engine.kernels.build")
+    "-m engine.native.build")
         echo "kernels" >>"$fakes/calls"
         [ ! -e "$fakes/kernels-fail" ] ||
             [ "$(cat "$fakes/kernels-fail")" = "$(grep -c compiler.txt "$fakes/calls")" ] &&
-            touch "$here/../../engine/kernels/native/underhill_kernels.so" ;;
+            touch "$here/../../engine/native/src/underhill_kernels.so" ;;
     "- @ROOT@/.venv.new") ;;
     "- "*) exec "@PYTHON@" "$@" ;;
     *) echo "unexpected: $*" >&2 && exit 99 ;;

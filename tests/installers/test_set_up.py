@@ -80,7 +80,7 @@ def test_tests_add_their_tools_to_what_is_there(checkout: Checkout) -> None:
     [
         ("requirements/runtime.txt", ["libraries"]),
         ("pyproject.toml", ["underhill"]),
-        ("engine/kernels/native/moe.c", ["kernels"]),
+        ("engine/native/src/moe.c", ["kernels"]),
     ],
 )
 def test_what_changed_is_brought_up_to_date_and_nothing_else(
@@ -231,7 +231,7 @@ def test_no_library_is_the_end_and_the_next_run_builds_it(checkout: Checkout) ->
 
 def test_a_lost_library_is_built_again(checkout: Checkout) -> None:
     checkout.run("run.sh", "cli")
-    Path(checkout.root, "engine/kernels/native/underhill_kernels.so").unlink()
+    Path(checkout.root, "engine/native/src/underhill_kernels.so").unlink()
     checkout.run("run.sh", "cli")
     assert installed(checkout).count("kernels") == 2
 

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from engine.kernels.build import SOURCES, for_windows, library_name, options, sources
+from engine.native.build import SOURCES, for_windows, library_name, options, sources
 
 HERE = Path(__file__).parent
 STRICT = ("-Wall", "-Wextra", "-Werror")  # not with sanitizers: what they insert makes GCC warn of loops that end
@@ -28,7 +28,7 @@ def selftest_with_sources(compiler: str, program: Path, *sanitizers: str) -> Non
 
 
 def library(compiler: str, folder: Path) -> Path:
-    """The library as engine/kernels/build.py makes it, only that a warning is an error."""
+    """The library as engine/native/build.py makes it, only that a warning is an error."""
     made = folder / library_name(for_windows(compiler))
     _compile(compiler, made, [*STRICT, *options(for_windows(compiler)), "-shared", *sources()])
     return made

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.kernels import build
 from engine.kernels.native import NativeKernel
 from engine.kernels.reference import moe_forward
+from engine.native import build
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
 from tests.engine.kernels.records import random_experts
@@ -59,7 +59,7 @@ def test_a_compiler_that_cannot_is_followed_by_the_next(
 def test_without_a_compiler_the_package_builds_what_computes_the_same(bare: None, tmp_path: Path) -> None:
     library = tmp_path / build.library_name(windows=False)
     done = subprocess.run(
-        [sys.executable, "-m", "engine.kernels.build", "--output", str(library)],
+        [sys.executable, "-m", "engine.native.build", "--output", str(library)],
         env={**os.environ, "HOME": str(tmp_path / "home")},
         cwd=build.SOURCES.parents[2],
         capture_output=True,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.kernels.build import SOURCES, find_compiler, options
+from engine.native.build import SOURCES, find_compiler, options
 
 COMPILER = find_compiler() or ""
 FILES = [path for path in SOURCES.iterdir() if path.suffix in (".c", ".h")]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.kernels.build import find_compiler
+from engine.native.build import find_compiler
 from tests.native import wine
 from tests.native.builds import library, run, selftest_with_library, selftest_with_sources
 

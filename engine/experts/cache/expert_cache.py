@@ -17,9 +17,9 @@ from engine.experts.keys import ExpertKey
 from engine.experts.policies import ExpertGrid, Hobbit, HobbitWeights, LayerVisit, Policy
 from engine.experts.policies.scored import ScoredPolicy
 from engine.kernels.call import Parts
-from engine.kernels.expert_cache import CacheTable, Eviction
-from engine.kernels.memory import Arena
 from engine.kernels.native import EXPERT
+from engine.native.expert_cache import CacheTable, Eviction
+from engine.native.memory import Arena
 from engine.store.layout import ExpertSpec
 from engine.translatable import msg
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from engine.kernels.io_pool import CHUNK as PACKED
+from engine.native.io_pool import CHUNK as PACKED
 from engine.store.layout import aligned
 from engine.store.reader import Extent
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from engine.errors import UnderhillError
 from engine.experts.keys import ExpertKey, ExpertSource, Urgency
 from engine.experts.loading.chunks import CHUNK, packed
-from engine.kernels.io_pool import DAMAGED, MOST_PARTS, REFUSED, RUN, SHORT, IoPool
+from engine.native.io_pool import DAMAGED, MOST_PARTS, REFUSED, RUN, SHORT, IoPool
 from engine.store.problems import altered, refused, shortened
 
 
@@ -60,7 +60,7 @@ class Loader:
     and never by all of the readers if there are several: a demand finds one free, and the disk's queue short.
 
     source: the system knows its files by a descriptor or handle. chunk: bytes, about. read_hook: see IoPool. Raises
-    NativeMissing, or UnderhillError(OUT_OF_MEMORY) when there are no threads to be had.
+    UnderhillError(OUT_OF_MEMORY) when there are no threads to be had.
     """
 
     def __init__(self, source: ExpertSource, readers: int, chunk: int = CHUNK, read_hook: Any = None) -> None:
@@ -107,7 +107,7 @@ class Loader:
         return IoStats(by_urgency, state.busy, state.since_open)
 
     def problem(self, key: ExpertKey, parts: Sequence[int], status: int, error: int, part: int) -> UnderhillError:
-        """Why a read of these parts failed. status, error, part: see kernels.io_pool.End."""
+        """Why a read of these parts failed. status, error, part: see native.io_pool.End."""
         layer, expert = key
         if status == SHORT:
             return shortened(layer, expert)

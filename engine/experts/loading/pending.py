@@ -15,8 +15,8 @@ from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.loading.loader import Loader
 from engine.experts.profiler_hook import ProfilerHook
 from engine.experts.telemetry import ExpertTelemetry
-from engine.kernels.expert_cache import ASKED, AT_ONCE, OUT_OF_MEMORY, STOPPED, THERE, LoadResult
-from engine.kernels.io_pool import CANCELLED, WHOLE
+from engine.native.expert_cache import ASKED, AT_ONCE, OUT_OF_MEMORY, STOPPED, THERE, LoadResult
+from engine.native.io_pool import CANCELLED, WHOLE
 from engine.translatable import msg
 
 Loaded = list[tuple[ExpertKey, Lease | None]]  # None: the load was cancelled

@@ -10,7 +10,7 @@ import numpy as np
 from engine.experts.policies.policy import ExpertGrid, LayerVisit
 from engine.experts.policies.scored import Array, EvictionState, ScoredPolicy
 from engine.experts.policies.weights import HobbitWeights
-from engine.kernels.hobbit import Numbers
+from engine.native.eviction import HobbitScores
 
 
 class Hobbit(ScoredPolicy):
@@ -36,7 +36,7 @@ class Hobbit(ScoredPolicy):
         self._score, self._last, self._tick = np.zeros(n), np.zeros(n), np.zeros(n)  # last: R; tick: for ties
         self._near = self._nearness()
         # hobbit.c keeps all of these up to date, and knows their addresses.
-        self._numbers = Numbers(
+        self._numbers = HobbitScores(
             self._score, self._last, self._tick, self._penalty, self._near, self._rank_of, self._state
         )  # fmt: skip
         self._next = self._numbers.found

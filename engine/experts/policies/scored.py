@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.experts.keys import ExpertKey
 from engine.experts.policies.policy import Evictable, ExpertGrid, LayerVisit
-from engine.kernels.order import Least
+from engine.native.eviction import LeastRanked
 
 Array = NDArray[np.float64]
 PENDING = 256  # visits noted before they are gone through; only a model that is all in memory comes so far
@@ -66,7 +66,7 @@ class ScoredPolicy(ABC):
         self._rank_of: Array = np.empty(len(self._keys))  # scores and bars, as long as nothing happens: `weighed`
         self._ranks = values(self._rank_of)
         self._state = array("i", [0, 0])  # weighed, and how many of the next victims are known natively
-        self._first_out = Least(self._rank_of)
+        self._first_out = LeastRanked(self._rank_of)
         self._next: Sequence[int] = ()  # the next victims, as long as nothing happens but that they are evicted
         self._pinned = np.zeros(len(self._keys), np.uint8)
         self._pins = self._pinned.data

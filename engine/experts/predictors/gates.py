@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from engine.experts.predictors.predictor import Floats, Predictor, RoutingContext
 from engine.kernels.dense import PackedMatrix, set_bias
-from engine.kernels.memory import Arena, huge
 from engine.kernels.native import NativeKernel
+from engine.native.memory import Arena, huge
 
 BITS = 8  # of a weight; 4 would find 2 to 3 of 100 experts fewer (built-in model)
 LEAST_SCALE = 1e-4  # of the largest: channels that a norm all but silences tell nothing once divided by it

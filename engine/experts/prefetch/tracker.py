@@ -11,7 +11,7 @@ from engine.experts.cache.resident_table import LayerTable
 from engine.experts.loading.pending import PendingLoads
 from engine.experts.predictors.predictor import Floats
 from engine.experts.telemetry import PrefetchStats
-from engine.kernels.prefetch import COUNTS, MOST, PrefetchPlanner
+from engine.native.prefetch import COUNTS, MOST, PrefetchPlanner
 
 MAX_PREFETCH_SHARE = (
     1 / 8

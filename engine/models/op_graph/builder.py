@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 
 from engine.experts.backend import Step
-from engine.kernels import mixer_ops, op_graph
 from engine.kernels.dense import raw_view
-from engine.kernels.matrix_view import MatrixView
-from engine.kernels.op_graph import Op, OpGraph
 from engine.models.linear import Linear
 from engine.models.norms import Norm
 from engine.models.rope import rope_frequencies
 from engine.models.spec import RopeSpec
+from engine.native import mixer_ops, op_graph
+from engine.native.matrix_view import MatrixView
+from engine.native.op_graph import Op, OpGraph
 
 LINE = 16  # floats of a cache line: whatever is written by turns starts on its own
 

@@ -8,9 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.experts.backend import Stepper
-from engine.kernels import op_graph
 from engine.kernels.native import NativeKernel
-from engine.kernels.op_graph import GraphStep
 from engine.models.layer import Layer
 from engine.models.linear import Linear
 from engine.models.norms import Norm
@@ -19,6 +17,8 @@ from engine.models.op_graph.feed_forward import build_feed_forward, build_per_la
 from engine.models.op_graph.mixers import build_mixer
 from engine.models.spec import DecoderSpec
 from engine.models.state import SequenceState
+from engine.native import op_graph
+from engine.native.op_graph import GraphStep
 from engine.translatable import msg
 
 __all__ = ["GraphExecutor", "UnsupportedOp", "build_graph"]

@@ -18,7 +18,7 @@ from engine.convert.lowering import Lowering, write_lowered
 from engine.experts.keys import ExpertKey
 from engine.experts.runtime import open_runtime
 from engine.formats.opening import open_source
-from engine.kernels.native import NativeKernel, NativeMissing
+from engine.kernels.native import NativeKernel
 from engine.models.families import read_spec
 from engine.models.holding import holding
 from engine.models.open import open_decoder
@@ -99,10 +99,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[NativeKernel]:
-    try:
-        found = NativeKernel(2, exact=True)
-    except NativeMissing as missing:
-        pytest.skip(str(missing))
+    found = NativeKernel(2, exact=True)
     yield found
     found.close()
 

@@ -19,7 +19,7 @@ from engine.experts.loading.loader import Loader
 from engine.experts.runtime import ExpertRuntime, open_runtime
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts
-from engine.kernels.io_pool import ReadHook
+from engine.native.io_pool import ReadHook
 from engine.store.layout import ALIGN, ExpertSpec
 from engine.store.manifest import Source
 from engine.store.reader import Extent

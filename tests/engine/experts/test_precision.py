@@ -17,7 +17,7 @@ from engine.experts.precision import (
     requested_precisions,
     tiers_of,
 )
-from engine.kernels.unimportance import unimportance
+from engine.native.unimportance import unimportance
 from engine.store.layout import ExpertSpec
 
 HIGH, LOW, SKIP = RequestedPrecision.HIGH, RequestedPrecision.LOW, RequestedPrecision.SKIP

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import torch
 
 from engine.experts.precision import RequestedPrecision, Thresholds, requested_precisions
-from engine.kernels.native import RankShares, keeping_the_lock
-from engine.kernels.unimportance import learn_ranks
+from engine.kernels.native import RankShares
+from engine.native.library import load_holding_lock
+from engine.native.unimportance import learn_ranks
 
 WEIGHTS = [0.1, 0.4, 0.3, 0.2]  # scores by rank: 0, 0.4, 0.7, 0.9
 SKIP, LOW, HIGH = RequestedPrecision
@@ -29,7 +30,7 @@ class Ranks:
 
     def asked(self, most: int = 4) -> list[int]:
         planes = array("i", [0] * most)
-        ask = keeping_the_lock().uh_ranks_ask
+        ask = load_holding_lock().uh_ranks_ask
         ask.argtypes = (ctypes.c_void_p, *[ctypes.c_int32] * 3, ctypes.c_void_p)
         ask(ctypes.addressof(self._shares), most, int(HIGH), int(LOW), planes.buffer_info()[0])
         return planes.tolist()

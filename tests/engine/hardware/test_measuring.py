@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware import disk_speed, kernel_speed, measuring, memory_speed, scratch
+from engine.hardware import disk_speed, kernel_speed, memory_speed, scratch
 from engine.hardware.measuring import Probe, probe_fully
 from engine.hardware.rates import from_json
-from engine.kernels.native import NativeMissing
 
 pytestmark = [pytest.mark.alone("measures disk and memory")]
 
@@ -66,18 +65,6 @@ def test_it_can_be_stopped_between_any_two_steps_and_leaves_nothing(tmp_path: Pa
         probe_fully(tmp_path, (), count, lambda: seen > at)
     assert stopped.value.kind is Kind.CANCELLED
     assert not list(tmp_path.iterdir())
-
-
-def test_without_native_kernels_torchs_pace_is_measured_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(threads: int) -> None:
-        raise NativeMissing("on purpose")
-
-    monkeypatch.setattr(measuring, "NativeKernel", missing)
-    told: list[tuple[int, int]] = []
-    rates = probe_fully(tmp_path, (), lambda text, done, total: told.append((done, total)))
-    assert not rates.kernel_shares
-    assert rates.torch_weight > 0
-    assert told[-1][0] == told[-1][1]
 
 
 def test_of_a_disk_that_is_too_full_everything_else_is_measured(

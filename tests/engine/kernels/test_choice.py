@@ -7,40 +7,37 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import UnderhillError
-from engine.kernels import build
-from engine.kernels.choice import NAMES, available, choose, in_use
-from engine.kernels.native import ISAS, NativeKernel, default_threads
+from engine.errors import Kind, UnderhillError
+from engine.kernels.choice import NAMES, choose, in_use
+from engine.kernels.native import NativeKernel
 from engine.kernels.reference import TorchKernel
+from engine.native import build
+from engine.native.library import ISAS, default_threads, isas
 
 
-def test_native_is_taken_where_it_is_there(native_library: Path) -> None:
-    said = available(native_library)
-    assert said.native
-    assert said.isa in ISAS
+def test_the_kernels_are_native_unless_torch_is_asked_for(native_library: Path) -> None:
     for setting in ("auto", "native"):
         kernel = choose(setting, 1, native_library)
         assert isinstance(kernel, NativeKernel)
-        assert said.isa in kernel.name
+        assert isas(native_library)[-1] in kernel.name
         kernel.close()
         kernel.close()
     assert isinstance(choose("torch", path=native_library), TorchKernel)
 
 
-def test_a_missing_library_is_told_and_never_hidden(tmp_path: Path) -> None:
-    nowhere = tmp_path / "none.so"
-    said = available(nowhere)
-    assert (said.native, said.isa) == (False, "torch")
-    assert "was not built" in said.reason
-    assert isinstance(choose("auto", path=nowhere), TorchKernel)
-    with pytest.raises(UnderhillError, match="was not built"):
-        choose("native", path=nowhere)
+def test_a_missing_library_is_one_error_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UnderhillError, match="was not built") as caught:
+        choose("auto", path=tmp_path / "none.so")
+    assert caught.value.kind is Kind.MISSING_FILE
+    assert "python -m engine.native.build" in caught.value.action
 
 
 def test_a_file_that_is_no_library_is_told(tmp_path: Path) -> None:
     broken = tmp_path / "broken.so"
     broken.write_bytes(b"not a library")
-    assert "cannot be loaded" in available(broken).reason
+    with pytest.raises(UnderhillError, match="cannot be loaded") as caught:
+        choose("auto", path=broken)
+    assert caught.value.kind is Kind.BROKEN_FILE
 
 
 def test_an_unknown_setting_is_refused() -> None:
@@ -60,16 +57,12 @@ def test_building_without_a_compiler_says_so(
     assert "No C compiler" in capsys.readouterr().err
 
 
-def test_what_computes_is_said_in_a_sentence(native_library: Path, tmp_path: Path) -> None:
-    best = NAMES[available(native_library).isa]
+def test_what_computes_is_said_in_a_sentence(native_library: Path) -> None:
+    best = NAMES[isas(native_library)[-1]]
     assert in_use("auto", 2, native_library) == f"Native kernels ({best}) compute on 2 threads."
     assert in_use("native", 1, native_library).endswith("on 1 thread.")
     assert set(NAMES) == set(ISAS)
     assert "as the settings ask" in in_use("torch", 2, native_library)
-    missing = in_use("auto", 2, tmp_path / "none.so")
-    assert "was not built" in missing
-    assert "python -m engine.kernels.build" in missing  # what to do
-    assert available(tmp_path / "none.so").reason == missing
 
 
 def test_a_failing_compiler_leaves_nothing_behind(

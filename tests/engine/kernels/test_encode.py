@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels.encode import Encoded, NativeEncoder, NotFinite
-from engine.kernels.native import ISAS, isas
+from engine.native.library import ISAS, isas
 from engine.quantization.encoder import RULE
 from engine.quantization.tiers import quantize_matrix
 from engine.quantization.tiles import unpack_codes, unpack_params

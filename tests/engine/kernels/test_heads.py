@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.kernels import op_graph
 from engine.kernels.heads import finish_heads
-from engine.kernels.op_graph import Heads
+from engine.native import op_graph
+from engine.native.op_graph import Heads
 from tests.engine.kernels.test_op_graph import MANY, MakeKernel, noise, run_ops, tables
 
 

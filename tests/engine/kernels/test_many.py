@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels.call import Work
-from engine.kernels.native import MatrixView, NativeKernel
+from engine.kernels.native import NativeKernel
 from engine.kernels.reference import decode_matrix
+from engine.native.matrix_view import MatrixView
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
 from tests.engine.kernels.oracle import in_8_bits

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.hardware import probe
-from engine.kernels.memory import HUGE, PAGE, Arena, code_of, forget_code, huge, keep_heap_small
+from engine.native.memory import HUGE, PAGE, Arena, code_of, forget_code, huge, keep_heap_small
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.kernels import mixer_ops
 from engine.kernels.dense import PackedMatrix, raw_view
-from engine.kernels.matrix_view import MatrixView
-from engine.kernels.memory import Arena
-from engine.kernels.mixer_ops import Delta, Latent
 from engine.models.conv import causal_conv
 from engine.models.delta_rule import delta_step
 from engine.models.rope import rope_table
 from engine.models.spec import RopeSpec
+from engine.native import mixer_ops
+from engine.native.matrix_view import MatrixView
+from engine.native.memory import Arena
+from engine.native.mixer_ops import Delta, Latent
 from tests.engine.kernels.test_op_graph import MANY, MakeKernel, close, cut, noise, run_ops, tables
 
 

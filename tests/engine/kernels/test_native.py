@@ -15,8 +15,8 @@ from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, Activatio
 from engine.kernels.call import Parts, Work
 from engine.kernels.dense import raw_view
 from engine.kernels.native import SKIPPED, NativeKernel
-from engine.kernels.op_graph import GraphStep, OpGraph
 from engine.kernels.reference import TorchKernel, moe_forward, slots_by_expert
+from engine.native.op_graph import GraphStep, OpGraph
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
 from tests.engine.kernels.records import random_experts, random_parts

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.kernels import op_graph
 from engine.kernels.dense import raw_view
 from engine.kernels.native import NativeKernel
-from engine.kernels.op_graph import STATES, GraphStep, Heads, KvRows, Op, OpGraph
+from engine.native import op_graph
+from engine.native.op_graph import STATES, GraphStep, Heads, KvRows, Op, OpGraph
 
 MakeKernel = Callable[..., NativeKernel]
 MANY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

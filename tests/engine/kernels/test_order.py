@@ -12,19 +12,15 @@ from engine.experts.policies import ExpertGrid, LayerVisit
 from engine.experts.policies.hobbit import Hobbit
 from engine.experts.policies.scored import ScoredPolicy
 from engine.experts.policies.weights import HobbitWeights
-from engine.kernels.choice import available
-from engine.kernels.hobbit import Numbers
-from engine.kernels.order import FIRST_OUT, Least
-
-pytestmark = pytest.mark.skipif(not available().native, reason="not built")
+from engine.native.eviction import FIRST_OUT, HobbitScores, LeastRanked
 
 
-def numbers(rows: int, experts: int, rng: np.random.Generator) -> tuple[Numbers, list[np.ndarray], array[int]]:
+def numbers(rows: int, experts: int, rng: np.random.Generator) -> tuple[HobbitScores, list[np.ndarray], array[int]]:
     """scores, last, ticks, bars, near and order of so many experts, and how far they are in order."""
     n, state = rows * experts, array("i", [0, 0])
     scores, last, ticks, order = (rng.normal(size=n) * 1e3 for _ in range(4))
     given = [scores, last, ticks, rng.choice([0.0, 1e15, np.inf], n), rng.random((rows + 1, rows)), order]
-    return Numbers(*given, state), given, state  # type: ignore[arg-type]
+    return HobbitScores(*given, state), given, state  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("rows", "experts"), [(1, 1), (3, 7), (24, 128)])
@@ -39,7 +35,7 @@ def test_the_sum_is_taken_in_the_order_that_is_promised(rows: int, experts: int)
         by_row = (scores + ticks).reshape(rows, experts) + (near[row] * token)[:, None]
         assert np.array_equal(order, by_row.reshape(-1) + bars)
         leaving = [at for at in order.argsort(kind="stable").tolist() if order[at] < np.inf]
-        least = Least(order)
+        least = LeastRanked(order)
         found = least.found[: least()].tolist()
         assert found == ours.found[: state[1]].tolist() == leaving[:FIRST_OUT]
 
@@ -48,11 +44,11 @@ def test_arrays_that_it_must_not_follow_are_refused() -> None:
     good, near, state = np.zeros(6), np.zeros((3, 2)), array("i", [0, 0])
     for bad in (np.zeros(5), np.zeros(6, np.float32), np.zeros(12)[::2]):
         with pytest.raises(ValueError, match="not contiguous float64"):
-            Numbers(good, good, good, bad, near, good.copy(), state)
+            HobbitScores(good, good, good, bad, near, good.copy(), state)
         with pytest.raises(ValueError, match="not contiguous float64"):
-            Least(bad.reshape(1, -1) if bad.flags.c_contiguous and bad.dtype == np.float64 else bad)
+            LeastRanked(bad.reshape(1, -1) if bad.flags.c_contiguous and bad.dtype == np.float64 else bad)
     with pytest.raises(ValueError, match="in 4 rows"):
-        Numbers(good, good, good, good, np.zeros((5, 4)), good.copy(), state)
+        HobbitScores(good, good, good, good, np.zeros((5, 4)), good.copy(), state)
 
 
 class PlainHobbit(ScoredPolicy):

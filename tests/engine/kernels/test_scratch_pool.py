@@ -6,8 +6,8 @@ import threading
 
 import torch
 
-from engine.kernels.memory import OWN_MAPPING
 from engine.kernels.scratch_pool import FLOAT, ScratchPool
+from engine.native.memory import OWN_MAPPING
 
 LARGE = OWN_MAPPING // FLOAT  # numbers, as few as have a room
 

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.kernels import sha256 as module
-from engine.kernels.native import NativeMissing
-from engine.kernels.sha256 import WAYS, Sha256, available, ways
+from engine.native.sha256 import WAYS, Sha256, ways
 
 BYTES = random.Random(5).randbytes(200_000)
 
@@ -49,12 +47,3 @@ def test_what_is_no_state_is_refused(native_library: Path) -> None:
     for state in ("00", "zz", f"{'00' * 32}:3"):
         with pytest.raises(ValueError, match=r"state|hexadecimal"):
             Sha256(state, None, native_library)
-
-
-def test_without_the_library_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(path: Path | None = None) -> None:
-        raise NativeMissing("it was not built")
-
-    assert available()
-    monkeypatch.setattr(module, "load_library", missing)
-    assert not available()

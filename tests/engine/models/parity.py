@@ -16,7 +16,7 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
-from engine.kernels.native import NativeKernel, NativeMissing
+from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
 from engine.models.holding import Holding
 from engine.models.open import open_decoder
@@ -173,10 +173,7 @@ def _logits(pair: Pair, ids: Sequence[int], state: Any, want: Any = "all", horiz
 @lru_cache(maxsize=1)
 def native_kernel() -> NativeKernel | None:
     """The kernels built beside the sources, if they were."""
-    try:
-        return NativeKernel(2)
-    except NativeMissing:
-        return None
+    return NativeKernel(2)
 
 
 def native_pair(pair: Pair) -> Pair | None:

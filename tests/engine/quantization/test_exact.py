@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from engine.kernels.call import Parts
-from engine.kernels.coded import Coded
 from engine.kernels.encode import NotFinite
 from engine.kernels.reference import decode_matrix
+from engine.quantization.coded import Coded
 from engine.quantization.exact import pack_dense, pack_matrix
 from engine.quantization.grouped import GroupedCodes
 from engine.quantization.planes import decode_expert, encode

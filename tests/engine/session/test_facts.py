@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM
 
 from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
-from engine.kernels.native import NativeKernel, NativeMissing
+from engine.kernels.native import NativeKernel
 from engine.library.library import card
 from engine.models.decoder import Decoder
 from engine.models.holding import F32, KINDS, TORCH_KINDS, holding
@@ -53,10 +53,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def native() -> Iterator[NativeKernel]:
-    try:
-        kernel = NativeKernel(2)
-    except NativeMissing as missing:
-        pytest.skip(str(missing))
+    kernel = NativeKernel(2)
     yield kernel
     kernel.close()
 

@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 
 from engine import resources
-from engine.kernels.choice import available
 from engine.session import Session
 from engine.session.evaluate import evaluate, sequences
 
 pytestmark = pytest.mark.long
 
 EXACT = {"dial": "exact", "dense": "f32", "activations": "exact", "threads": 1}
-needs_native = pytest.mark.skipif(not available().native, reason="no native kernels")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +31,6 @@ def windows(exact: Session) -> list[list[int]]:
 
 # Measured over 12,000 tokens: 0.0002, 0.0005, 0.0009, 0.011 (docs/quantization.md). Scale or sums of a group that are
 # wrong anywhere cost a hundred times that.
-@needs_native
 @pytest.mark.parametrize(
     ("changes", "allowed"),
     [

@@ -12,7 +12,7 @@ from torch import Tensor
 from engine.generation.messages import Message
 from engine.hardware import pressure
 from engine.hardware.pressure import CALM, Reading
-from engine.kernels.memory import Arena
+from engine.native.memory import Arena
 from engine.session import Session
 from engine.session.pressure import PressureWatch, Room, Share
 from tests.engine.session.test_session import ask

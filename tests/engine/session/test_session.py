@@ -18,8 +18,8 @@ from engine.hardware import probe
 from engine.hardware.budget import held_by
 from engine.hardware.machine import Memory
 from engine.hardware.shares import dial_shares
-from engine.kernels import op_graph
-from engine.kernels.choice import available
+from engine.kernels.choice import in_use
+from engine.native import op_graph
 from engine.session import Session
 from engine.session import snapshot as snapshots
 from engine.store.manifest import dumps
@@ -93,8 +93,6 @@ def test_a_quarter_of_the_cache_says_exactly_the_same_and_shows_its_misses(home:
 def test_the_plan_says_when_native_kernels_leave_the_layers_to_torch(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not available().native:
-        pytest.skip(available().reason)
     with Session.open("builtin") as opened:
         assert not any("Torch computes the layers" in sentence for sentence in opened.card.plan)
         native = ask(opened)
@@ -195,7 +193,7 @@ def test_which_kernels_compute_is_said_where_the_plan_is_and_beside_the_speed(ho
         assert any("torch kernels compute" in why for why in seen)
     with Session.open("builtin", {"threads": 1}) as opened:
         assert sum("kernels" in sentence for sentence in opened.card.plan) == 1
-        assert available().reason.split(":")[0].split(" on ")[0] in " ".join(opened.card.plan)
+        assert in_use("auto", 1).split(" on ")[0] in " ".join(opened.card.plan)
 
 
 def test_a_dial_saves_nothing_where_everything_fits_so_it_costs_nothing(home: Path) -> None:

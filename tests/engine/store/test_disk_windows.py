@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.loading.chunks import packed
-from engine.kernels.io_pool import CHUNK
+from engine.native.io_pool import CHUNK
 from engine.store import disk_windows, reader
 from engine.store.datafile import TAIL
 from engine.store.disk_windows import LONGEST, STRIDE, Bounce, WindowsFile, chunks, reads_in_place, scatter

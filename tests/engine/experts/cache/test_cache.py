@@ -13,7 +13,7 @@ from engine.errors import UnderhillError
 from engine.experts.cache.expert_cache import ExpertCache, Lease
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import NAMES, ExpertGrid, LayerVisit, make_policy
-from engine.kernels.memory import Arena
+from engine.native.memory import Arena
 from engine.store.layout import ALIGN, ExpertSpec
 from tests.engine.experts.cache.cache_model import CacheModel
 

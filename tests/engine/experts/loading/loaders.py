@@ -9,7 +9,7 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey, ExpertSource, Urgency
 from engine.experts.loading.loader import Loader
-from engine.kernels.io_pool import CANCELLED, PART, IoCompletion, ReadHook
+from engine.native.io_pool import CANCELLED, PART, IoCompletion, ReadHook
 from engine.translatable import translated
 from tests.engine.experts.loading.slow_disk import SlowDisk, key
 from tests.waiting import LONGEST

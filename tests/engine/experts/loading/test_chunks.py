@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.experts.loading.chunks import CHUNK, packed
-from engine.kernels.io_pool import CHUNK as PACKED
+from engine.native.io_pool import CHUNK as PACKED
 from engine.store.disk_windows import STRIDE, WindowsFile, reads_in_place
 from engine.store.layout import ALIGN
 from tests.engine.experts.loading.slow_disk import SlowDisk

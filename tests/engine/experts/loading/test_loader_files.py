@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
-from engine.kernels.memory import huge
+from engine.native.memory import huge
 from engine.store.reader import Store
 from tests.engine.experts.loading.loaders import Asked, Request
 from tests.engine.store.tiny_store import LAYERS, SPEC, make, record

@@ -15,7 +15,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.runtime import ExpertRuntime
-from engine.kernels.memory import Arena
+from engine.native.memory import Arena
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 

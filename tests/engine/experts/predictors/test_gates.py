@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from engine.experts.predictors import Gate, Predictor, StackedGates, TraceView, fitted, stacked, walk
-from engine.kernels.choice import available
 from engine.kernels.native import NativeKernel
 from tests.engine.experts.predictors.runs import EXPERTS, HIDDEN, K, moving, random_gates
 
@@ -95,8 +94,6 @@ def test_a_bias_on_the_choice_decides_the_rank() -> None:
 
 
 def test_native_code_gives_nearly_the_same_scores() -> None:
-    if not available().native:
-        pytest.skip(available().reason)
     gates = random_gates(3)
     kernel = NativeKernel(threads=1)
     try:

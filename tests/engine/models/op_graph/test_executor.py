@@ -13,7 +13,7 @@ from transformers import AutoConfig
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step
-from engine.kernels.native import NativeKernel, NativeMissing
+from engine.kernels.native import NativeKernel
 from engine.models import state as state_module
 from engine.models.decoder import Decoder
 from engine.models.holding import Holding
@@ -36,10 +36,7 @@ PLAIN = [
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[NativeKernel]:
-    try:
-        made = NativeKernel(2)
-    except NativeMissing as missing:
-        pytest.skip(str(missing))
+    made = NativeKernel(2)
     yield made
     made.close()
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.kernels.native import keeping_the_lock
+from engine.native.library import load_holding_lock
 
 
 def unimportance(weights: Tensor | NDArray[np.floating]) -> NDArray[np.float64]:
@@ -34,8 +34,8 @@ def learn_ranks(ranks: int, weights: int, k: int, t1: float, t2: float) -> None:
 
 @lru_cache(maxsize=1)
 def _native() -> ctypes.PyDLL:
-    """Called without letting go of Python's lock: a layer's weights take microseconds. Raises NativeMissing."""
-    library = keeping_the_lock()
+    """Called without letting go of Python's lock: a layer's weights take microseconds."""
+    library = load_holding_lock()
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
     library.uh_unimportance.argtypes, library.uh_unimportance.restype = (pointer, i32, i32, pointer, pointer), None
     library.uh_ranks_learn.argtypes = (pointer, pointer, i32, ctypes.c_double, ctypes.c_double)

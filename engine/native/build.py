@@ -1,4 +1,4 @@
-"""Builds the native library with the system's C compiler, or with ziglang's: ``python -m engine.kernels.build``."""
+"""Builds the native library with the system's C compiler, or with ziglang's: ``python -m engine.native.build``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-SOURCES = Path(__file__).parent / "native"
+SOURCES = Path(__file__).parent / "src"
 OPTIONS = SOURCES / "options.txt"
 # zig compiles for the processor that it runs on unless it is told: on an older one such a library ends with an illegal
 # instruction. Which instruction sets to use is asked at run time (isa.c). -s: without 4 MB for debuggers.
@@ -71,7 +71,7 @@ def build(compiler: Sequence[str], target: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit code 0: built; 3: no compiler; 1: the compiler failed."""
-    parser = argparse.ArgumentParser(prog="python -m engine.kernels.build", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m engine.native.build", description=__doc__)
     parser.add_argument("--compiler", help="default: $CC, gcc, clang, cc or ziglang; mingw makes the Windows library")
     parser.add_argument("--output", type=Path, help="default: beside the sources, where it is looked for")
     options = parser.parse_args(arguments)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ctypes import c_int, c_int64, c_void_p
 from pathlib import Path
 
 import numpy as np
 
-from engine.kernels.native import NativeMissing, load_library
-from engine.translatable import msg
+from engine.native.library import load_library
 
 WAYS = ("plain", "sha")  # as in the C enum, the fastest last
 BLOCK = 64  # bytes
@@ -15,19 +15,20 @@ _START = "6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19"  # F
 
 
 def ways(path: Path | None = None) -> tuple[str, ...]:
-    """How native code can compute it on this processor, the fastest last. Raises NativeMissing."""
+    """How native code can compute it on this processor, the fastest last."""
     found = load_library(path).uh_sha256_ways()
     return tuple(name for way, name in enumerate(WAYS) if found >> way & 1)
 
 
 class Sha256:
-    """Of bytes that come in pieces. Raises NativeMissing where there is no native code."""
+    """Of bytes that come in pieces."""
 
     def __init__(self, state: str = "", way: str | None = None, path: Path | None = None) -> None:
         """state: of an earlier one; '' begins. way: one of `ways`; None takes the fastest. Raises ValueError."""
         if way is not None and way not in ways(path):
-            raise NativeMissing(msg("this processor cannot compute SHA-256 by {way}", way=way))
+            raise ValueError(f"this processor cannot compute SHA-256 by {way}")
         self._function, self._way = load_library(path).uh_sha256, -1 if way is None else WAYS.index(way)
+        self._function.argtypes, self._function.restype = (c_int, c_void_p, c_void_p, c_int64), None
         words, _, length = state.partition(":")
         self._length = int(length or 0)
         if len(words) not in (0, len(_START)) or self._length % BLOCK:
@@ -69,11 +70,3 @@ class Sha256:
 
     def _blocks(self, data: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> None:
         self._function(self._way, self._words.ctypes.data, data.ctypes.data, data.nbytes // BLOCK)
-
-
-def available() -> bool:
-    """Whether there is native code for it here."""
-    try:
-        return bool(ways())
-    except NativeMissing:
-        return False

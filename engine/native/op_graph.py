@@ -11,12 +11,25 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
-from engine.kernels.activation import KINDS
-from engine.kernels.matrix_view import MatrixView
+from engine.native.matrix_view import MatrixView
+
+ActivationKind = Literal[
+    "silu",
+    "gelu",
+    "gelu_tanh",
+    "relu",
+    "relu2",
+    "clamped_swiglu",
+    "limited_swiglu",
+    "softcapped_swiglu",
+    "late_limited_swiglu",
+]
+KINDS: tuple[ActivationKind, ...] = get_args(ActivationKind)  # as in the C enum
 
 STATES = 4  # addresses of state per layer
 MOST_QUERIES = 64  # that share a key head

@@ -1,4 +1,4 @@
-"""What HOBBIT's priority is made of, kept up to date by native code: visits as they come, and the order of leaving."""
+"""Ranks of eviction by the C library: the experts evicted next, and HOBBIT's scores, kept up to date visit by visit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,34 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.kernels.native import NativeMissing, keeping_the_lock
-from engine.kernels.order import FIRST_OUT
+from engine.native.library import load_holding_lock
 
 Array = NDArray[np.float64]
+FIRST_OUT = 24  # who leave next are found in one go for so many: more than the reads that a layer begins
 
 
-class _Numbers(ctypes.Structure):
+class LeastRanked:
+    """Called: writes to `found` the numbers of the FIRST_OUT least of order, the least first and of equals the first,
+    and returns how many; infinite ones are none.
+
+    order: contiguous float64 [n], not to be moved as long as this lives. Raises ValueError.
+    """
+
+    def __init__(self, order: Array) -> None:
+        if order.dtype != np.float64 or order.ndim != 1 or not order.flags.c_contiguous:
+            raise ValueError(f"{order.dtype} {order.shape} is not contiguous float64 [n]")
+        self._kept = order
+        self.found = array("i", [0] * FIRST_OUT)
+        self._call = _native().uh_first_out
+        self._given = order.ctypes.data, order.size, FIRST_OUT, self.found.buffer_info()[0]
+
+    def __call__(self) -> int:
+        """As said."""
+        found: int = self._call(*self._given)
+        return found
+
+
+class _HobbitScores(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("scores", "last", "ticks", "order", "bars", "near", "state", "next")),
         *((name, ctypes.c_double) for name in ("lru", "lfu", "lhu", "visits")),
@@ -25,11 +46,11 @@ class _Numbers(ctypes.Structure):
     )
 
 
-class Numbers:
+class HobbitScores:
     """uh_hobbit in hobbit.h. found: who leave first, as many as state says behind `rank`.
 
     scores, last, ticks, bars, order: contiguous float64 [rows * experts]; near: such [rows + 1, rows]; state: two
-    int32. None may be moved as long as this lives. Raises NativeMissing, and ValueError for other arrays.
+    int32. None may be moved as long as this lives. Raises ValueError for other arrays.
     """
 
     def __init__(
@@ -44,7 +65,7 @@ class Numbers:
             raise ValueError(f"{order.size} experts in {rows} rows")
         self.found = array("i", [0] * FIRST_OUT)
         self._kept = scores, last, ticks, bars, near, order, state  # native code is given their addresses
-        self._numbers = _Numbers(
+        self._numbers = _HobbitScores(
             *(one.ctypes.data for one in (scores, last, ticks, order, bars, near)),
             state.buffer_info()[0],
             self.found.buffer_info()[0],
@@ -82,20 +103,11 @@ class Numbers:
 
 @lru_cache(maxsize=1)
 def _native() -> ctypes.PyDLL:
-    """Called without letting go of Python's lock: to have it back may take longer than a call. Raises NativeMissing."""
-    library = keeping_the_lock()
+    """Called without letting go of Python's lock: to have it back may take longer than a call."""
+    library = load_holding_lock()
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
+    library.uh_first_out.argtypes = (pointer, i32, i32, pointer)
     library.uh_hobbit_note.argtypes = (pointer, i32, pointer, ctypes.c_char_p, i32, i32)
     library.uh_hobbit_note.restype = None
     library.uh_hobbit_rank.argtypes, library.uh_hobbit_rank.restype = (pointer,), None
     return library
-
-
-def numbers_where_native(
-    scores: Array, last: Array, ticks: Array, bars: Array, near: Array, order: Array, state: array[int]
-) -> Numbers | None:
-    """Numbers; None where there is no native library."""
-    try:
-        return Numbers(scores, last, ticks, bars, near, order, state)
-    except NativeMissing:
-        return None

@@ -1,6 +1,6 @@
 /* The op graph: one token's way through the part of a layer that is no expert, as a list of operations on fixed addresses.
  *
- * engine/kernels/op_graph.py packs the ops and says what each one's numbers and addresses mean; every op is one function of
+ * engine/native/op_graph.py packs the ops and says what each one's numbers and addresses mean; every op is one function of
  * the type uh_op_function, found by its kind: what differs by instruction set in ops_*.c, the rest in op_graph.c.
  * All vectors are float32. Ops run on the calling thread, but for products and attention, which take the pool.
  */

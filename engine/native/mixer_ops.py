@@ -1,4 +1,4 @@
-"""Ops of the token mixers that are not grouped-query attention: see engine.kernels.op_graph."""
+"""Ops of the token mixers that are not grouped-query attention: see engine.native.op_graph."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from engine.kernels.dense import MatrixView
-from engine.kernels.op_graph import Op, OpKind, sized
+from engine.native.matrix_view import MatrixView
+from engine.native.op_graph import Op, OpKind, sized
 from engine.store.layout import ROWS_PER_TILE
 
 WIDEST_ROW = 624  # latent and rotary key together

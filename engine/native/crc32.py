@@ -1,16 +1,15 @@
-"""Checksums as zlib computes them, by native code where there is some: faster, and with Python's lock free."""
+"""CRC-32 as zlib computes it, by the C library: faster, and with Python's lock free."""
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
+from ctypes import c_int, c_int64, c_uint32, c_void_p
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from engine.kernels.native import NativeMissing, load_library
-from engine.translatable import msg
+from engine.native.library import load_library
 
 WAYS = ("table", "clmul", "vclmul")  # as in the C enum, the fastest last
 
@@ -22,25 +21,22 @@ def crc32(data: memoryview, value: int = 0) -> int:
 
 def crc32_rows(data: memoryview, nbytes: int) -> list[int]:
     """The CRC-32 of each row of so many contiguous bytes."""
-    try:
-        function = load_library().uh_crc32
-    except NativeMissing:
-        return [zlib.crc32(data[at : at + nbytes]) for at in range(0, data.nbytes, nbytes)]
-    first = np.frombuffer(data, np.uint8).ctypes.data
-    return [function(-1, 0, first + at, nbytes) for at in range(0, data.nbytes, nbytes)]
+    return [crc32(data[at : at + nbytes]) for at in range(0, data.nbytes, nbytes)]
 
 
 def ways(path: Path | None = None) -> tuple[str, ...]:
-    """How native code can compute it on this processor, the fastest last. Raises NativeMissing."""
+    """How native code can compute it on this processor, the fastest last."""
     found = load_library(path).uh_crc32_ways()
     return tuple(name for way, name in enumerate(WAYS) if found >> way & 1)
 
 
 def native(way: str | None = None, path: Path | None = None) -> Callable[[memoryview, int], int]:
-    """crc32 by native code. way: one of `ways`; None takes the fastest. Raises NativeMissing."""
+    """crc32 by native code. way: one of `ways`; None takes the fastest."""
     if way is not None and way not in ways(path):
-        raise NativeMissing(msg("this processor cannot compute checksums by {way}", way=way))
-    function, number = load_library(path).uh_crc32, -1 if way is None else WAYS.index(way)
+        raise ValueError(f"this processor cannot compute checksums by {way}")
+    function = load_library(path).uh_crc32
+    function.argtypes, function.restype = (c_int, c_uint32, c_void_p, c_int64), c_uint32
+    number = -1 if way is None else WAYS.index(way)
 
     def compute(data: memoryview, value: int = 0) -> int:
         if not data.nbytes:
@@ -53,7 +49,4 @@ def native(way: str | None = None, path: Path | None = None) -> Callable[[memory
 
 @lru_cache(maxsize=1)
 def _best() -> Callable[[memoryview, int], int]:
-    try:
-        return native()
-    except NativeMissing:
-        return zlib.crc32
+    return native()

@@ -8,8 +8,8 @@ from array import array
 from collections.abc import Sequence
 from functools import lru_cache
 
-from engine.kernels.expert_cache import CacheTable
-from engine.kernels.native import keeping_the_lock
+from engine.native.expert_cache import CacheTable
+from engine.native.library import load_holding_lock
 from engine.translatable import msg
 
 COUNTS = (
@@ -20,8 +20,8 @@ MOST = 64  # experts that are expected in one look
 
 @lru_cache(maxsize=1)
 def _native() -> ctypes.PyDLL:
-    """Called without letting go of Python's lock, which so guards the table, too. Raises NativeMissing."""
-    library = keeping_the_lock()
+    """Called without letting go of Python's lock, which so guards the table, too."""
+    library = load_holding_lock()
     pointer, i32, i64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
     library.uh_prefetch_open.argtypes, library.uh_prefetch_open.restype = (
         (pointer, pointer, i32, i32, i32, i32),
@@ -42,7 +42,7 @@ class PrefetchPlanner:
     """See prefetch.h, whose functions these are. To be called under the lock of the table's cache; nothing is checked.
 
     layers: by row, addresses of ResidentLayers, which the caller keeps alive. experts: by which the table numbers a
-    row's. Raises NativeMissing, MemoryError.
+    row's. Raises MemoryError.
     """
 
     def __init__(self, table: CacheTable, layers: Sequence[int], experts: int, k: int, depth: int) -> None:

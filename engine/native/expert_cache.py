@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.kernels.io_pool import CHUNK, RUN, IoPool
-from engine.kernels.native import keeping_the_lock
+from engine.native.io_pool import CHUNK, RUN, IoPool
+from engine.native.library import load_holding_lock
 from engine.store.layout import ExpertSpec
 from engine.translatable import msg
 
@@ -116,8 +116,8 @@ def _record(spec: ExpertSpec) -> _Record:
 
 @lru_cache(maxsize=1)
 def _native() -> ctypes.PyDLL:
-    """Called without letting go of Python's lock, which so guards the table, too. Raises NativeMissing."""
-    library = keeping_the_lock()
+    """Called without letting go of Python's lock, which so guards the table, too."""
+    library = load_holding_lock()
     pointer, i32, i64, plain = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_int
     library.uh_cache_open.argtypes = (
         i32,

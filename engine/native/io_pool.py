@@ -12,8 +12,8 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from engine.errors import Kind, UnderhillError
-from engine.kernels.build import SOURCES, library_name
-from engine.kernels.native import keeping_the_lock
+from engine.native.build import SOURCES, library_name
+from engine.native.library import load_holding_lock
 from engine.translatable import msg
 
 PART = Struct("=QqQ")  # uh_io_part: address, bytes, checksum
@@ -82,8 +82,8 @@ ReadHook: Callable[..., Any] = ctypes.CFUNCTYPE(
 
 @lru_cache(maxsize=4)
 def _functions(path: Path) -> tuple[ctypes.PyDLL, ctypes.CDLL]:
-    """What ends at once, called without letting go of Python's lock, and what may take long. Raises NativeMissing."""
-    quick, patient = keeping_the_lock(path), ctypes.CDLL(str(path))
+    """What ends at once, called without letting go of Python's lock, and what may take long."""
+    quick, patient = load_holding_lock(path), ctypes.CDLL(str(path))
     pointer, i32, i64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
     quick.uh_io_open.argtypes, quick.uh_io_open.restype = (ctypes.c_int, pointer), pointer
     quick.uh_io_submit.argtypes = (pointer, i32, pointer, i32, pointer, i32, pointer, i32)
@@ -105,7 +105,7 @@ class IoPool:
     """See io_pool.h, whose rules these are; requests are known by number. `completed` and `events` are for one thread.
 
     What a request's parts point to has to be kept by whoever submits it until its end was taken; nothing is checked
-    here. hook: made by `ReadHook`, for tests. Raises NativeMissing, or UnderhillError(OUT_OF_MEMORY) when no threads
+    here. hook: made by `ReadHook`, for tests. Raises UnderhillError(OUT_OF_MEMORY) when no threads
     are to be had.
     """
 
