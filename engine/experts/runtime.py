@@ -61,6 +61,7 @@ class ExpertRuntime:
         cache: ExpertCache,
         loader: Loader,
         kernel: Kernel,
+        *,
         thresholds: Thresholds = EXACT,
         tier: int | None = None,
         weights: HobbitWeightsByShare = DEFAULT,
@@ -88,8 +89,8 @@ class ExpertRuntime:
         self._table = ResidentTable(cache, self._specs, activations, self.telemetry)
         self._upgrader = PrecisionUpgrader(cache, self.pending, loader, self.telemetry)
         self._batch = BatchExecutor(
-            cache, self.pending, kernel, activations, self.telemetry, READS_AHEAD * loader.readers,
-            Sweeps(cache, self.pending, self.telemetry, self._specs, self._tiers),
+            cache, self.pending, kernel, activations, self.telemetry, window=READS_AHEAD * loader.readers,
+            sweeps=Sweeps(cache, self.pending, self.telemetry, self._specs, self._tiers),
         )  # fmt: skip
         # Where torch computes, single tokens are batches of one.
         self._decode = (
@@ -359,5 +360,6 @@ def open_runtime(
     cache = ExpertCache(capacity, make_policy(policy, shape, share, weights, collection), specs, shape, least)
     loader = loader or Loader(source, readers)
     return ExpertRuntime(
-        source, activation, cache, loader, choose(kernel, threads, exact=exact), thresholds, tier, weights
+        source, activation, cache, loader, choose(kernel, threads, exact=exact), thresholds=thresholds, tier=tier,
+        weights=weights,
     )  # fmt: skip

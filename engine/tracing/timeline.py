@@ -30,7 +30,7 @@ class TimelineEvent(NamedTuple):
 
 
 class Timeline:
-    """An engine.experts.profiler_hook.Observer that remembers. Costs about a microsecond and 300 bytes an event."""
+    """An engine.experts.profiler_hook.ProfilerHook that remembers. Costs about a microsecond and 300 bytes an event."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
@@ -49,7 +49,7 @@ class Timeline:
         ]
 
     def entered(self, layer: int, tokens: int, now: float) -> None:
-        """Observer."""
+        """See ProfilerHook."""
         if self._left is not None:
             before, since = self._left
             # From a layer to a later one its mixer and router run; to an earlier one, whatever lies between two passes.
@@ -58,26 +58,26 @@ class Timeline:
         self._entered, self._ran = (layer, tokens, now), False
 
     def left(self, layer: int, now: float) -> None:
-        """Observer."""
+        """See ProfilerHook."""
         _, tokens, since = self._entered
         if not self._ran:  # all in one call of native code
             self._events.append((EXPERTS, f"experts of layer {layer}", since, now, {"layer": layer, "tokens": tokens}))
         self._left = layer, now
 
     def computed(self, layer: int, experts: int, start: float, end: float) -> None:
-        """Observer."""
+        """See ProfilerHook."""
         self._ran = True
         details = {"layer": layer, "tokens": self._entered[1], "experts": experts}
         self._events.append((EXPERTS, f"experts of layer {layer}", start, end, details))
 
     def waited(self, layer: int, start: float, end: float) -> None:
-        """Observer."""
+        """See ProfilerHook."""
         self._events.append((WAITS, f"wait in layer {layer}", start, end, {"layer": layer}))
 
     def chunk(
         self, reader: int, key: ExpertKey, parts: Sequence[int], urgency: Urgency, nbytes: int, start: float, end: float
     ) -> None:
-        """Observer."""
+        """See ProfilerHook."""
         layer, expert = key
         details = {"layer": layer, "expert": expert, "parts": list(parts), "bytes": nbytes}
         kind = urgency.name.lower()

@@ -50,6 +50,7 @@ class BatchExecutor:
         kernel: Kernel,
         activations: Mapping[int, Activation],
         telemetry: ExpertTelemetry,
+        *,
         window: int,
         sweeps: Sweeps,
     ) -> None:

@@ -9,8 +9,7 @@ from engine.native.io_pool import CHUNK as PACKED
 from engine.store.layout import aligned
 from engine.store.reader import Extent
 
-# Bytes (1.5 MiB): long enough for nearly all of the disk's rate, and so short that a demand, which overtakes between
-# two
+# Bytes (1.5 MiB): long enough for nearly all of the disk's rate, so short that a demand, which overtakes between two
 # chunks, waits less than a millisecond on a disk of 2 GB/s (tests.benchmarks.loader --chunk-kb).
 CHUNK = 3 << 19
 

@@ -28,7 +28,7 @@ def values(array: Array) -> memoryview[float]:
 class EvictionState(NamedTuple):
     """Addresses of a policy's arrays, for native code that evicts by them itself; none of them ever moves.
 
-    penalty, rank, pinned, next: what `Scored` says of them, pinned being bytes. state: two int32, whether
+    penalty, rank, pinned, next: what `ScoredPolicy` says of them, pinned being bytes. state: two int32, whether
     the order is up to date, and how many are in next. hobbit: of the numbers by which native code brings it up to date
     itself (uh_hobbit); 0: `victim` is asked for that. asks: whether the policy goes by more than these, and has to be
     told of every expert that comes or goes, and asked for every victim.
