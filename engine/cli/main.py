@@ -108,9 +108,9 @@ def _command(p: argparse.ArgumentParser, module: str, *, model: bool = True, as_
         p.add_argument("--json", action="store_true", help="print one JSON object and nothing else on standard output")
 
     def run(args: argparse.Namespace) -> int:
-        from engine.hardware import least_memory
+        from engine.hardware import control_groups
 
-        least_memory.check()
+        control_groups.require_least_memory()
         return int(importlib.import_module(f"engine.cli.{module}").run(args) or OK)
 
     p.set_defaults(run=run)

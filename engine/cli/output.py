@@ -8,9 +8,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from engine.hardware.fit import Fit
-from engine.hardware.speed import figure
 from engine.library.model_card import ModelCard
+from engine.planning.fit import Fit
+from engine.planning.speed import figure
 
 PILLS = {"fits": "Fits", "slow": "Slow", "too_big": "Too big"}
 

@@ -12,13 +12,14 @@ from typing import Any
 from engine import settings
 from engine.cli.main import given
 from engine.cli.output import say
-from engine.hardware import offload, probe
-from engine.hardware.facts import ModelFacts
+from engine.hardware import probe
 from engine.hardware.machine import Machine
-from engine.hardware.plan import dial_of, make_plan
 from engine.kernels.choice import in_use
 from engine.library import dials, library
 from engine.library.home import BUILTIN
+from engine.planning import offload
+from engine.planning.facts import ModelFacts
+from engine.planning.plan import dial_of, make_plan
 from engine.session import builtin
 from engine.session.facts import model_facts, runs_natively, spec_of
 from engine.session.measured import machine_at

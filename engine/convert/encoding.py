@@ -11,7 +11,7 @@ from engine.convert.conversion_tables import ExpertPlan
 from engine.convert.parts import ImportPart
 from engine.convert.pieces import ExpertMatrices
 from engine.formats.source import WeightSource
-from engine.hardware.priority import give_way
+from engine.hardware.processor import give_way
 from engine.native.library import default_threads
 from engine.quantization import encoder
 from engine.quantization.planes import EncodedExpert, encode

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.hardware.budget import size
-from engine.hardware.machine import DiskPoint, Machine
+from engine.hardware.machine import DiskPoint, Machine, size
 from engine.hardware.processor import Processor
 from engine.hardware.rates import Rates
 from engine.translatable import NO_TEXT, Translatable, joined, msg

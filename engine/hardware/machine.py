@@ -13,6 +13,11 @@ NEAR = 1.25  # as much as the best of some short measurements may be above anoth
 PRODUCTS = {2: 8e10, 4: 1.2e11, 8: 1e11, 32: 1.6e11, 128: 2e11}
 
 
+def size(nbytes: int) -> str:
+    """A number of bytes in words, as for a sentence: 1.5 GB, 300 MB."""
+    return f"{nbytes / GB:.1f} GB" if nbytes >= GB else f"{nbytes / 1e6:.0f} MB"
+
+
 @dataclass(frozen=True)
 class Gpu:
     """One graphics card. Memory in bytes. pinned, pageable: bytes per second to it, from memory that is locked or is

@@ -13,10 +13,9 @@ from statistics import median
 import psutil
 
 from engine import sandbox
-from engine.hardware import control_groups, disk_speed, graphics, memory_speed
+from engine.hardware import compute_speed, control_groups, disk_speed, graphics
 from engine.hardware.battery import on_battery
-from engine.hardware.fingerprint import existing, fingerprint
-from engine.hardware.kept import keep, look
+from engine.hardware.fingerprint import existing, fingerprint, keep, look
 from engine.hardware.load import Watch
 from engine.hardware.machine import Machine, Memory
 from engine.hardware.processor import processor
@@ -73,10 +72,10 @@ def probe(
 
 def _memory_now(threads: int, known: Rates | None) -> float:
     """Memory's rate; where it is far beside what is known, the middle of three looks: others read for moments, too."""
-    rate = memory_speed.quickly(threads)
+    rate = compute_speed.quickly(threads)
     if known is None or not changed(known.memory_rate, rate):
         return rate
-    return median((rate, memory_speed.quickly(threads), memory_speed.quickly(threads)))
+    return median((rate, compute_speed.quickly(threads), compute_speed.quickly(threads)))
 
 
 def with_rates(machine: Machine, known: Rates) -> Machine:

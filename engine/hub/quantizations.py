@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.formats.gguf_files import model_name, part_names
-from engine.hardware.budget import size
+from engine.hardware.machine import size
 from engine.hub.revision import RemoteFile, Revision
 from engine.translatable import msg
 

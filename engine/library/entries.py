@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.hardware.fit import Fit
+from engine.planning.fit import Fit
 from engine.translatable import NO_TEXT, Translatable
 
 

@@ -19,10 +19,10 @@ from engine.formats.gguf_header import read_gguf_header
 from engine.formats.gguf_names import ARCHITECTURES
 from engine.formats.opening import open_source, unpacked
 from engine.formats.packed_mlx import is_mlx
-from engine.hardware.fit import Fit
 from engine.library.entries import FoundModel
 from engine.library.home import LONGEST, checked_name
 from engine.limits import COMPANION_BYTES
+from engine.planning.fit import Fit
 from engine.regular_file import is_regular, read_text
 from engine.translatable import NO_TEXT, Translatable, msg
 

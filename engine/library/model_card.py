@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.hardware.fit import Fit
 from engine.library.dials import Calibration
+from engine.planning.fit import Fit
 from engine.translatable import NO_TEXT, Translatable
 
 # ModelCard.state

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from engine import log, private_files, protocol
 from engine.errors import UnderhillError
-from engine.hardware import least_memory
+from engine.hardware import control_groups
 from engine.process import pipes
 from engine.process.event_writer import BROKEN, EventWriter
 
@@ -77,7 +77,7 @@ def _serve(served: int) -> None:
 def _engine(served: int, tell: Callable[[protocol.Event], None]) -> protocol.Engine:
     """One that says why where there is no room for its libraries, which are imported only then."""
     try:
-        least_memory.check()
+        control_groups.require_least_memory()
     except UnderhillError as error:
         return RefusingEngine(tell, error)
     from engine.hardware import probe

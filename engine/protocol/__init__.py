@@ -14,7 +14,6 @@ from engine.generation.formats.declaration import LEVELS as THINKING
 from engine.generation.formats.declaration import nearest as nearest_thinking
 from engine.generation.messages import ExpertFacts, Look, MemoryUse, Message, Snapshot, Stats, ToolCall
 from engine.hardware.computer import Computer
-from engine.hardware.fit import Fit
 from engine.library.dials import DIALS as LOSSY_DIALS
 from engine.library.dials import in_words as dial_in_words
 from engine.library.entries import (
@@ -37,6 +36,7 @@ from engine.library.entries import (
 )
 from engine.library.home import checked_name
 from engine.library.model_card import ModelCard
+from engine.planning.fit import Fit
 from engine.protocol.commands import *
 from engine.protocol.engine import Engine
 from engine.protocol.events import *

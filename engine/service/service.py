@@ -149,7 +149,8 @@ class Service:
         """What needs torch, but neither the model nor a hub."""
         if not isinstance(command, protocol.AskChoices):
             return self._shop.catalogue(command, cancelled)
-        from engine.hardware import graphics, offload
+        from engine.hardware import graphics
+        from engine.planning import offload
 
         return {"mode": offload.impossible(graphics.gpus())}
 
@@ -262,8 +263,9 @@ class Service:
         return in_force
 
     def _load(self, command: protocol.LoadModel, cancelled: Callable[[], bool]) -> protocol.ModelCard:
-        from engine.hardware import graphics, offload
+        from engine.hardware import graphics
         from engine.library import damage
+        from engine.planning import offload
 
         chosen = settings.validated(command.settings, settings.ENGINE)
         offload.demand(str(chosen["mode"]), graphics.gpus)  # before anything is closed for it

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine import resources
-from engine.hardware.facts import ModelFacts
 from engine.library import library
 from engine.library.cards import note_of, title_of
 from engine.library.home import BUILTIN
 from engine.library.model_card import ModelCard
 from engine.models.families import read_spec
+from engine.planning.facts import ModelFacts
 from engine.session.config_facts import config_facts, parameters
 from engine.session.pills import Pills
 from engine.translatable import NO_TEXT, joined, msg

@@ -13,7 +13,6 @@ from engine.convert.routed import routed_experts
 from engine.convert.skeleton import build_skeleton
 from engine.experts.precision import low_tier
 from engine.formats.families import text_config
-from engine.hardware.facts import ModelFacts
 from engine.kernels.activation import Activation
 from engine.library.model_card import ModelCard
 from engine.models.families import is_known, read_spec
@@ -34,6 +33,7 @@ from engine.models.spec import (
 )
 from engine.models.state import SNAPSHOT_BYTES, SNAPSHOTS
 from engine.models.working import opening_bytes, token_bytes, working_bytes
+from engine.planning.facts import ModelFacts
 from engine.store import dtypes
 from engine.store.reader import Store
 from engine.translatable import msg

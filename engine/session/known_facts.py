@@ -8,7 +8,6 @@ from typing import Any
 
 from engine.convert.importer import GROUPS
 from engine.formats.families import text_config
-from engine.hardware.facts import ModelFacts
 from engine.library.cards import experts_per_token
 from engine.library.catalogue import CatalogueEntry, CompressedAttention, LatentAttention, ModelShape
 from engine.library.import_compatibility import expert_count
@@ -16,6 +15,7 @@ from engine.limits import check_config
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import matrices, nbytes
 from engine.models.holding import KINDS, Kind, holding
+from engine.planning.facts import ModelFacts
 from engine.session.config_facts import config_facts
 from engine.session.facts import CONTEXT, compat_kv_values, compat_token_bytes
 from engine.store.layout import ExpertSpec

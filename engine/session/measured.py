@@ -16,11 +16,10 @@ from engine.errors import UnderhillError
 from engine.hardware import probe
 from engine.hardware.battery import on_battery
 from engine.hardware.computer import Computer, describe
-from engine.hardware.fingerprint import Fingerprint, disk_of, existing, fingerprint
-from engine.hardware.kept import FILE, keep, look
+from engine.hardware.fingerprint import FILE, Fingerprint, disk_of, existing, fingerprint, keep, look
+from engine.hardware.full_probe import Probe, Report, probe_fully
 from engine.hardware.load import PATIENCE, Watch, wait_for_quiet
 from engine.hardware.machine import Machine
-from engine.hardware.measuring import Probe, Report, probe_fully
 from engine.hardware.probe import with_rates
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from engine.generation.messages import MemoryUse
 from engine.hardware import probe
-from engine.hardware.facts import ModelFacts
-from engine.hardware.plan import Plan
+from engine.planning.facts import ModelFacts
+from engine.planning.plan import Plan
 
 if TYPE_CHECKING:
     from engine.session.session import Session

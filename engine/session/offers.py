@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from engine.formats.families import text_config
-from engine.hardware.facts import ModelFacts
 from engine.hub import configs
 from engine.hub.client import Hub
 from engine.hub.outline import Outline
@@ -19,6 +18,7 @@ from engine.library.cards import experts_per_token
 from engine.library.catalogue import CatalogueEntry, FourBit
 from engine.library.entries import HubModel, ModelDetails
 from engine.library.home import home
+from engine.planning.facts import ModelFacts
 from engine.session.config_facts import parameters
 from engine.session.known_facts import looked_at_facts
 from engine.session.pills import Pills

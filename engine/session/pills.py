@@ -12,13 +12,13 @@ from engine import settings
 from engine.errors import UnderhillError
 from engine.generation.messages import MemoryUse
 from engine.hardware import probe
-from engine.hardware.facts import ModelFacts
-from engine.hardware.fit import PROGRAM, Fit, fit
 from engine.hardware.machine import Machine
-from engine.hardware.plan import make_plan
 from engine.library import folders
 from engine.library.catalogue import CatalogueEntry
 from engine.library.model_card import ModelCard
+from engine.planning.facts import ModelFacts
+from engine.planning.fit import PROGRAM, Fit, fit
+from engine.planning.plan import make_plan
 from engine.session.facts import largest_file, model_facts, runs_natively, spec_of
 from engine.session.known_facts import catalogue_facts, remote_facts
 from engine.session.measured import machine_at

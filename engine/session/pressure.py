@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from engine.hardware import control_groups, own_use, pressure, slack
-from engine.hardware.budget import size
-from engine.hardware.facts import ModelFacts
+from engine.hardware.machine import size
 from engine.hardware.own_use import OwnUse
-from engine.hardware.plan import FEW, Plan
 from engine.hardware.pressure import Pressure, Reading
 from engine.hardware.slack import Slack
 from engine.native.memory import trim_heap
+from engine.planning.facts import ModelFacts
+from engine.planning.plan import FEW, Plan
 from engine.translatable import NO_TEXT, Translatable, msg
 
 _log = logging.getLogger(__name__)

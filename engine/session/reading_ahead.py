@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.experts.predictors import Blend, Predictor, StackedGates, stacked
 from engine.experts.telemetry import PrefetchStats
-from engine.hardware.budget import size
+from engine.hardware.machine import size
 from engine.models.decoder import Decoder
 from engine.models.gates import gates_of, has_gates
 from engine.session import foresight

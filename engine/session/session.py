@@ -25,10 +25,7 @@ from engine.generation.chat import ChatFormat, fit
 from engine.generation.context import Context, Model
 from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
-from engine.hardware import graphics, offload, probe
-from engine.hardware import plan as planning
-from engine.hardware.facts import ModelFacts
-from engine.hardware.fit import fit_of
+from engine.hardware import graphics, probe
 from engine.hardware.machine import Machine
 from engine.importing import ALONE
 from engine.kernels.choice import in_use
@@ -38,6 +35,10 @@ from engine.library.dials import Calibration
 from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
 from engine.native.memory import forget_code, keep_heap_small
+from engine.planning import offload
+from engine.planning import plan as planning
+from engine.planning.facts import ModelFacts
+from engine.planning.fit import fit_of
 from engine.session import calibration, logged, policy_weights
 from engine.session.facts import activation_of, coarse_bits, largest_file, model_facts, runs_natively, spec_of
 from engine.session.measured import machine_at

@@ -16,7 +16,7 @@ from engine.generation.answer import Listener
 from engine.generation.messages import ExpertFacts, Look, Snapshot
 from engine.hardware import probe
 from engine.hardware.load import Watch
-from engine.hardware.speed import IN_CACHE
+from engine.planning.speed import IN_CACHE
 from engine.session.memory_use import memory_now
 from engine.session.why import Pace, why
 from engine.translatable import NO_TEXT, Translatable, msg

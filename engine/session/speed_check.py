@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.experts.telemetry import ExpertSnapshot as Counters
 from engine.generation.messages import Stats
-from engine.hardware import plan as planning
 from engine.hardware.load import Watch
+from engine.planning import plan as planning
 from engine.session import verified
 from engine.session.verified import Decoded
 from engine.session.why import HELD

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.generation.context import Model, State, Want
-from engine.hardware.speed import SMALL_DENSE
+from engine.planning.speed import SMALL_DENSE
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.hardware import budget
+from engine.hardware.machine import size
 from engine.translatable import NO_TEXT, Translatable, joined, msg
 
 HELD = 0.25  # of the processor in others' hands, from which on answers are slower for it
@@ -93,7 +93,7 @@ def _from_memory(pace: Pace) -> Translatable:
 
 def _size(nbytes: float) -> str:
     """For a sentence."""
-    return f"{nbytes / 1e3:.0f} kB" if nbytes < 1e6 else budget.size(int(nbytes))
+    return f"{nbytes / 1e3:.0f} kB" if nbytes < 1e6 else size(int(nbytes))
 
 
 def _share(part: float) -> str:

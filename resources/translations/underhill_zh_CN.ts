@@ -5272,21 +5272,6 @@
             <translation>电量剩余 {percent} %，已暂停；接通电源后继续</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/budget.py"></location>
-            <source>{available} of memory are free; Underhill may use {safe} in all and leaves the rest to other programs.</source>
-            <translation>有 {available} 空闲内存；Underhill 总共可使用 {safe}，其余留给其他程序。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/budget.py"></location>
-            <source>The ceiling of {asked} GB is lowered to {at_most}: no more is safely free.</source>
-            <translation>内存上限从 {asked} GB 降为 {at_most}：再多就不安全了。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/budget.py"></location>
-            <source>The memory ceiling is {asked}, of which the program itself takes {in_use}.</source>
-            <translation>内存上限为 {asked}，其中程序自身占用 {in_use}。</translation>
-        </message>
-        <message>
             <location filename="../../engine/hardware/computer.py"></location>
             <source>It was measured while other programs took {busy} % of the processor, and will be measured again when they do not.</source>
             <translation>测量时其他程序占用了 {busy} % 的处理器，等它们空闲后会重新测量。</translation>
@@ -5362,24 +5347,34 @@
             <translation>{rate} GB/s（每次 {nbytes}，同时 {depth} 路，{way}）</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/context_length.py"></location>
-            <source>The context is {found} tokens instead of {wanted}, so that experts have room too.</source>
-            <translation>上下文为 {found} 个词元，而不是 {wanted} 个，以便给专家留出空间。</translation>
+            <location filename="../../engine/hardware/control_groups.py"></location>
+            <source>Underhill needs {needed} MB of memory before any model, and may use {given} MB.</source>
+            <translation>Underhill 在加载任何模型之前就需要 {needed} MB 内存，而可用的只有 {given} MB。</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/context_length.py"></location>
-            <source>with more, not all experts would stay in memory</source>
-            <translation>再多的话，就不能把全部专家留在内存中</translation>
+            <location filename="../../engine/hardware/control_groups.py"></location>
+            <source>Raise the memory limit that Underhill runs under, or close other programs under the same limit.</source>
+            <translation>请提高 Underhill 所受的内存限制，或关闭受同一限制的其他程序。</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/context_length.py"></location>
-            <source>the rest of the memory is for experts</source>
-            <translation>其余内存留给专家</translation>
+            <location filename="../../engine/hardware/disk_speed.py"></location>
+            <source>The disk of {folder} is too full to be measured.</source>
+            <translation>{folder} 所在的磁盘太满，无法测速。</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/context_length.py"></location>
-            <source>The context is {found} tokens of the {wanted} possible: {reason}. Its setting overrules this.</source>
-            <translation>上下文为 {found} 个词元（最多可有 {wanted} 个）：{reason}。可以在设置中另行指定。</translation>
+            <location filename="../../engine/hardware/disk_speed.py"></location>
+            <source>Free {part} MB there and measure again.</source>
+            <translation>请在那里腾出 {part} MB，然后重新测速。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/disk_speed.py"></location>
+            <source>The disk of {folder} cannot be measured, as nothing can be written there ({strerror}).</source>
+            <translation>无法测量 {folder} 所在的磁盘，因为那里不能写入（{strerror}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/disk_speed.py"></location>
+            <source>Choose a folder that can be written to, or measure with a model that lies there.</source>
+            <translation>请选择可以写入的文件夹，或用位于那里的模型来测速。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
@@ -5417,334 +5412,69 @@
             <translation>torch 的版本已改变</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/fit.py"></location>
-            <source>Too big: {sentence}</source>
-            <translation>太大：{sentence}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/fit.py"></location>
-            <source>Too big for the disk: it takes {disk}, {disk_margin} should stay free, and {disk_free} are free there.</source>
-            <translation>磁盘放不下：它需要 {disk}，另外应留出 {disk_margin}，而那里空闲 {disk_free}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/fit.py"></location>
-            <source>{low} to {high}</source>
-            <translation>{low}～{high}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/fit.py"></location>
-            <source>all of it in memory</source>
-            <translation>全部在内存中</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/fit.py"></location>
-            <source>{whole} % of its experts in memory, the rest read from disk</source>
-            <translation>{whole} % 的专家在内存中，其余从磁盘读取</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/fit.py"></location>
-            <source>{pill}: about {span} tokens a second with {tier}-bit experts, {where}.</source>
-            <translation>{pill}：约每秒 {span} 个词元，使用 {tier} 位专家，{where}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/fit.py"></location>
-            <source>Slow</source>
-            <translation>较慢</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/fit.py"></location>
-            <source>Fits</source>
-            <translation>适合</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/kept.py"></location>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
             <source>This computer has not been measured yet.</source>
             <translation>尚未对这台电脑测速。</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/kept.py"></location>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
             <source>on its battery</source>
             <translation>使用电池时</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/kept.py"></location>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
             <source>on mains</source>
             <translation>接通电源时</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/kept.py"></location>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
             <source>This computer has not been measured {where} yet.</source>
             <translation>尚未在 {where} 对这台电脑测速。</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/kept.py"></location>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
             <source>Since this computer was measured, {differs}.</source>
             <translation>自上次测速以来，{differs}。</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/kept.py"></location>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
             <source>It has to be measured again.</source>
             <translation>需要重新测速。</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/least_memory.py"></location>
-            <source>Underhill needs {needed} MB of memory before any model, and may use {given} MB.</source>
-            <translation>Underhill 在加载任何模型之前就需要 {needed} MB 内存，而可用的只有 {given} MB。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/least_memory.py"></location>
-            <source>Raise the memory limit that Underhill runs under, or close other programs under the same limit.</source>
-            <translation>请提高 Underhill 所受的内存限制，或关闭受同一限制的其他程序。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/measuring.py"></location>
+            <location filename="../../engine/hardware/full_probe.py"></location>
             <source>Measuring {doing}</source>
             <translation>正在测量 {doing}</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/measuring.py"></location>
+            <location filename="../../engine/hardware/full_probe.py"></location>
             <source>memory</source>
             <translation>内存</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/measuring.py"></location>
+            <location filename="../../engine/hardware/full_probe.py"></location>
             <source>The disk of {place} could not be read while it was measured ({strerror}).</source>
             <translation>测量时无法读取 {place} 所在的磁盘（{strerror}）。</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/measuring.py"></location>
+            <location filename="../../engine/hardware/full_probe.py"></location>
             <source>Check the disk.</source>
             <translation>请检查磁盘。</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/measuring.py"></location>
+            <location filename="../../engine/hardware/full_probe.py"></location>
             <source>kernels</source>
             <translation>计算内核</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/measuring.py"></location>
+            <location filename="../../engine/hardware/full_probe.py"></location>
             <source>graphics cards</source>
             <translation>显卡</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/measuring.py"></location>
+            <location filename="../../engine/hardware/full_probe.py"></location>
             <source>the disk</source>
             <translation>磁盘</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>CPU-only</source>
-            <translation>仅处理器</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>CPU-assisted</source>
-            <translation>处理器辅助</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>GPU-centric</source>
-            <translation>显卡为主</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>This version of Underhill computes experts on the processor only, whatever card there is.</source>
-            <translation>此版本的 Underhill 只用处理器计算专家，无论有什么显卡。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>No graphics card with memory of its own was found here, and this version of Underhill computes experts on the processor only.</source>
-            <translation>这里没有找到带独立显存的显卡，而且此版本的 Underhill 只用处理器计算专家。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>{names} cannot run here. {why_not}</source>
-            <translation>{names} 模式不能在这里运行。{why_not}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>Set the mode to {auto} or {cpu}.</source>
-            <translation>请把模式设为 {auto} 或 {cpu}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>{name} has no memory of its own: nothing would be gained.</source>
-            <translation>{name} 没有独立显存：用它不会更快。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>The card's memory does not hold it.</source>
-            <translation>显存放不下它。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>{names}: not possible.</source>
-            <translation>{names}：不可行。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>{names}: about {span} tokens a second; this is what runs.</source>
-            <translation>{names}：约每秒 {span} 个词元；正在使用这种模式。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/offload.py"></location>
-            <source>{names}: would be about {span} tokens a second, by arithmetic that no card was held against, with {device_experts} of experts in graphics memory. {against}</source>
-            <translation>{names}：约为每秒 {span} 个词元，显存中放 {device_experts} 的专家；这只是估算，未在任何显卡上验证。{against}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>{name} is not computed on: the processor alone was chosen.</source>
-            <translation>不在 {name} 上计算：选择了只用处理器。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>{name} is not computed on: this version uses the processor alone.</source>
-            <translation>不在 {name} 上计算：此版本只使用处理器。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>{name} holds no {tier}-bit experts.</source>
-            <translation>{name} 没有 {tier} 位的专家。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>It holds these bits: {stored}.</source>
-            <translation>它有这些位数：{stored}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>past the system's file cache ({int} a second)</source>
-            <translation>绕过系统文件缓存（每秒 {int}）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>through it ({int})</source>
-            <translation>经由它（每秒 {int}）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>Experts are read {ways}, which was measured beside {ways2}.</source>
-            <translation>读取专家的方式：{ways}；同时测得的另一种方式：{ways2}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>Experts are read through the system's file cache ({int} a second): past it the disk gives {int2}.</source>
-            <translation>专家经由系统文件缓存读取（每秒 {int}）：绕过它时磁盘每秒只有 {int2}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>Raise the memory ceiling to {at_least} or more, or choose a smaller model.</source>
-            <translation>请把内存上限提高到 {at_least} 或更多，或选择更小的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>Close other programs, or choose a smaller model.</source>
-            <translation>请关闭其他程序，或选择更小的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>{name} needs {at_least} of memory at the least, and {at_most} may be used.</source>
-            <translation>{name} 至少需要 {at_least} 内存，而可用的是 {at_most}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>The other weights are held at 4 bits, which costs some precision, so that the model fits.</source>
-            <translation>为了放得下此模型，其他权重以 4 位保存，会损失一些精度。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>The other weights are held as {possible}: {wanted} is not possible with this family, or without native kernels.</source>
-            <translation>其他权重以 {possible} 保存：此模型系列或没有原生内核时无法使用 {wanted}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>All {whole} of experts fit in memory, so every one runs at {tier} bits whatever the dial says.</source>
-            <translation>全部 {whole} 的专家都放得进内存，因此无论选择哪个档位，每个专家都以 {tier} 位运行。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/plan.py"></location>
-            <source>{cache} of {whole} of experts ({whole2} %) are kept in memory at {tier} bits; the rest is read from disk when needed.</source>
-            <translation>共 {whole} 的专家，其中 {cache}（{whole2} %）以 {tier} 位保存在内存中；其余在需要时从磁盘读取。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/scratch.py"></location>
-            <source>The disk of {folder} is too full to be measured.</source>
-            <translation>{folder} 所在的磁盘太满，无法测速。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/scratch.py"></location>
-            <source>Free {part} MB there and measure again.</source>
-            <translation>请在那里腾出 {part} MB，然后重新测速。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/scratch.py"></location>
-            <source>The disk of {folder} cannot be measured, as nothing can be written there ({strerror}).</source>
-            <translation>无法测量 {folder} 所在的磁盘，因为那里不能写入（{strerror}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/scratch.py"></location>
-            <source>Choose a folder that can be written to, or measure with a model that lies there.</source>
-            <translation>请选择可以写入的文件夹，或用位于那里的模型来测速。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>reading experts from disk</source>
-            <translation>从磁盘读取专家</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>computing from memory</source>
-            <translation>内存中的计算</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>up to {high}</source>
-            <translation>最高 {high}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>, as was measured here</source>
-            <translation>（根据在这台电脑上的实测）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>Expect {span} tokens a second{learned}{later}; {what} sets the pace.</source>
-            <translation>预计每秒 {span} 个词元{learned}{later}；速度取决于 {what}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>about {low} to {high}</source>
-            <translation>约 {low}～{high}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>about {low}</source>
-            <translation>约 {low}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>, {span} once the context is full</source>
-            <translation>，上下文占满后{span} 个</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>A prompt of {prompt} tokens takes less than {shortest} seconds before the answer begins.</source>
-            <translation>{prompt} 个词元的提示词，不到 {shortest} 秒就会开始回答。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>{fast} to {slow}</source>
-            <translation>{fast}～{slow}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>A prompt of {prompt} tokens takes about 1.0 second before the answer begins.</source>
-            <translation>{prompt} 个词元的提示词，约 1.0 秒后开始回答。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>A prompt of {prompt} tokens takes about {span} seconds before the answer begins.</source>
-            <translation>{prompt} 个词元的提示词，约 {span} 秒后开始回答。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/accounts.py"></location>
@@ -7345,6 +7075,276 @@
             <location filename="../../engine/native/prefetch.py"></location>
             <source>no memory for what is read ahead</source>
             <translation>没有内存可用于预读</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/budget.py"></location>
+            <source>{available} of memory are free; Underhill may use {safe} in all and leaves the rest to other programs.</source>
+            <translation>有 {available} 空闲内存；Underhill 总共可使用 {safe}，其余留给其他程序。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/budget.py"></location>
+            <source>The ceiling of {asked} GB is lowered to {at_most}: no more is safely free.</source>
+            <translation>内存上限从 {asked} GB 降为 {at_most}：再多就不安全了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/budget.py"></location>
+            <source>The memory ceiling is {asked}, of which the program itself takes {in_use}.</source>
+            <translation>内存上限为 {asked}，其中程序自身占用 {in_use}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/fit.py"></location>
+            <source>Too big: {sentence}</source>
+            <translation>太大：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/fit.py"></location>
+            <source>Too big for the disk: it takes {disk}, {disk_margin} should stay free, and {disk_free} are free there.</source>
+            <translation>磁盘放不下：它需要 {disk}，另外应留出 {disk_margin}，而那里空闲 {disk_free}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/fit.py"></location>
+            <source>{low} to {high}</source>
+            <translation>{low}～{high}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/fit.py"></location>
+            <source>all of it in memory</source>
+            <translation>全部在内存中</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/fit.py"></location>
+            <source>{whole} % of its experts in memory, the rest read from disk</source>
+            <translation>{whole} % 的专家在内存中，其余从磁盘读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/fit.py"></location>
+            <source>{pill}: about {span} tokens a second with {tier}-bit experts, {where}.</source>
+            <translation>{pill}：约每秒 {span} 个词元，使用 {tier} 位专家，{where}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/fit.py"></location>
+            <source>Slow</source>
+            <translation>较慢</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/fit.py"></location>
+            <source>Fits</source>
+            <translation>适合</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>CPU-only</source>
+            <translation>仅处理器</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>CPU-assisted</source>
+            <translation>处理器辅助</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>GPU-centric</source>
+            <translation>显卡为主</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>This version of Underhill computes experts on the processor only, whatever card there is.</source>
+            <translation>此版本的 Underhill 只用处理器计算专家，无论有什么显卡。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>No graphics card with memory of its own was found here, and this version of Underhill computes experts on the processor only.</source>
+            <translation>这里没有找到带独立显存的显卡，而且此版本的 Underhill 只用处理器计算专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{names} cannot run here. {why_not}</source>
+            <translation>{names} 模式不能在这里运行。{why_not}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>Set the mode to {auto} or {cpu}.</source>
+            <translation>请把模式设为 {auto} 或 {cpu}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{name} has no memory of its own: nothing would be gained.</source>
+            <translation>{name} 没有独立显存：用它不会更快。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>The card's memory does not hold it.</source>
+            <translation>显存放不下它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{names}: not possible.</source>
+            <translation>{names}：不可行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{names}: about {span} tokens a second; this is what runs.</source>
+            <translation>{names}：约每秒 {span} 个词元；正在使用这种模式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{names}: would be about {span} tokens a second, by arithmetic that no card was held against, with {device_experts} of experts in graphics memory. {against}</source>
+            <translation>{names}：约为每秒 {span} 个词元，显存中放 {device_experts} 的专家；这只是估算，未在任何显卡上验证。{against}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>The context is {found} tokens instead of {wanted}, so that experts have room too.</source>
+            <translation>上下文为 {found} 个词元，而不是 {wanted} 个，以便给专家留出空间。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>with more, not all experts would stay in memory</source>
+            <translation>再多的话，就不能把全部专家留在内存中</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>the rest of the memory is for experts</source>
+            <translation>其余内存留给专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>The context is {found} tokens of the {wanted} possible: {reason}. Its setting overrules this.</source>
+            <translation>上下文为 {found} 个词元（最多可有 {wanted} 个）：{reason}。可以在设置中另行指定。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>{name} is not computed on: the processor alone was chosen.</source>
+            <translation>不在 {name} 上计算：选择了只用处理器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>{name} is not computed on: this version uses the processor alone.</source>
+            <translation>不在 {name} 上计算：此版本只使用处理器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>{name} holds no {tier}-bit experts.</source>
+            <translation>{name} 没有 {tier} 位的专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>It holds these bits: {stored}.</source>
+            <translation>它有这些位数：{stored}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>past the system's file cache ({int} a second)</source>
+            <translation>绕过系统文件缓存（每秒 {int}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>through it ({int})</source>
+            <translation>经由它（每秒 {int}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>Experts are read {ways}, which was measured beside {ways2}.</source>
+            <translation>读取专家的方式：{ways}；同时测得的另一种方式：{ways2}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>Experts are read through the system's file cache ({int} a second): past it the disk gives {int2}.</source>
+            <translation>专家经由系统文件缓存读取（每秒 {int}）：绕过它时磁盘每秒只有 {int2}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>Raise the memory ceiling to {at_least} or more, or choose a smaller model.</source>
+            <translation>请把内存上限提高到 {at_least} 或更多，或选择更小的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>Close other programs, or choose a smaller model.</source>
+            <translation>请关闭其他程序，或选择更小的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>{name} needs {at_least} of memory at the least, and {at_most} may be used.</source>
+            <translation>{name} 至少需要 {at_least} 内存，而可用的是 {at_most}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>The other weights are held at 4 bits, which costs some precision, so that the model fits.</source>
+            <translation>为了放得下此模型，其他权重以 4 位保存，会损失一些精度。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>The other weights are held as {possible}: {wanted} is not possible with this family, or without native kernels.</source>
+            <translation>其他权重以 {possible} 保存：此模型系列或没有原生内核时无法使用 {wanted}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>All {whole} of experts fit in memory, so every one runs at {tier} bits whatever the dial says.</source>
+            <translation>全部 {whole} 的专家都放得进内存，因此无论选择哪个档位，每个专家都以 {tier} 位运行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>{cache} of {whole} of experts ({whole2} %) are kept in memory at {tier} bits; the rest is read from disk when needed.</source>
+            <translation>共 {whole} 的专家，其中 {cache}（{whole2} %）以 {tier} 位保存在内存中；其余在需要时从磁盘读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>reading experts from disk</source>
+            <translation>从磁盘读取专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>computing from memory</source>
+            <translation>内存中的计算</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>up to {high}</source>
+            <translation>最高 {high}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>, as was measured here</source>
+            <translation>（根据在这台电脑上的实测）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>Expect {span} tokens a second{learned}{later}; {what} sets the pace.</source>
+            <translation>预计每秒 {span} 个词元{learned}{later}；速度取决于 {what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>about {low} to {high}</source>
+            <translation>约 {low}～{high}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>about {low}</source>
+            <translation>约 {low}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>, {span} once the context is full</source>
+            <translation>，上下文占满后{span} 个</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>A prompt of {prompt} tokens takes less than {shortest} seconds before the answer begins.</source>
+            <translation>{prompt} 个词元的提示词，不到 {shortest} 秒就会开始回答。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>{fast} to {slow}</source>
+            <translation>{fast}～{slow}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>A prompt of {prompt} tokens takes about 1.0 second before the answer begins.</source>
+            <translation>{prompt} 个词元的提示词，约 1.0 秒后开始回答。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
+            <source>A prompt of {prompt} tokens takes about {span} seconds before the answer begins.</source>
+            <translation>{prompt} 个词元的提示词，约 {span} 秒后开始回答。</translation>
         </message>
         <message>
             <location filename="../../engine/process/engine_process.py"></location>

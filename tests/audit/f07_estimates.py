@@ -15,13 +15,13 @@ from pathlib import Path
 from engine.cli.main import main
 from engine.errors import UnderhillError
 from engine.hardware import probe
+from engine.hardware.full_probe import probe_fully
 from engine.hardware.load import wait_for_quiet
 from engine.hardware.machine import Machine
-from engine.hardware.measuring import probe_fully
-from engine.hardware.plan import make_plan
 from engine.hardware.rates import Rates
 from engine.library import catalogue, library
 from engine.native.library import isas
+from engine.planning.plan import make_plan
 from engine.session import Session, measured
 from engine.session.known_facts import catalogue_facts
 from engine.session.pills import Pills

@@ -25,8 +25,8 @@ from torch import Tensor
 
 from engine import resources
 from engine.experts.precision import EXACT, ScoreRecorder, Thresholds, from_scores
-from engine.hardware.shares import dial_shares
 from engine.library.dials import DIALS
+from engine.planning.speed import dial_shares
 from engine.session import Session
 from engine.session.calibration import TOKENS
 from engine.session.evaluate import Sums, compared, sequences

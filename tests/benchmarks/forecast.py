@@ -26,14 +26,13 @@ from typing import Any
 from unittest.mock import patch
 
 from engine.hardware.battery import on_battery
-from engine.hardware.fingerprint import fingerprint
-from engine.hardware.kept import keep, look
+from engine.hardware.fingerprint import fingerprint, keep, look
+from engine.hardware.full_probe import probe_fully
 from engine.hardware.machine import GB
-from engine.hardware.measuring import probe_fully
 from engine.hardware.rates import Rates as Known
-from engine.hardware.speed import PROMPT
 from engine.library import library
 from engine.native.library import default_threads
+from engine.planning.speed import PROMPT
 from engine.session import verified
 from engine.session.measured import LARGE
 from engine.session.speed_check import is_full

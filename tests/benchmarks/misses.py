@@ -29,11 +29,11 @@ from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey, keys_of
 from engine.experts.precision import EXACT, Thresholds, from_scores
 from engine.experts.runtime import open_runtime
-from engine.hardware.shares import BEYOND_FIRST, dial_shares
 from engine.kernels.activation import Activation
 from engine.kernels.native import NativeKernel
 from engine.native.memory import HUGE, huge
 from engine.native.unimportance import unimportance
+from engine.planning.speed import BEYOND_FIRST, dial_shares
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import Source
 from engine.store.reader import Store

@@ -18,10 +18,8 @@ from engine.experts.precision import ScoreRecorder, from_scores
 from engine.generation.formats.reader import Reader
 from engine.generation.sampling import Sampler, Sampling
 from engine.hardware import probe
-from engine.hardware.attending import USUAL
-from engine.hardware.plan import dial_of
-from engine.hardware.shares import dial_shares
-from engine.hardware.speed import expected
+from engine.planning.plan import dial_of
+from engine.planning.speed import USUAL, dial_shares, expected
 from engine.session import Session
 from tests.benchmarks.ours import BITS
 from tests.benchmarks.streams import read_bytes

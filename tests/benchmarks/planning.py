@@ -16,12 +16,12 @@ from collections.abc import Mapping
 
 from engine import settings
 from engine.errors import UnderhillError
-from engine.hardware.facts import ModelFacts
-from engine.hardware.fit import PROGRAM, Fit, fit
-from engine.hardware.offload import ASSISTED, CPU, GPU, outlooks
-from engine.hardware.plan import make_plan
+from engine.planning.facts import ModelFacts
+from engine.planning.fit import PROGRAM, Fit, fit
+from engine.planning.offload import ASSISTED, CPU, GPU, outlooks
+from engine.planning.plan import make_plan
 from engine.session.config_facts import config_facts
-from tests.engine.hardware.laptops import CARDS, CHIPS, DISKS, MODELS, RAM, laptop, laptops, with_card
+from tests.engine.planning.laptops import CARDS, CHIPS, DISKS, MODELS, RAM, laptop, laptops, with_card
 
 LETTERS = {CPU: "", ASSISTED: " a", GPU: " g"}
 MARKS = {"fits": "", "slow": " slow", "too_big": "–"}

@@ -24,7 +24,7 @@ from engine import resources
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import NAMES, ExpertGrid, LayerVisit, make_policy
 from engine.experts.precision import EXACT, Thresholds, from_scores
-from engine.hardware.shares import dial_shares
+from engine.planning.speed import dial_shares
 from engine.session import Session
 from engine.session.evaluate import sequences
 from engine.store.layout import ExpertSpec

@@ -11,7 +11,7 @@ from engine.experts.execution.requests import ExpertRequest
 from engine.experts.keys import ExpertKey
 from engine.experts.loading.pending import PendingLoads
 from engine.experts.telemetry import ExpertTelemetry
-from engine.hardware.speed import window
+from engine.planning.speed import window
 from engine.store.layout import ExpertSpec
 
 COVERAGE = 0.8  # of a layer's experts, from which on the next layer will need nearly all of its own, too

@@ -28,16 +28,16 @@ from engine.experts.telemetry import PrefetchStats
 from engine.formats.checkpoint import Checkpoint
 from engine.formats.gguf_header import read_gguf_header
 from engine.formats.safetensors_header import read_header
-from engine.hardware import offload
 from engine.hardware.computer import describe
-from engine.hardware.fit import PROGRAM, fit
-from engine.hardware.plan import make_plan
 from engine.hardware.processor import Processor
 from engine.hub import errors as hub_errors
 from engine.hub.client import Hub, checked
 from engine.kernels import choice as kernels
 from engine.library import catalogue, folders, home, library, relocation, trash
 from engine.models.families import read_spec
+from engine.planning import offload
+from engine.planning.fit import PROGRAM, fit
+from engine.planning.plan import make_plan
 from engine.quantization.planes import encode_expert
 from engine.session import reading_ahead
 from engine.session.config_facts import config_facts
@@ -51,7 +51,7 @@ from engine.store.reader import Store
 from engine.tracing import trace
 from engine.translatable import joined, msg, translated
 from tests.app.i18n.leftover import english, is_chinese
-from tests.engine.hardware.laptops import MODELS, laptops, with_card
+from tests.engine.planning.laptops import MODELS, laptops, with_card
 
 pytestmark = pytest.mark.usefixtures("chinese")
 URL = "https://hub.example/a"

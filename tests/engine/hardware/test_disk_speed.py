@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware import disk_speed, scratch
+from engine.hardware import disk_speed
 from engine.hardware.disk_speed import DEPTHS, QUICK, SIZES, as_now, count, measure, points, quickly
 from engine.hardware.machine import DiskPoint, Machine, Memory
 from tests.waiting import LONGEST
@@ -106,9 +106,9 @@ def test_between_two_sizes_the_rate_lies_between_theirs_and_beyond_them_it_is_th
 def test_the_scratch_file_is_there_and_gone_afterwards_also_after_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scratch, "SIZE", 8 << 20)
-    monkeypatch.setattr(scratch, "LEAST", 1 << 20)
-    with contextlib.suppress(KeyError), scratch.scratch_file(tmp_path / "new") as file:
+    monkeypatch.setattr(disk_speed, "SIZE", 8 << 20)
+    monkeypatch.setattr(disk_speed, "LEAST_FREE", 1 << 20)
+    with contextlib.suppress(KeyError), disk_speed.scratch_file(tmp_path / "new") as file:
         assert file.stat().st_size == 8 << 20
         assert len(set(file.read_bytes()[: 1 << 16])) > 200  # a disk that packs zeros would look fast
         raise KeyError("on purpose")
@@ -116,18 +116,18 @@ def test_the_scratch_file_is_there_and_gone_afterwards_also_after_an_error(
 
 
 def test_a_full_disk_is_said_to_be_full_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: _Usage(10**6))
-    with pytest.raises(UnderhillError, match="too full") as refused, scratch.scratch_file(tmp_path):
+    monkeypatch.setattr(disk_speed.shutil, "disk_usage", lambda folder: _Usage(10**6))
+    with pytest.raises(UnderhillError, match="too full") as refused, disk_speed.scratch_file(tmp_path):
         pass
     assert refused.value.kind is Kind.DISK_FULL
 
     def full(fd: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: _Usage(10**12))
-    monkeypatch.setattr(scratch, "SIZE", 8 << 20)
+    monkeypatch.setattr(disk_speed.shutil, "disk_usage", lambda folder: _Usage(10**12))
+    monkeypatch.setattr(disk_speed, "SIZE", 8 << 20)
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(UnderhillError, match="too full") as refused, scratch.scratch_file(tmp_path):
+    with pytest.raises(UnderhillError, match="too full") as refused, disk_speed.scratch_file(tmp_path):
         pass
     assert refused.value.kind is Kind.DISK_FULL
     assert not list(tmp_path.iterdir())
@@ -137,15 +137,15 @@ def test_a_folder_that_cannot_be_written_to_is_said_to_be_one(tmp_path: Path, mo
     def refuse(*args: object) -> None:
         raise PermissionError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr(scratch.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(disk_speed.tempfile, "mkstemp", refuse)
     said = r"nothing can be written there \(Read-only"
-    with pytest.raises(UnderhillError, match=said) as refused, scratch.scratch_file(tmp_path):
+    with pytest.raises(UnderhillError, match=said) as refused, disk_speed.scratch_file(tmp_path):
         pass
     assert refused.value.kind is Kind.DISK_ERROR
 
 
 def test_writing_the_scratch_file_can_be_stopped(tmp_path: Path) -> None:
-    with pytest.raises(UnderhillError) as stopped, scratch.scratch_file(tmp_path, lambda: True):
+    with pytest.raises(UnderhillError) as stopped, disk_speed.scratch_file(tmp_path, lambda: True):
         pass
     assert stopped.value.kind is Kind.CANCELLED
     assert not list(tmp_path.iterdir())

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from engine.hardware.priority import NICE, give_way
+from engine.hardware.processor import NICE, give_way
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system does not say")

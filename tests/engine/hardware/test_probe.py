@@ -11,10 +11,9 @@ from statistics import fmean, pstdev
 import psutil
 import pytest
 
-from engine.hardware import control_groups, disk_speed, memory_speed, probe
+from engine.hardware import compute_speed, control_groups, disk_speed, probe
 from engine.hardware.battery import on_battery
-from engine.hardware.fingerprint import fingerprint
-from engine.hardware.kept import keep, look
+from engine.hardware.fingerprint import fingerprint, keep, look
 from engine.hardware.load import Load, Watch
 from engine.hardware.machine import GB, DiskPoint, Gpu, Machine, Memory
 from engine.hardware.rates import Rates
@@ -35,7 +34,7 @@ def test_beside_other_programs_what_was_measured_without_them_is_believed(
 ) -> None:
     place, power = fingerprint(tmp_path), on_battery()
     points = (DiskPoint(1 << 20, 2, True, 2e9),)
-    monkeypatch.setattr(memory_speed, "quickly", lambda threads: 1e10)
+    monkeypatch.setattr(compute_speed, "quickly", lambda threads: 1e10)
     monkeypatch.setattr(disk_speed, "quickly", lambda file: DiskPoint(1 << 20, 2, True, 1e9))
 
     def found(busy: float) -> tuple[float, float]:
@@ -48,7 +47,7 @@ def test_beside_other_programs_what_was_measured_without_them_is_believed(
     assert found(0.0) == (3e10, 2e9)
     assert look(tmp_path, place, power).rates == Rates(3e10, 1, points)  # nothing of it is kept
     assert found(0.6) == (1e10, 1e9)  # neither was measured alone
-    monkeypatch.setattr(memory_speed, "quickly", lambda threads: 4e10)
+    monkeypatch.setattr(compute_speed, "quickly", lambda threads: 4e10)
     assert found(0.0)[0] > 3e10  # nobody is made faster by others
 
 
@@ -125,7 +124,7 @@ def test_short_looks_at_a_disk_that_swings_add_up(tmp_path: Path, monkeypatch: p
     place, power, chance = fingerprint(tmp_path), on_battery(), random.Random(7)
     keep(tmp_path, place, power, Rates(3e10, 1, (DiskPoint(1 << 20, 2, True, 2e9), DiskPoint(8 << 20, 2, True, 4e9))))
     rate = 2e9
-    monkeypatch.setattr(memory_speed, "quickly", lambda threads: 3e10 * chance.lognormvariate(0, 0.1))
+    monkeypatch.setattr(compute_speed, "quickly", lambda threads: 3e10 * chance.lognormvariate(0, 0.1))
     monkeypatch.setattr(
         disk_speed, "quickly", lambda file: DiskPoint(1 << 20, 2, True, rate * chance.lognormvariate(0, 0.11))
     )
@@ -147,7 +146,7 @@ def test_memory_that_others_read_for_a_moment_is_looked_at_again(
     def opened_at(*looks: float) -> float:
         keep(tmp_path, place, power, Rates(3e10, 1, (DiskPoint(1 << 20, 2, True, 2e9),)))
         rates = iter(looks)
-        monkeypatch.setattr(memory_speed, "quickly", lambda threads: next(rates))
+        monkeypatch.setattr(compute_speed, "quickly", lambda threads: next(rates))
         found = probe.probe(tmp_path, isa="avx2", kept=tmp_path).memory_rate
         assert not list(rates)
         return found

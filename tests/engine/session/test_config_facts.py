@@ -10,17 +10,17 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
-from engine.hardware.fit import fit
 from engine.library.library import card
 from engine.models.families import FAMILIES
+from engine.planning.fit import fit
 from engine.session.config_facts import config_facts
 from engine.session.facts import model_facts, spec_of
 from engine.store.reader import Store
-from tests.engine.hardware.test_plan import laptop
 from tests.engine.models.families import seeing
 from tests.engine.models.families.test_bailing_moe import FIRST, SECOND
 from tests.engine.models.families.tiny import FAMILIES as TINY
 from tests.engine.models.families.tiny import raw, tiny
+from tests.engine.planning.test_plan import laptop
 
 PLAIN = {
     "hidden_size": 64, "intermediate_size": 96, "moe_intermediate_size": 32, "num_hidden_layers": 2,

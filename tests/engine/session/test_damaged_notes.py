@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.hardware import kept as rates
+from engine.hardware import fingerprint as rates
 from engine.library import dials, offline_index, partial_imports, store_copy
 from engine.library.home import HOME
 from engine.session import calibration_state, lowered, memories, policy_weights

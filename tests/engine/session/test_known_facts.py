@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from engine.hardware.fit import fit
 from engine.library import catalogue
 from engine.models.families import FAMILIES
+from engine.planning.fit import fit
 from engine.session.config_facts import config_facts
 from engine.session.known_facts import catalogue_facts, looked_at_facts, remote_facts
 from engine.store.layout import ExpertSpec
-from tests.engine.hardware.laptops import MODELS, laptops
-from tests.engine.hardware.test_plan import laptop
+from tests.engine.planning.laptops import MODELS, laptops
+from tests.engine.planning.test_plan import laptop
 
 ENTRIES = {entry.repo: entry for entry in catalogue.load()}
 REAL = {

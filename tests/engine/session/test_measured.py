@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware import disk_speed, memory_speed
+from engine.hardware import compute_speed, disk_speed
 from engine.hardware.battery import on_battery
-from engine.hardware.fingerprint import fingerprint
-from engine.hardware.kept import FILE, keep, look
+from engine.hardware.fingerprint import FILE, fingerprint, keep, look
 from engine.hardware.load import Load, Watch
 from engine.hardware.machine import DiskPoint
 from engine.hardware.rates import Rates
@@ -183,7 +182,7 @@ def test_what_was_measured_beside_other_programs_says_so_and_is_measured_again_w
 def test_everybody_is_told_of_one_machine(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The library, the plan and the first run: one look at memory, and at the disk when there is a file to read."""
     looks: list[str] = []
-    monkeypatch.setattr(memory_speed, "quickly", lambda threads: looks.append("memory") or 3e10)
+    monkeypatch.setattr(compute_speed, "quickly", lambda threads: looks.append("memory") or 3e10)
     monkeypatch.setattr(
         disk_speed,
         "quickly",

@@ -170,7 +170,7 @@ def test_memory_is_measured_once_for_many_lists(mine: Path, monkeypatch: pytest.
     """While an answer is made, every look would slow it down, and find memory slower than it is."""
     monkeypatch.setattr(measured, "_looks", {})
     rates = iter([4e10])
-    monkeypatch.setattr("engine.hardware.memory_speed.quickly", lambda threads: next(rates))
+    monkeypatch.setattr("engine.hardware.compute_speed.quickly", lambda threads: next(rates))
     speeds = {card.fit.speed for _ in range(3) for card in Pills().library(library.listing()) if card.fit}
     assert len(speeds) == 1
     for key, look in measured._looks.items():  # the disk is looked at again

@@ -11,8 +11,8 @@ from engine.cli.main import main
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.hardware.load import Load, Watch
-from engine.hardware.speed import figure
 from engine.library import library
+from engine.planning.speed import figure
 from engine.session import Session, verified
 from engine.session.pills import Pills
 from tests.engine.session.sizes import Quiet
@@ -52,7 +52,7 @@ def test_the_same_before_and_after_the_model_was_seen_to_run(
     load = Load()
     monkeypatch.setattr(Watch, "load", property(lambda watch: load))
     rates = iter([3e10, *[1e10] * 50])
-    monkeypatch.setattr("engine.hardware.memory_speed.quickly", lambda threads: next(rates))
+    monkeypatch.setattr("engine.hardware.compute_speed.quickly", lambda threads: next(rates))
     with Session.open("builtin", CHOSEN) as session:
         before = shown(session, capsys)
         assert all(speed == pytest.approx(before[0], rel=0.01) for speed in before)

@@ -15,11 +15,11 @@ from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import probe
-from engine.hardware.budget import held_by
 from engine.hardware.machine import Memory
-from engine.hardware.shares import dial_shares
 from engine.kernels.choice import in_use
 from engine.native import op_graph
+from engine.planning.budget import held_by
+from engine.planning.speed import dial_shares
 from engine.session import Session
 from engine.session import snapshot as snapshots
 from engine.store.manifest import dumps

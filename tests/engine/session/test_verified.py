@@ -10,12 +10,12 @@ import pytest
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.hardware.load import Load, Watch
-from engine.hardware.plan import make_plan, seen_again
+from engine.planning.plan import make_plan, seen_again
 from engine.session import Session, verified
 from engine.session.speed_check import is_full
 from engine.session.verified import Conditions, Decoded, judge, keep, read
 from engine.settings import SAMPLING, validated
-from tests.engine.hardware.test_plan import laptop, native, thirty_b, with_settings
+from tests.engine.planning.test_plan import laptop, native, thirty_b, with_settings
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from engine.experts.execution.batch import Call
 from engine.experts.execution.requests import ExpertRequest
 from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.runtime import ExpertRuntime
-from engine.hardware import speed
+from engine.planning import speed
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 

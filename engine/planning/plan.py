@@ -6,13 +6,62 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware.attending import USUAL
-from engine.hardware.budget import BASE, at_least, at_most, cache_within, ceiling, held_by, size
-from engine.hardware.context_length import tokens_of_context
-from engine.hardware.facts import ModelFacts
-from engine.hardware.machine import Machine
-from engine.hardware.speed import PACE, Expectation, chunk_costs, decode_sentence, expected, prompt_sentence
+from engine.hardware.machine import Machine, size
+from engine.planning.budget import BASE, at_least, at_most, cache_within, ceiling, held_by
+from engine.planning.facts import ModelFacts
+from engine.planning.speed import PACE, USUAL, Expectation, chunk_costs, decode_sentence, expected, prompt_sentence
 from engine.translatable import Translatable, msg
+
+STEP = 256  # tokens that a length which just leaves all experts in memory is a multiple of
+SHORT = 8192  # tokens below which a chat is too short to be worth that
+ENOUGH = 32768  # tokens where experts are read from disk in any case: every answer pays for room that lies empty
+
+
+def tokens_of_context(
+    wanted: int, least: int, room: int, beside: int, per_token: int, *, asked: bool, why: list[Translatable]
+) -> int:
+    """Tokens: `wanted` by the user (asked) or the most that the model takes, or fewer, which is said; at least `least`.
+
+    room: bytes for context and experts beyond the fewest, while a prompt is computed. beside: of them, what all experts
+    that are wanted leave between prompts; negative where they do not fit. per_token: bytes of a token.
+
+    What was asked for may take experts' place, up to half of the room. What was not asked for leaves them theirs where
+    that gives SHORT tokens; where it does not, it is ENOUGH.
+    """
+    per_token = max(1, per_token)
+    half = room // 2 // per_token
+    free = min(beside, room) // per_token
+    if wanted <= free:
+        return wanted
+    if asked:
+        found = max(least, min(wanted, max(half, free)))
+        if found < wanted:
+            why.append(
+                msg(
+                    "The context is {found} tokens instead of {wanted}, so that experts have room too.",
+                    found=f"{found:,}",
+                    wanted=f"{wanted:,}",
+                )
+            )
+        return found
+    stays = beside >= SHORT * per_token
+    found = max(least, min(wanted, free // STEP * STEP if stays else min(half, ENOUGH)))
+    if found < wanted:
+        reason = (
+            msg("with more, not all experts would stay in memory")
+            if stays
+            else msg("the rest of the memory is for experts")
+        )
+        why.append(
+            msg(
+                "The context is {found} tokens of the {wanted} possible: {reason}. Its setting overrules this.",
+                found=f"{found:,}",
+                wanted=f"{wanted:,}",
+                reason=reason,
+            )
+        )
+    return found
+
 
 SMALLEST_CONTEXT = 512
 KINDS = ("int4", "int8", "bf16", "f32")  # how the weights beside the experts can be held, coarse first

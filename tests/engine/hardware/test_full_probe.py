@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware import disk_speed, kernel_speed, memory_speed, scratch
-from engine.hardware.measuring import Probe, probe_fully
+from engine.hardware import compute_speed, disk_speed
+from engine.hardware.full_probe import Probe, probe_fully
 from engine.hardware.rates import from_json
 
 pytestmark = [pytest.mark.alone("measures disk and memory")]
@@ -17,15 +17,15 @@ pytestmark = [pytest.mark.alone("measures disk and memory")]
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_speed, "MEMORY", 45 << 20)
-    monkeypatch.setattr(kernel_speed, "TURNS", 1)
-    monkeypatch.setattr(kernel_speed, "COUNTS", (2, 5))
-    monkeypatch.setattr(memory_speed, "QUICK", 4 << 20)
+    monkeypatch.setattr(compute_speed, "MEMORY", 45 << 20)
+    monkeypatch.setattr(compute_speed, "TURNS", 1)
+    monkeypatch.setattr(compute_speed, "COUNTS", (2, 5))
+    monkeypatch.setattr(compute_speed, "QUICK", 4 << 20)
     monkeypatch.setattr(disk_speed, "SIZES", (1 << 20, 2 << 20))
     monkeypatch.setattr(disk_speed, "DEPTHS", (1, 2))
     monkeypatch.setattr(disk_speed.points, "__defaults__", (0.005,))
-    monkeypatch.setattr(scratch, "SIZE", 16 << 20)
-    monkeypatch.setattr(scratch, "LEAST", 8 << 20)
+    monkeypatch.setattr(disk_speed, "SIZE", 16 << 20)
+    monkeypatch.setattr(disk_speed, "LEAST_FREE", 8 << 20)
 
 
 def test_everything_is_measured_said_and_can_be_kept(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_it_can_be_stopped_between_any_two_steps_and_leaves_nothing(tmp_path: Pa
 def test_of_a_disk_that_is_too_full_everything_else_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scratch, "LEAST", 1 << 60)
+    monkeypatch.setattr(disk_speed, "LEAST_FREE", 1 << 60)
     told: list[tuple[int, int]] = []
     rates = probe_fully(tmp_path, (), lambda text, done, total: told.append((done, total)))
     assert rates.memory_rate > 0

@@ -4,11 +4,52 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.hardware.attending import USUAL, attending
-from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import Machine
-from engine.hardware.shares import dial_shares
+from engine.planning.facts import ModelFacts
 from engine.translatable import Translatable, msg
+
+# Of the experts of a token beyond its first, which is always full: the full and the coarse share; the rest is skipped.
+# What 1.4 and 2 times the pace of Exact ask for where the disk is the bottleneck (docs/offloading.md).
+BEYOND_FIRST = {"exact": (1.0, 0.0), "balanced": (0.15, 0.62), "fast": (0.0, 0.5)}
+HOBBIT = (0.67, 0.30)  # of all experts: what T1 = 0.6 and T2 = 0.9 give on Mixtral (hobbit, section 3.2)
+
+
+def dial_shares(dial: str, k: int) -> tuple[float, float]:
+    """Of all uses of experts, should each be missing: the full and the coarse share. k: experts per token."""
+    first = 1 / k
+    if dial == "hobbit":
+        full, coarse = max(HOBBIT[0], first), HOBBIT[1]
+        return full, min(coarse, 1 - full)
+    full, coarse = BEYOND_FIRST[dial]
+    return first + (1 - first) * full, (1 - first) * coarse
+
+
+USUAL = 1000  # tokens of a chat that a speed is told for: an answer or two have been given
+# Of the memory's rate, what rows in bf16 are attended to at, and those in float32, which are copied on their way; both
+# measured (docs/benchmarks.md, docs/planning.md), and torch's functions, where native kernels do not attend.
+ROWS, WIDE_ROWS, TORCH_ROWS = 0.7, 0.4, 0.12
+# Products a second and core of float32 numbers, where all heads meet the same rows (docs/benchmarks.md).
+PRODUCTS, PRODUCTS_512 = 5e10, 9e10
+
+
+def rows_bytes(model: ModelFacts, dense: str, context: int) -> int:
+    """Bytes of keys and values that a token behind so many others sees: of some layers, those of a window alone."""
+    windowed = sum(model.windowed.values())
+    seen = context * (model.kv_bytes - windowed)
+    seen += sum(min(window, context) * nbytes for window, nbytes in model.windowed.items())
+    return seen * model.per_token(dense) // max(1, model.kv_bytes)
+
+
+def attending(machine: Machine, model: ModelFacts, dense: str, context: int) -> float:
+    """Seconds of a token behind so many others."""
+    if model.native and model.lean:
+        share = WIDE_ROWS if dense == "f32" else ROWS
+    else:
+        share = TORCH_ROWS
+    fastest = PRODUCTS_512 if machine.isa.startswith("avx512") else PRODUCTS
+    products = model.latent_products * context / (machine.cores * fastest)
+    return max(rows_bytes(model, dense, context) / (machine.memory_rate * share), products)
+
 
 # Of an expert's weight, decoded and multiplied by torch, whatever its bits: 2.3 to 6 ns (measured, two cores).
 TORCH_WEIGHT = 5e-9

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.hardware.fingerprint import Fingerprint, disk_of, fingerprint
-from engine.hardware.kept import FILE, MOST, keep, look
+from engine.hardware.fingerprint import FILE, MOST, Fingerprint, disk_of, fingerprint, keep, look
 from engine.hardware.machine import DiskPoint
 from engine.hardware.rates import Rates
 

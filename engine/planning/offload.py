@@ -10,13 +10,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware.attending import USUAL, attending, rows_bytes
-from engine.hardware.budget import cache_within, held_by, size
-from engine.hardware.context_length import SHORT
-from engine.hardware.facts import ModelFacts
-from engine.hardware.machine import GB, Gpu, Machine
-from engine.hardware.plan import CHUNKS, Plan
-from engine.hardware.speed import HIDDEN, REUSE, expert_rate, figure, reading_rate, token_costs
+from engine.hardware.machine import GB, Gpu, Machine, size
+from engine.planning.budget import cache_within, held_by
+from engine.planning.facts import ModelFacts
+from engine.planning.plan import CHUNKS, SHORT, Plan
+from engine.planning.speed import (
+    HIDDEN,
+    REUSE,
+    USUAL,
+    attending,
+    expert_rate,
+    figure,
+    reading_rate,
+    rows_bytes,
+    token_costs,
+)
 from engine.translatable import NO_TEXT, Translatable, joined, msg
 
 AUTO, CPU, ASSISTED, GPU = "auto", "cpu", "cpu-assisted", "gpu"  # of the setting `mode`

@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 
-from engine.hardware.budget import ceiling
-from engine.hardware.fit import SLOW, fit
 from engine.hardware.machine import GB, Memory
-from engine.hardware.plan import make_plan
-from tests.engine.hardware.test_plan import laptop, native, thirty_b, with_settings
+from engine.planning.budget import ceiling
+from engine.planning.fit import SLOW, fit
+from engine.planning.plan import make_plan
+from tests.engine.planning.test_plan import laptop, native, thirty_b, with_settings
 
 
 def test_a_model_gets_its_pill_by_memory_and_disk() -> None:

@@ -10,14 +10,14 @@ from pathlib import Path
 from statistics import median
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware import disk_speed, graphics, memory_speed
+from engine.hardware import compute_speed, disk_speed, graphics
+from engine.hardware.compute_speed import Experts
+from engine.hardware.disk_speed import scratch_file
 from engine.hardware.fingerprint import existing
-from engine.hardware.kernel_speed import Experts
 from engine.hardware.load import Watch
 from engine.hardware.machine import DiskPoint
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates
-from engine.hardware.scratch import scratch_file
 from engine.kernels.native import NativeKernel
 from engine.translatable import NO_TEXT, Translatable, msg, system_reason
 
@@ -123,7 +123,7 @@ class Probe:
         self._stack.close()
 
     def _run(self) -> Generator[None, None, None]:
-        self._memory_rate = memory_speed.quickly(self.threads)
+        self._memory_rate = compute_speed.quickly(self.threads)
         yield
         self.doing = msg("kernels")
         yield from self._kernels()
@@ -167,7 +167,7 @@ class Probe:
 
     def _memory_again(self) -> None:
         """The same of memory: what the kernels add to its time for a byte stays as it is."""
-        rate = math.sqrt(self._memory_rate * memory_speed.quickly(self.threads))
+        rate = math.sqrt(self._memory_rate * compute_speed.quickly(self.threads))
         at = Rates(self._memory_rate, self.threads, (), self._shares).at(rate)
         self._memory_rate, self._shares = rate, dict(at.kernel_shares)
 
@@ -177,7 +177,7 @@ class Probe:
         if every > self.threads:
             more = NativeKernel(every)
             self._stack.callback(more.close)
-            rate = memory_speed.quickly(every)
+            rate = compute_speed.quickly(every)
             share, products = experts.share(more, 4, rate, every), experts.products(more, every)
             if share * rate > FASTER * self._shares[4] * self._memory_rate:
                 self.threads, self._memory_rate, self._products = every, rate, products

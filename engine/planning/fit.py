@@ -8,11 +8,10 @@ from typing import Literal
 
 from engine import settings
 from engine.errors import Kind, UnderhillError
-from engine.hardware.budget import size
-from engine.hardware.facts import ModelFacts
-from engine.hardware.machine import GB, Machine, Memory
-from engine.hardware.plan import Plan, make_plan
-from engine.hardware.speed import figure
+from engine.hardware.machine import GB, Machine, Memory, size
+from engine.planning.facts import ModelFacts
+from engine.planning.plan import Plan, make_plan
+from engine.planning.speed import figure
 from engine.translatable import Translatable, msg
 
 Pill = Literal["fits", "slow", "too_big"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.hardware.shares import BEYOND_FIRST, dial_shares
+from engine.planning.speed import BEYOND_FIRST, dial_shares
 
 
 @pytest.mark.parametrize("dial", BEYOND_FIRST)

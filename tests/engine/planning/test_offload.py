@@ -9,14 +9,14 @@ import pytest
 
 from engine import settings
 from engine.errors import Kind, UnderhillError
-from engine.hardware import offload
-from engine.hardware.budget import held_by
-from engine.hardware.fit import PROGRAM
 from engine.hardware.machine import Machine
-from engine.hardware.offload import ASSISTED, CPU, GPU, MARGIN, RUNS, Outlook, chosen, outlooks, sentences
-from engine.hardware.plan import Plan, make_plan
-from tests.engine.hardware.laptops import CARDS, DISKS, RAM, laptop, with_card
-from tests.engine.hardware.test_laptops import FACTS
+from engine.planning import offload
+from engine.planning.budget import held_by
+from engine.planning.fit import PROGRAM
+from engine.planning.offload import ASSISTED, CPU, GPU, MARGIN, RUNS, Outlook, chosen, outlooks, sentences
+from engine.planning.plan import Plan, make_plan
+from tests.engine.planning.laptops import CARDS, DISKS, RAM, laptop, with_card
+from tests.engine.planning.test_laptops import FACTS
 
 SOME = ("OLMoE-1B-7B", "DeepSeek-V2-Lite", "Qwen3-30B-A3B", "Mixtral-8x7B", "gpt-oss-120b")
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware.budget import GROUP_MARGIN, held_by
-from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import GB, DiskPoint, Machine, Memory
-from engine.hardware.plan import CHUNKS, FEW, LONGER, SMALLEST_CONTEXT, Opened, Plan, make_plan
+from engine.planning.budget import GROUP_MARGIN, held_by
+from engine.planning.facts import ModelFacts
+from engine.planning.plan import CHUNKS, FEW, LONGER, SMALLEST_CONTEXT, Opened, Plan, make_plan
 from engine.settings import ENGINE, validated
 
 DEFAULTS = validated({}, ENGINE)

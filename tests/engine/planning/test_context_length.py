@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.hardware.context_length import ENOUGH, SHORT, STEP, tokens_of_context
 from engine.hardware.machine import GB
-from engine.hardware.plan import Plan, make_plan
-from tests.engine.hardware.test_plan import laptop, native, thirty_b, with_settings
+from engine.planning.plan import ENOUGH, SHORT, STEP, Plan, make_plan, tokens_of_context
+from tests.engine.planning.test_plan import laptop, native, thirty_b, with_settings
 
 LONG = 262_144
 

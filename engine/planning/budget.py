@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.hardware.machine import GB, Memory
+from engine.hardware.machine import GB, Memory, size
 from engine.translatable import Translatable, msg
 
 MARGIN = 2 * GB  # left to the rest of the computer
@@ -69,11 +69,6 @@ def cache_within(room: int, record_bytes: int, experts: int) -> int:
     with_all = (room - HUGE - 1 - ENTRY * experts) / slabs
     by_size = (room - HUGE - 1 - ENTRY) / (slabs + ENTRY / record_bytes)
     return int(max(with_all, by_size))
-
-
-def size(nbytes: int) -> str:
-    """For a sentence."""
-    return f"{nbytes / GB:.1f} GB" if nbytes >= GB else f"{nbytes / 1e6:.0f} MB"
 
 
 def at_least(nbytes: int) -> str:

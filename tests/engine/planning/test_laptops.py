@@ -8,13 +8,13 @@ import pytest
 
 from engine import settings
 from engine.errors import Kind, UnderhillError
-from engine.hardware.budget import MARGIN, held_by
-from engine.hardware.facts import ModelFacts
-from engine.hardware.fit import PROGRAM, fit
 from engine.hardware.machine import Machine
-from engine.hardware.plan import Plan, make_plan
+from engine.planning.budget import MARGIN, held_by
+from engine.planning.facts import ModelFacts
+from engine.planning.fit import PROGRAM, fit
+from engine.planning.plan import Plan, make_plan
 from engine.session.config_facts import config_facts
-from tests.engine.hardware.laptops import CHIPS, DISKS, MODELS, RAM, laptop, laptops
+from tests.engine.planning.laptops import CHIPS, DISKS, MODELS, RAM, laptop, laptops
 
 TIERS = ("top", "2")
 FACTS = {name: config_facts(config, name, top=4) for name, (_, config) in MODELS.items()}

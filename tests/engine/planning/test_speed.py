@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.hardware.attending import PRODUCTS, ROWS, WIDE_ROWS
-from engine.hardware.facts import COMPAT_LAYER, NATIVE_LAYER, ModelFacts, Seen
 from engine.hardware.machine import GB, Machine
-from engine.hardware.speed import (
+from engine.planning.facts import COMPAT_LAYER, NATIVE_LAYER, ModelFacts, Seen
+from engine.planning.speed import (
     DISK_USE,
     HIDDEN,
+    PRODUCTS,
     PROMPT,
     REUSE,
+    ROWS,
     SHARES,
+    WIDE_ROWS,
     WINDOW,
     Expectation,
     Token,
@@ -29,7 +31,7 @@ from engine.hardware.speed import (
     token_costs,
     window,
 )
-from tests.engine.hardware.test_plan import laptop, thirty_b
+from tests.engine.planning.test_plan import laptop, thirty_b
 
 DENSE = "bf16"
 WHOLE = thirty_b().expert_bytes[4]
