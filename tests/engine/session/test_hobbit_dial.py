@@ -64,6 +64,7 @@ def test_a_coarse_expert_is_below_full(tiers: tuple[int, ...], full: int, low: i
 
 
 def test_coarse_experts_have_the_bits_that_were_chosen_live(home: Path) -> None:
+    (home / "models" / "builtin" / dials.FILE).unlink(missing_ok=True)  # another test may have measured 4 bits
     with Session.open("builtin", {**FEW, "dial": "fast"}) as opened:
         assert opened.low == 2
         two = answered(opened)
