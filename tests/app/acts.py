@@ -28,7 +28,7 @@ def ask(qtbot: QtBot, underhill: Application, text: str) -> None:
 
 def button(parent: QWidget, name: str) -> QAbstractButton:
     """The button that screen readers call so."""
-    return next(b for b in parent.findChildren(QAbstractButton) if b.accessibleName() == name)
+    return next(b for b in parent.findChildren(QAbstractButton) if (b.accessibleName() or b.text()) == name)
 
 
 def contents(underhill: Application) -> list[str]:

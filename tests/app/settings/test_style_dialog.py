@@ -16,7 +16,7 @@ from app.storage.records import Style
 from app.storage.store import ChatStore
 from app.widgets.text import plain_tip
 from engine import protocol
-from tests.app.acts import Launch, ask
+from tests.app.acts import Launch, ask, button
 from tests.app.conftest import close, engine_of
 
 pytestmark = pytest.mark.long
@@ -40,7 +40,7 @@ def test_a_chat_is_answered_in_its_own_style(qtbot: QtBot, launch: Launch) -> No
     editor = dialog.editors["temperature"]
     editor.control.setText("0.2")  # type: ignore[attr-defined]
     editor.control.editingFinished.emit()  # type: ignore[attr-defined]
-    dialog._use()
+    button(dialog, "Use in this chat").click()
     assert underhill.window.composer.style_button.isChecked()
     ask(qtbot, underhill, "hello")
     command = last(underhill)
@@ -85,13 +85,13 @@ def test_the_style_of_a_chat_is_kept_and_can_be_dropped(qtbot: QtBot, launch: La
     ask(qtbot, underhill, "hello")
     dialog = opened(qtbot, underhill)
     dialog.system.setPlainText("Rhyme.")
-    dialog._use()
+    button(dialog, "Use in this chat").click()
     close(underhill)
     again = launch()
     qtbot.waitUntil(lambda: again.conversation.chat is not None)
     dialog = opened(qtbot, again)
     assert dialog.system.toPlainText() == "Rhyme."
-    dialog._as_usual()
+    button(dialog, "As the settings say").click()
     ask(qtbot, again, "and now")
     assert last(again).messages[0].role == "user"
 
@@ -110,19 +110,19 @@ def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(
     for name in ("None", "poet", "x" * 300, "🎉 <b>&amp;</b> شاعر"):
         dialog.system.setPlainText(f"Be {name}.")
         monkeypatch.setattr(QInputDialog, "getText", lambda *_, name=name, **__: (name, True))
-        dialog._keep()
+        dialog.keep.click()
         assert (dialog.names.currentText(), dialog.remove.isEnabled()) == (name, True)
         assert dialog.names.toolTip() == plain_tip(name)
     assert dialog.minimumSizeHint().width() == width
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("None", True))
-    dialog._keep()
+    dialog.keep.click()
     answer(dialog, "Keep it")
     dialog.names.setCurrentIndex(dialog.names.findData("None"))
-    dialog._take_preset()
+    dialog.names.activated.emit(dialog.names.currentIndex())
     assert dialog.system.toPlainText() == "Be None."
     dialog.names.setCurrentIndex(dialog.names.findData("poet"))
-    dialog._take_preset()
-    dialog._keep()
+    dialog.names.activated.emit(dialog.names.currentIndex())
+    dialog.keep.click()
     answer(dialog, "Replace it")
     assert dialog.names.currentData() == "None"
     assert dialog._presets["None"].system == "Be poet."
@@ -136,19 +136,19 @@ def test_presets_are_kept_taken_and_deleted(
     dialog = opened(qtbot, underhill)
     dialog.system.setPlainText("Rhyme.")
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: (" poet ", True))
-    dialog._keep()
+    dialog.keep.click()
     dialog.reject()
     dialog = opened(qtbot, underhill)
     assert dialog.system.toPlainText() == ""
     dialog.names.setCurrentIndex(dialog.names.findText("poet"))
-    dialog._take_preset()
+    dialog.names.activated.emit(dialog.names.currentIndex())
     assert dialog.style_now().system == "Rhyme."
     answers = iter([("none yet", False), ("taken", True), (" bard ", True)])
     dialog._presets["taken"] = Style()
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: next(answers))
-    dialog._rename()  # thought better of
+    dialog.rename.click()  # thought better of
     assert dialog.names.currentText() == "poet"
-    dialog._rename()  # into what is taken: asked once more
+    dialog.rename.click()  # into what is taken: asked once more
     assert dialog.names.currentText() == "bard"
     del dialog._presets["taken"]
     dialog.remove.click()

@@ -47,7 +47,7 @@ IDS = list(range(3, 24))
 def _w4a16(zeros: bool, folder: Path) -> None:
     def random(weight: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
         outputs, inputs = weight.shape
-        words = partial(forms._words, generator=generator)
+        words = partial(forms.words, generator=generator)
         scales = (torch.rand(outputs, inputs // forms.GROUP, generator=generator) * 0.01).bfloat16()
         found = {"weight_packed": words(outputs, inputs // 8), "weight_scale": scales}
         return found | ({"weight_zero_point": words(outputs // 8, inputs // forms.GROUP)} if zeros else {})
@@ -58,13 +58,13 @@ def _w4a16(zeros: bool, folder: Path) -> None:
         "format": "pack-quantized",
         "config_groups": {"0": {"weights": scheme}},
     }
-    forms._packed(settings, random, folder)
+    forms.packed(settings, random, folder)
 
 
 def _q4_k_m(folder: Path) -> None:
     """As llama.cpp mixes types: down of one layer with 6 bits, and one of 3, whose codes are not kept."""
     source = folder.with_name(f"{folder.name}-source")
-    forms._plain(torch.bfloat16, source)
+    forms.plain(torch.bfloat16, source)
     folder.mkdir()
 
     def type_of(name: str, array: Array) -> Type:
@@ -88,11 +88,11 @@ KINDS: dict[str, tuple[Callable[[Path], Any], float, float]] = {
     "NVFP4": (lambda folder: pack(folder, "nvfp4", hidden=64), 4.5, 1e-6),
     "NVFP4 by ModelOpt": (lambda folder: pack(folder, "modelopt", hidden=64), 4.5, 1e-6),
     "NF4": (lambda folder: pack(folder, "nf4", hidden=64), 4.5, 4e-3),  # its levels are no whole numbers
-    "Q4_0": (partial(forms._gguf, Type.Q4_0), 4.5, 1e-6),
-    "Q4_1": (partial(forms._gguf, Type.Q4_1), 5.0, 1e-6),
-    "Q4_K": (partial(forms._gguf, Type.Q4_K), 4.5, 1e-6),
-    "IQ4_NL": (partial(forms._gguf, Type.IQ4_NL), 4.5, 1e-6),
-    "IQ4_XS": (partial(forms._gguf, Type.IQ4_XS), 4.25, 1e-3),
+    "Q4_0": (partial(forms.as_gguf, Type.Q4_0), 4.5, 1e-6),
+    "Q4_1": (partial(forms.as_gguf, Type.Q4_1), 5.0, 1e-6),
+    "Q4_K": (partial(forms.as_gguf, Type.Q4_K), 4.5, 1e-6),
+    "IQ4_NL": (partial(forms.as_gguf, Type.IQ4_NL), 4.5, 1e-6),
+    "IQ4_XS": (partial(forms.as_gguf, Type.IQ4_XS), 4.25, 1e-3),
 }
 
 

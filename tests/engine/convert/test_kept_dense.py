@@ -62,14 +62,14 @@ def _packed(folder: Path, modules: tuple[str, ...]) -> None:
         tensors = load_file(file)
         for name in [n for n in tensors if n.endswith(tuple(f"{module}.weight" for module in modules))]:
             stem, weight = name.removesuffix(".weight"), tensors.pop(name)
-            tensors |= {f"{stem}.{ending}": tensor for ending, tensor in forms._gptq(weight, random).items()}
+            tensors |= {f"{stem}.{ending}": tensor for ending, tensor in forms.gptq(weight, random).items()}
         forms.save_file({n: t.contiguous() for n, t in tensors.items()}, file, {"format": "pt"})
 
 
 def _q4_k_m(folder: Path) -> None:
     """Everything quantized, values and head with 6 bits, as llama.cpp mixes types."""
     source = folder.with_name(f"{folder.name}-source")
-    forms._plain(torch.bfloat16, source)
+    forms.plain(torch.bfloat16, source)
     folder.mkdir()
 
     def type_of(name: str, array: Array) -> Type:

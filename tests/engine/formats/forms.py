@@ -26,15 +26,15 @@ SIZES: dict[str, Any] = {
 EXPERTS = ("gate_proj.weight", "up_proj.weight", "down_proj.weight")
 
 
-def _plain(dtype: torch.dtype, folder: Path) -> None:
+def plain(dtype: torch.dtype, folder: Path) -> None:
     write_chattable(tiny("qwen3moe", **SIZES, moe_intermediate_size=WIDTH, rope_parameters=None), folder, dtype=dtype)
 
 
-def _packed(
+def packed(
     settings: dict[str, Any], pack: Callable[[Tensor, torch.Generator], dict[str, Tensor]], folder: Path
 ) -> None:
     """Every expert replaced by random codes of this packing."""
-    _plain(torch.bfloat16, folder)
+    plain(torch.bfloat16, folder)
     tensors = load_file(folder / "model.safetensors")
     generator = torch.Generator().manual_seed(5)
     for name in [n for n in tensors if ".experts." in n]:
@@ -51,15 +51,15 @@ def _float8(weight: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
     return {"weight": (weight.float() * 1000).to(torch.float8_e4m3fn), "weight_scale_inv": scales}
 
 
-def _words(*shape: int, generator: torch.Generator) -> Tensor:
+def words(*shape: int, generator: torch.Generator) -> Tensor:
     return torch.randint(-(1 << 31), 1 << 31, shape, dtype=torch.int32, generator=generator)
 
 
-def _gptq(weight: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
+def gptq(weight: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
     outputs, inputs = weight.shape
     return {
-        "qweight": _words(inputs // 8, outputs, generator=generator),
-        "qzeros": _words(inputs // GROUP, outputs // 8, generator=generator),
+        "qweight": words(inputs // 8, outputs, generator=generator),
+        "qzeros": words(inputs // GROUP, outputs // 8, generator=generator),
         "scales": (torch.rand(inputs // GROUP, outputs, generator=generator) * 0.01).half(),
         "g_idx": (torch.arange(inputs) // GROUP).int(),
     }
@@ -68,8 +68,8 @@ def _gptq(weight: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
 def _awq(weight: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
     outputs, inputs = weight.shape
     return {
-        "qweight": _words(inputs, outputs // 8, generator=generator),
-        "qzeros": _words(inputs // GROUP, outputs // 8, generator=generator),
+        "qweight": words(inputs, outputs // 8, generator=generator),
+        "qzeros": words(inputs // GROUP, outputs // 8, generator=generator),
         "scales": (torch.rand(inputs // GROUP, outputs, generator=generator) * 0.01).half(),
     }
 
@@ -91,10 +91,10 @@ def _mxfp4(folder: Path) -> None:
     _save(in_blocks(folder / "model.safetensors"), folder)
 
 
-def _gguf(kind: Type, folder: Path) -> None:
+def as_gguf(kind: Type, folder: Path) -> None:
     """Experts of this type, all else in float32."""
     source = folder.with_name(f"{folder.name}-source")
-    _plain(torch.bfloat16, source)
+    plain(torch.bfloat16, source)
     folder.mkdir()
 
     def type_of(name: str, array: Array) -> Type:
@@ -113,14 +113,14 @@ def _save(tensors: dict[str, Tensor], folder: Path) -> None:
 
 
 FORMS: dict[str, Callable[[Path], None]] = {
-    "bf16": partial(_plain, torch.bfloat16),
-    "fp32": partial(_plain, torch.float32),
-    "block FP8": partial(_packed, {"quant_method": "fp8", "weight_block_size": [128, 128]}, _float8),
+    "bf16": partial(plain, torch.bfloat16),
+    "fp32": partial(plain, torch.float32),
+    "block FP8": partial(packed, {"quant_method": "fp8", "weight_block_size": [128, 128]}, _float8),
     "MXFP4": _mxfp4,
-    "GPTQ": partial(_packed, {"quant_method": "gptq", "bits": 4, "group_size": GROUP}, _gptq),
-    "AWQ": partial(_packed, {"quant_method": "awq", "bits": 4, "group_size": GROUP, "version": "gemm"}, _awq),
+    "GPTQ": partial(packed, {"quant_method": "gptq", "bits": 4, "group_size": GROUP}, gptq),
+    "AWQ": partial(packed, {"quant_method": "awq", "bits": 4, "group_size": GROUP, "version": "gemm"}, _awq),
     **{
-        f"GGUF {kind.name}": partial(_gguf, kind)
+        f"GGUF {kind.name}": partial(as_gguf, kind)
         for kind in (Type.F16, Type.Q8_0, Type.Q4_0, Type.Q2_K, Type.Q3_K, Type.Q4_K, Type.Q5_K, Type.Q6_K)
     },
 }  # fmt: skip
