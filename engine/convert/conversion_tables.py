@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from engine.convert.pieces import ExpertPieces, ExpertPlan, MatrixPiece
 from engine.convert.routed import expert_sizes, routed_experts
 from engine.convert.skeleton import ExpertsModule, Skeleton, build_skeleton
 from engine.errors import Kind, UnderhillError
@@ -19,47 +20,6 @@ from engine.translatable import msg
 
 _EXPERT_NUMBER = re.compile(r"\.experts\.(\d+)\.")
 _COMPANIONS = ("_scale_inv", "_blocks", "_scales")  # decode a quantized tensor of nearly the same name
-
-
-@dataclass(frozen=True)
-class MatrixPiece:
-    """Where one matrix (or bias) of one expert lies in a checkpoint tensor `key`.
-
-    Take row `index` of the tensor (None: all of it), transpose it if `transpose`, then rows start:stop:step.
-    """
-
-    key: str
-    index: int | None
-    transpose: bool = False
-    start: int = 0
-    stop: int | None = None
-    step: int = 1
-
-
-@dataclass(frozen=True)
-class ExpertPieces:
-    """One expert. matrices: 'gate' (where there is one) and 'up' [I, H], 'down' [H, I]; biases: same names, [rows]."""
-
-    matrices: dict[str, MatrixPiece]
-    biases: dict[str, MatrixPiece] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ExpertPlan:
-    """How the routed experts of a checkpoint are read one by one.
-
-    hidden, intermediate: H and I of the experts (H is smaller than the model's where experts work in a latent space).
-    layers: model layer index -> its experts in order. dense: the tensors that the rest of the model needs.
-    unused: tensors that text generation does not need (a vision tower, layers for predicting further tokens).
-    """
-
-    hidden: int
-    intermediate: int
-    has_gate: bool
-    has_bias: bool
-    layers: dict[int, tuple[ExpertPieces, ...]]
-    dense: tuple[str, ...]
-    unused: tuple[str, ...]
 
 
 @dataclass
@@ -192,7 +152,7 @@ def _layer(
                 msg("A file of the model is missing; download it again."),
             )
         for key, pattern in sources[target]:
-            for number, part, piece in _pieces(module, name, key, pattern, keymap, shapes[key]):
+            for number, part, piece in _pieces_by_table(module, name, key, pattern, keymap, shapes[key]):
                 into = experts[number].biases if name.endswith("_bias") else experts[number].matrices
                 into[part] = piece
     wanted = {"gate", "up", "down"} if module.has_gate else {"up", "down"}
@@ -211,7 +171,7 @@ def _layer(
     return tuple(experts)
 
 
-def _pieces(
+def _pieces_by_table(
     module: Any, name: str, key: str, pattern: str | None, keymap: KeyMap, shape: tuple[int, ...]
 ) -> list[tuple[int, str, MatrixPiece]]:
     """(expert, 'gate' | 'up' | 'down', where) for all that one checkpoint tensor holds."""

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
-from engine.convert.conversion_tables import ExpertPlan
 from engine.convert.parts import ImportPart
-from engine.convert.pieces import ExpertMatrices
+from engine.convert.pieces import ExpertMatrices, ExpertPlan
 from engine.formats.source import WeightSource
 from engine.hardware.processor import give_way
 from engine.native.library import default_threads

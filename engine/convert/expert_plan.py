@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.convert.conversion_tables import ExpertPieces, ExpertPlan, MatrixPiece, plan_experts
-from engine.convert.pieces import COMPANIONS, piece_shape
+from engine.convert.conversion_tables import plan_experts
+from engine.convert.pieces import COMPANIONS, ExpertPieces, ExpertPlan, MatrixPiece, piece_shape
 from engine.errors import Kind, UnderhillError
 from engine.formats.families import (
     EXPERT_COUNT_KEYS,

@@ -13,14 +13,13 @@ from typing import Any
 
 import torch
 
-from engine.convert.conversion_tables import ExpertPlan
 from engine.convert.encoding import encoded
 from engine.convert.expert_plan import find_experts
 from engine.convert.hashing import Report, hash_files
 from engine.convert.journal import ChecksumMismatch, StreamSource
 from engine.convert.kept_codes import GROUPS, codings, dense_chunks, dense_shapes, keeps
 from engine.convert.parts import ImportPart, parts
-from engine.convert.pieces import piece_shape
+from engine.convert.pieces import ExpertPlan, piece_shape
 from engine.errors import Kind, UnderhillError
 from engine.formats.opening import open_source
 from engine.formats.origin import origin
@@ -59,8 +58,8 @@ def import_checkpoint(
     widest of GROUPS that fits; with top 0 or 4, of a source of about 4 bits, its own codes and groups (kept_codes.py).
     wait: asked between experts; as long as it answers with a sentence, that is reported and nothing else is done.
     Interrupted in whatever way, the next call with the same arguments continues, and ends in the same bytes.
-    Raises UnderhillError: what open_source, find_experts, StoreWriter and Incoming raise, BROKEN_FILE when weights are
-    not finite, CANCELLED once cancel() is true.
+    Raises UnderhillError: what open_source, find_experts, StoreWriter and StreamSource raise, BROKEN_FILE where weights
+    are not finite, CANCELLED once cancel() is true.
     """
 
     def report(phrase: Translatable, done: int, total: int) -> None:

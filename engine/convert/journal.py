@@ -40,7 +40,7 @@ class ChecksumMismatch(Exception):
 class StreamSource(Protocol):
     """A source of weights that are downloaded while they are imported. Used by one thread; close() in any case.
 
-    Every method may raise UnderhillError, or Spoiled: then the import starts it once more.
+    Every method may raise UnderhillError, or ChecksumMismatch: then the import starts it once more.
     """
 
     @property

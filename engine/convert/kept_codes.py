@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import torch
 
-from engine.convert.conversion_tables import ExpertPieces, ExpertPlan
-from engine.convert.pieces import coded_piece, piece_shape
+from engine.convert.pieces import ExpertPieces, ExpertPlan, coded_piece, piece_shape
 from engine.errors import Kind, UnderhillError
 from engine.formats.source import WeightSource, suited
 from engine.kernels.encode import NotFinite

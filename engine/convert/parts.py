@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.convert.conversion_tables import ExpertPieces, ExpertPlan
-from engine.convert.pieces import COMPANIONS
+from engine.convert.pieces import COMPANIONS, ExpertPieces, ExpertPlan
 from engine.formats.extents import FileExtent
 from engine.formats.source import WeightSource
 from engine.store.datafile import TensorShape

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from engine.convert.conversion_tables import ExpertPieces, MatrixPiece
 from engine.errors import Kind, UnderhillError
 from engine.formats.packed_floats import MXFP4_BIAS, MXFP4_GROUP, mxfp4
 from engine.formats.source import CodedRows, WeightSource
@@ -22,6 +21,47 @@ from engine.translatable import msg
 BLOCKS, SCALES, SCALE_INV = "_blocks", "_scales", "_scale_inv"
 COMPANIONS = (BLOCKS, SCALES, SCALE_INV)  # what stands for, or beside, a tensor that is stored quantized
 FP8_BLOCK = (128, 128)  # rows and columns that share a scale, where the config does not say
+
+
+@dataclass(frozen=True)
+class MatrixPiece:
+    """Where one matrix (or bias) of one expert lies in a checkpoint tensor `key`.
+
+    Take row `index` of the tensor (None: all of it), transpose it if `transpose`, then rows start:stop:step.
+    """
+
+    key: str
+    index: int | None
+    transpose: bool = False
+    start: int = 0
+    stop: int | None = None
+    step: int = 1
+
+
+@dataclass(frozen=True)
+class ExpertPieces:
+    """One expert. matrices: 'gate' (where there is one) and 'up' [I, H], 'down' [H, I]; biases: same names, [rows]."""
+
+    matrices: dict[str, MatrixPiece]
+    biases: dict[str, MatrixPiece] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ExpertPlan:
+    """How the routed experts of a checkpoint are read one by one.
+
+    hidden, intermediate: H and I of the experts (H is smaller than the model's where experts work in a latent space).
+    layers: model layer index -> its experts in order. dense: the tensors that the rest of the model needs.
+    unused: tensors that text generation does not need (a vision tower, layers for predicting further tokens).
+    """
+
+    hidden: int
+    intermediate: int
+    has_gate: bool
+    has_bias: bool
+    layers: dict[int, tuple[ExpertPieces, ...]]
+    dense: tuple[str, ...]
+    unused: tuple[str, ...]
 
 
 class ExpertMatrices(Mapping[str, Tensor | GroupedCodes]):

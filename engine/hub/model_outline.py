@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.convert.conversion_tables import ExpertPlan
 from engine.convert.expert_plan import find_experts
 from engine.convert.kept_codes import EXACT, GROUPS, codings, dense_shapes, keeps
-from engine.convert.pieces import piece_shape
+from engine.convert.pieces import ExpertPlan, piece_shape
 from engine.errors import Kind, UnderhillError
 from engine.formats.gguf_header import GgufHeader
 from engine.formats.safetensors_header import SafetensorsEntry

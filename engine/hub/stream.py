@@ -60,7 +60,7 @@ def held_bytes(found: Schedule) -> int:
 
 
 class ImportStream:
-    """See Incoming. Use one for one import."""
+    """See StreamSource. Use one for one import."""
 
     def __init__(
         self,
@@ -91,23 +91,23 @@ class ImportStream:
 
     @property
     def source(self) -> WeightSource:
-        """See Incoming."""
+        """See StreamSource."""
         return self._source
 
     @property
     def files(self) -> tuple[FileHash, ...]:
-        """See Incoming."""
+        """See StreamSource."""
         return tuple(FileHash(file.name, file.size, file.sha256) for file in self._remote)
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """See Incoming."""
+        """See StreamSource."""
         return tuple(hashlib.sha256(self._heads[file.name]).hexdigest() for file in self._remote)
 
     # ---- the importing thread
 
     def start(self, ledger: ImportJournal, parts: Sequence[ImportPart]) -> tuple[ImportPart, ...]:
-        """See Incoming. Raises DISK_FULL before anything is fetched."""
+        """See StreamSource. Raises DISK_FULL before anything is fetched."""
         self._ledger, self._parts = ledger, parts
         found = plan_chunks(self._remote, parts)
         self._made_of = {part.key: chunks for part, chunks in zip(parts, found.made_of, strict=True)}
@@ -137,13 +137,13 @@ class ImportStream:
         return tuple(parts[i] for i in found.parts)
 
     def ready(self, part: ImportPart) -> bool:
-        """See Incoming."""
+        """See StreamSource."""
         self._look()
         with self._changed:
             return all(chunk in self._arrived for chunk in self._made_of[part.key])
 
     def wait(self, idle: bool) -> None:
-        """See Incoming. Where nothing more can arrive for lack of room, what is written is made safe, and dropped."""
+        """See StreamSource. Where nothing more can arrive for lack of room, what is written is committed and dropped."""
         self._look()
         with self._changed:
             stalled = self._stalled > 0
@@ -157,12 +157,12 @@ class ImportStream:
             self._hungry = False
 
     def wrote(self, part: ImportPart) -> None:
-        """See Incoming."""
+        """See StreamSource."""
         self._unsettled.append(part)
         self._settle()
 
     def finish(self) -> None:
-        """See Incoming."""
+        """See StreamSource."""
         while not all(self._ledger.done(_key(f, _chunks(f) - 1)) for f in self._remote):
             self.wait(idle=True)
             self._settle()
@@ -171,7 +171,7 @@ class ImportStream:
             self._say(self._context.meter.progress())
 
     def close(self) -> None:
-        """See Incoming."""
+        """See StreamSource."""
         if any(not future.done() for future in self._running):
             self._context.control.cancel()
         self._halt()

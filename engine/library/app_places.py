@@ -24,9 +24,9 @@ class Place:
 def places(system: str, environment: Mapping[str, str], home: Path) -> tuple[Place, ...]:
     """All places on such a system ('linux', 'win32', 'darwin'), each once. Looks into LM Studio's settings."""
     found = (
-        *_hugging_face(environment, home),
+        *_hugging_face_places(environment, home),
         *_lm_studio(home),
-        *_ollama(system, environment, home),
+        *_ollama_places(system, environment, home),
         *_jan(system, environment, home),
         *(Place("GPT4All", FILES, p / "nomic.ai" / "GPT4All") for p in _data(system, environment, home)),
         *_llama_cpp(system, environment, home),
@@ -34,7 +34,7 @@ def places(system: str, environment: Mapping[str, str], home: Path) -> tuple[Pla
     return tuple({place.path: place for place in found}.values())
 
 
-def _hugging_face(environment: Mapping[str, str], home: Path) -> Iterator[Place]:
+def _hugging_face_places(environment: Mapping[str, str], home: Path) -> Iterator[Place]:
     base = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
     top = Path(environment.get("HF_HOME") or base / "huggingface")
     own = environment.get("HF_HUB_CACHE") or environment.get("HUGGINGFACE_HUB_CACHE")
@@ -53,7 +53,7 @@ def _lm_studio(home: Path) -> Iterator[Place]:
         yield Place("LM Studio", FILES, Path(chosen))
 
 
-def _ollama(system: str, environment: Mapping[str, str], home: Path) -> Iterator[Place]:
+def _ollama_places(system: str, environment: Mapping[str, str], home: Path) -> Iterator[Place]:
     if environment.get("OLLAMA_MODELS"):
         yield Place("Ollama", OLLAMA, _expanded(environment["OLLAMA_MODELS"], home))
     yield Place("Ollama", OLLAMA, home / ".ollama" / "models")

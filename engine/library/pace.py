@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-WINDOW = 20.0  # seconds that are looked back: over the ups and downs of disks, not over the first minute's
+RATE_WINDOW = 20.0  # seconds that are looked back: over the ups and downs of disks, not over the first minute's
 
 
 class RateEstimator:
@@ -27,7 +27,7 @@ class RateEstimator:
             self._total = total
         now = self._clock()
         self._seen.append((now, done))
-        while len(self._seen) > 2 and self._seen[1][0] <= now - WINDOW:
+        while len(self._seen) > 2 and self._seen[1][0] <= now - RATE_WINDOW:
             self._seen.popleft()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.library.pace import WINDOW, RateEstimator
+from engine.library.pace import RATE_WINDOW, RateEstimator
 
 
 class Clock:
@@ -44,7 +44,7 @@ def test_it_follows_what_happens_of_late(clock: Clock) -> None:
     for step in range(100):
         pace.note(step * 100, 100_000)
         clock.now += 1
-    for step in range(int(WINDOW) + 2):
+    for step in range(int(RATE_WINDOW) + 2):
         pace.note(10_000 + step, 100_000)
         clock.now += 1
     assert pace.rate == pytest.approx(1, rel=0.01)
@@ -53,9 +53,9 @@ def test_it_follows_what_happens_of_late(clock: Clock) -> None:
 def test_one_slow_step_counts_even_when_it_is_longer_than_the_window(clock: Clock) -> None:
     pace = RateEstimator(clock)
     pace.note(0, 100)
-    clock.now += 3 * WINDOW
+    clock.now += 3 * RATE_WINDOW
     pace.note(30, 100)
-    assert pace.rate == pytest.approx(30 / (3 * WINDOW))
+    assert pace.rate == pytest.approx(30 / (3 * RATE_WINDOW))
 
 
 @pytest.mark.parametrize(("done", "total"), [(0, 1000), (60, 70)])

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, PretrainedConfig
 
-from engine.convert.conversion_tables import ExpertPlan, MatrixPiece
+from engine.convert.pieces import ExpertPlan, MatrixPiece
 from engine.formats.checkpoint import Checkpoint
 from engine.kernels.activation import Activation
 
