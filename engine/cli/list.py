@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 from engine.cli.output import gb, millions, pill, speed, table
 from engine.library import library
+from engine.library.entries import ModelCard
 from engine.library.home import BUILTIN
-from engine.library.model_card import ModelCard
 from engine.session import builtin
 from engine.session.pills import Pills
 

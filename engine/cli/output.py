@@ -8,7 +8,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from engine.library.model_card import ModelCard
+from engine.library.entries import ModelCard
 from engine.planning.fit import Fit
 from engine.planning.speed import figure
 

@@ -9,9 +9,8 @@ from dataclasses import asdict
 
 from engine.cli.hub import connected
 from engine.cli.output import ProgressBar, experts_by_bits, gb, millions, say
-from engine.hub.control import Control
+from engine.hub.control import Control, Wait
 from engine.hub.meter import DownloadProgress
-from engine.hub.retry import Wait
 from engine.library import catalogue, library
 from engine.session import lowered
 from engine.session.offers import outline_facts

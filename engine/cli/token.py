@@ -9,7 +9,7 @@ import sys
 
 from engine.cli.hub import connected
 from engine.hub import tokens
-from engine.hub.accounts import accept_token
+from engine.hub.client import accept_token
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,17 +1,19 @@
-"""Where the experts of each known family lie in a checkpoint, under the names used on the hub and in re-saved copies.
+"""Where the experts lie in a checkpoint: by formats/families.py, else by transformers' own conversion tables.
 
-Families without a row in formats/families.py are asked of transformers' own conversion tables. A checkpoint may hold
-one tensor per expert and matrix, or all experts of a layer in one tensor; both are recognized for every family.
+A checkpoint may hold one tensor per expert and matrix, or all experts of a layer in one tensor; both are recognized for
+every family. The tables say how checkpoint tensors are renamed and merged into the parameters of transformers' modules;
+turned around, they say where in the checkpoint one expert's matrices lie.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.convert.conversion_tables import plan_experts
 from engine.convert.pieces import COMPANIONS, ExpertPieces, ExpertPlan, MatrixPiece, piece_shape
+from engine.convert.skeleton import ExpertsModule, Skeleton, build_skeleton, expert_sizes, routed_experts
 from engine.errors import Kind, UnderhillError
 from engine.formats.families import (
     EXPERT_COUNT_KEYS,
@@ -23,6 +25,7 @@ from engine.formats.families import (
     text_config,
 )
 from engine.formats.source import WeightSource
+from engine.importing import ALONE
 from engine.limits import EXPERTS
 from engine.translatable import msg
 
@@ -158,3 +161,205 @@ def _expected(layer: int, config: Mapping[str, Any]) -> int:
     if isinstance(value, list):
         value = value[layer] if layer < len(value) else 0
     return value if isinstance(value, int) and value <= EXPERTS else 0
+
+
+_EXPERT_NUMBER = re.compile(r"\.experts\.(\d+)\.")
+_COMPANIONS = ("_scale_inv", "_blocks", "_scales")  # decode a quantized tensor of nearly the same name
+
+
+@dataclass
+class SortedKeys:
+    """Checkpoint tensors by whose they are.
+
+    experts, parameters: name of transformers' parameter -> [(tensor, pattern of its converter)], in order, for the
+    routed experts and for the rest. dense: the tensors behind `parameters`, with what decodes them. unused: others.
+    """
+
+    experts: dict[str, list[tuple[str, str | None]]] = field(default_factory=dict)
+    parameters: dict[str, list[tuple[str, str | None]]] = field(default_factory=dict)
+    dense: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
+
+
+class KeyMap:
+    """Checkpoint names to the names of transformers' parameters, for one model."""
+
+    def __init__(self, model: Any) -> None:
+        """model: as `build_skeleton` makes it."""
+        with ALONE:
+            from transformers.conversion_mapping import get_model_conversion_mapping
+            from transformers.core_model_loading import WeightConverter, WeightRenaming
+
+        transforms = get_model_conversion_mapping(model)
+        self._renamings = [t for t in transforms if isinstance(t, WeightRenaming)]
+        self._converters = [t for t in transforms if isinstance(t, WeightConverter)]
+        self._by_pattern = {pattern: c for c in self._converters for pattern in c.source_patterns}
+        self._prefix = str(model.base_model_prefix)
+        self._state = model.state_dict()
+
+    def target(self, key: str) -> tuple[str | None, str | None]:
+        """(parameter that the tensor becomes part of, pattern of the converter that makes it so or None).
+
+        None as parameter: the model has no use for the tensor. Ask in the order of `in_order`.
+        """
+        from transformers.core_model_loading import rename_source_key
+
+        renamed, pattern = rename_source_key(key, self._renamings, self._converters, self._prefix, self._state)
+        if renamed not in self._state and key in self._state:  # already named as in the model
+            renamed, pattern = key, None
+        return (renamed if renamed in self._state else None), pattern
+
+    def converter(self, pattern: str) -> Any:
+        """transformers' WeightConverter with this source pattern."""
+        return self._by_pattern[pattern]
+
+    def operations(self, pattern: str | None) -> tuple[list[Any], int]:
+        """What is done to a tensor that matched `pattern`, and its place among those it is merged with."""
+        if pattern is None:
+            return [], 0
+        converter = self._by_pattern[pattern]
+        return converter.operations, converter.source_patterns.index(pattern)
+
+
+def in_order(keys: Iterable[str]) -> list[str]:
+    """Keys as the conversion wants them: numbers by value, so that expert 2 comes before expert 10."""
+    from transformers.core_model_loading import dot_natural_key
+
+    return sorted(keys, key=dot_natural_key)
+
+
+def plan_experts(config: dict[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> ExpertPlan:
+    """Where every routed expert of a checkpoint lies. config: its config.json. shapes: tensor name -> shape.
+
+    Raises UnderhillError: UNSUPPORTED_MODEL where the family cannot be opened or its experts are stored in a way that
+    is not known, MISSING_FILE where an expert's tensor is not there.
+    """
+    skeleton = build_skeleton(config)
+    keymap = KeyMap(skeleton.model)
+    keys = sort_keys(skeleton, keymap, shapes)
+    layers = {found.layer: _layer(found, keymap, keys.experts, shapes) for found in skeleton.experts}
+    first = routed_experts(skeleton.experts[0])  # refuses what no kernel could run before hours go into quantizing it
+    return ExpertPlan(
+        first.hidden,
+        first.intermediate,
+        first.has_gate,
+        first.has_bias,
+        layers,
+        tuple(keys.dense),
+        tuple(keys.unused),
+    )
+
+
+def sort_keys(skeleton: Skeleton, keymap: KeyMap, keys: Iterable[str]) -> SortedKeys:
+    """Whose each checkpoint tensor is."""
+    found = SortedKeys()
+    owned = {f"{experts.name}.{name}" for experts in skeleton.experts for name in projections(experts.module)}
+    for key in in_order(keys):
+        companion = next((end for end in _COMPANIONS if key.endswith(end)), "")
+        target, pattern = keymap.target(key.removesuffix(companion))
+        if target is None or not skeleton.needs(target):
+            found.unused.append(key)
+        elif target not in owned:
+            found.dense.append(key)
+            if not companion:
+                found.parameters.setdefault(target, []).append((key, pattern))
+        elif not companion:
+            found.experts.setdefault(target, []).append((key, pattern))
+    return found
+
+
+def projections(module: Any) -> list[str]:
+    """Names of the parameters of an experts module that are cut into experts."""
+    first = "gate_up_proj" if module.has_gate else "up_proj"
+    biases = [f"{first}_bias", "down_proj_bias"] if module.has_bias else []
+    return [first, "down_proj", *biases]
+
+
+def _layer(
+    found: ExpertsModule,
+    keymap: KeyMap,
+    sources: Mapping[str, list[tuple[str, str | None]]],
+    shapes: Mapping[str, tuple[int, ...]],
+) -> tuple[ExpertPieces, ...]:
+    module = found.module
+    count = int(module.down_proj.shape[0])
+    experts = [ExpertPieces({}, {}) for _ in range(count)]
+    for name in projections(module):
+        target = f"{found.name}.{name}"
+        if target not in sources:
+            raise UnderhillError(
+                Kind.MISSING_FILE,
+                msg(
+                    "The experts of layer {layer} are not in this checkpoint ({target}).",
+                    layer=found.layer,
+                    target=target,
+                ),
+                msg("A file of the model is missing; download it again."),
+            )
+        for key, pattern in sources[target]:
+            for number, part, piece in _pieces_by_table(module, name, key, pattern, keymap, shapes[key]):
+                into = experts[number].biases if name.endswith("_bias") else experts[number].matrices
+                into[part] = piece
+    wanted = {"gate", "up", "down"} if module.has_gate else {"up", "down"}
+    for number, expert in enumerate(experts):
+        missing = wanted - set(expert.matrices)
+        if missing or (module.has_bias and wanted - set(expert.biases)):
+            raise UnderhillError(
+                Kind.MISSING_FILE,
+                msg(
+                    "Expert {number} of layer {layer} is not complete in this checkpoint.",
+                    number=number,
+                    layer=found.layer,
+                ),
+                msg("A file of the model is missing; download it again."),
+            )
+    return tuple(experts)
+
+
+def _pieces_by_table(
+    module: Any, name: str, key: str, pattern: str | None, keymap: KeyMap, shape: tuple[int, ...]
+) -> list[tuple[int, str, MatrixPiece]]:
+    """(expert, 'gate' | 'up' | 'down', where) for all that one checkpoint tensor holds."""
+    operations, position = keymap.operations(pattern)
+    steps = [type(operation).__name__ for operation in operations]
+    if steps[:1] == ["MergeModulelist"]:  # one tensor per expert
+        number = _EXPERT_NUMBER.search(key)
+        if number is None or len(shape) != 2 or steps[1:] not in ([], ["Concatenate"]):
+            raise _unknown(key)
+        merged = "up" if name.startswith("up") else "down"
+        return [(int(number.group(1)), ("gate", "up")[position] if steps[1:] else merged, MatrixPiece(key, None))]
+    expected = tuple(getattr(module, name).shape)
+    transpose = bool(module.is_transposed) and not name.endswith("_bias")
+    interleaved = not module.is_concatenated
+    if steps == ["Transpose"]:
+        transpose = shape != expected or not operations[0].check_dims
+        shape = (shape[0], *reversed(shape[1:])) if transpose else shape
+    elif steps == ["Interleave"]:
+        interleaved = True
+    elif steps:
+        raise _unknown(key)
+    if shape != expected:
+        raise _unknown(key)
+    whole = [(number, MatrixPiece(key, number, transpose)) for number in range(expected[0])]
+    if not name.startswith("gate_up"):
+        return [(number, "up" if name.startswith("up") else "down", piece) for number, piece in whole]
+    if interleaved:
+        return [
+            (number, part, replace(piece, start=first, step=2))
+            for number, piece in whole
+            for part, first in (("gate", 0), ("up", 1))
+        ]
+    half = expert_sizes(module)[1]
+    return [
+        item
+        for number, piece in whole
+        for item in ((number, "gate", replace(piece, stop=half)), (number, "up", replace(piece, start=half)))
+    ]
+
+
+def _unknown(key: str) -> UnderhillError:
+    return UnderhillError(
+        Kind.UNSUPPORTED_MODEL,
+        msg("The experts of this model are stored in a way that Underhill does not know ({key}).", key=key),
+        msg("Look for the same model in its original format."),
+    )

@@ -13,28 +13,54 @@ from typing import Any
 
 import torch
 
-from engine.convert.encoding import encoded
+from engine.convert.encoding import GROUPS, codings, dense_chunks, dense_shapes, encoded, keeps
 from engine.convert.expert_plan import find_experts
-from engine.convert.hashing import Report, hash_files
-from engine.convert.journal import ChecksumMismatch, StreamSource
-from engine.convert.kept_codes import GROUPS, codings, dense_chunks, dense_shapes, keeps
-from engine.convert.parts import ImportPart, parts
+from engine.convert.journal import ChecksumMismatch, ImportJournal, ImportPart, StreamSource, parts
 from engine.convert.pieces import ExpertPlan, piece_shape
 from engine.errors import Kind, UnderhillError
+from engine.formats.checkpoint import origin, verified
 from engine.formats.opening import open_source
-from engine.formats.origin import origin
+from engine.formats.safetensors_header import unreadable
 from engine.formats.source import WeightSource, suited
 from engine.limits import COMPANION_BYTES
 from engine.quantization import encoder
 from engine.quantization.planes import EncodedExpert
-from engine.regular_file import read_regular
+from engine.regular_file import open_unbuffered, read_regular
 from engine.store import dtypes
 from engine.store.coding import Coding
 from engine.store.datafile import TensorShape
 from engine.store.layout import ExpertSpec
-from engine.store.manifest import VERSION, Source, TierQuality
+from engine.store.manifest import VERSION, FileHash, Source, TierQuality
 from engine.store.writer import Description, LayerShape, StoreWriter, record_key
 from engine.translatable import Translatable, msg
+
+Report = Callable[[Translatable, int, int], None]  # phrase, bytes done, bytes in all; may raise to stop the import
+
+
+def hash_files(ledger: ImportJournal, files: tuple[Path, ...], report: Report) -> tuple[FileHash, ...]:
+    """Of each file. Raises UnderhillError(DISK_ERROR)."""
+    sizes = [f.stat().st_size for f in files]
+    done, hashes = 0, []
+    for file, size in zip(files, sizes):
+        key = f"sha256 {file.name}"
+        digest = ledger.done(key) or verified(file)
+        if digest is None:
+            sha = hashlib.sha256()
+            try:
+                with open_unbuffered(file) as f:
+                    while chunk := f.read(8 << 20):
+                        sha.update(chunk)
+                        done += len(chunk)
+                        report(msg("Noting what the source files are"), done, sum(sizes))
+            except OSError as cause:
+                raise unreadable(file, cause) from cause
+            digest = sha.hexdigest()
+            ledger.note(key, digest)
+        else:
+            done += size
+        hashes.append(FileHash(file.name, size, digest))
+    return tuple(hashes)
+
 
 __all__ = ["GROUPS", "Report", "import_checkpoint"]
 

@@ -14,13 +14,10 @@ import numpy as np
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.formats import gguf_files
-from engine.formats.decoded import DecodedEntry, find, read_chunks, read_part
-from engine.formats.extents import FileExtent
+from engine.formats import gguf_header
 from engine.formats.families import FAMILIES, PARTS, dense_model
-from engine.formats.gguf_codes import coded
 from engine.formats.gguf_deltanet import Made, delta_net
-from engine.formats.gguf_header import GgufHeader, GgufTensor, read_gguf_header, type_sizes
+from engine.formats.gguf_header import GgufHeader, GgufTensor, parse_gguf_beginning, read_gguf_header, type_sizes
 from engine.formats.gguf_metadata import Metadata
 from engine.formats.gguf_names import ARCHITECTURES, Architecture
 from engine.formats.gguf_rows import (
@@ -30,12 +27,13 @@ from engine.formats.gguf_rows import (
     JoinedRows,
     LatentRows,
     StoredRows,
+    coded,
     decode,
     rows_of,
     stored,
 )
 from engine.formats.gguf_tokenizer import tokenizer_files
-from engine.formats.source import CodedRows, Form
+from engine.formats.source import CodedRows, DecodedEntry, FileExtent, Form, find, read_chunks, read_part
 from engine.limits import EXPERTS, LAYERS
 from engine.translatable import msg
 
@@ -66,7 +64,7 @@ class GgufSource:
         Raises UnderhillError: UNSUPPORTED_MODEL (architecture, dense model, tensor type, unknown tensor), MISSING_FILE,
         BROKEN_FILE, DISK_ERROR.
         """
-        return cls.of(path, [read_gguf_header(file) for file in gguf_files.parts(path)])
+        return cls.of(path, [read_gguf_header(file) for file in gguf_header.parts(path)])
 
     @classmethod
     def of(cls, path: Path, headers: Sequence[GgufHeader], weights: bool = True) -> GgufSource:
@@ -375,3 +373,47 @@ def _broken(path: Path, what: str) -> UnderhillError:
     return UnderhillError(
         Kind.BROKEN_FILE, msg("{name} is damaged: {what}.", name=path.name, what=what), msg("Download the file again.")
     )
+
+
+GLANCE = 64 << 10  # bytes: llama.cpp's converter writes sizes first and the vocabulary, which is long, behind them
+_TIED = {"granitemoe", "lfm2moe"}  # whose published models have no output matrix of their own
+_F32 = 0
+_INTERVAL = 4  # layers of Qwen3-Next for each one with attention, where the file does not say
+
+
+def glanced_config(path: Path, data: bytes) -> dict[str, Any]:
+    """As GgufSource.config, but for flags that change no size. data: the first bytes of the file `path`.
+
+    Raises UnderhillError: UNSUPPORTED_MODEL as GgufSource.open; BROKEN_FILE where the sizes do not come first.
+    """
+    values, lengths = parse_gguf_beginning(path, data)
+    metadata = Metadata(values)
+    architecture = known_architecture(metadata)
+    return architecture.config(metadata, _presumed(path, metadata, lengths.get("tokenizer.ggml.tokens", 0)))
+
+
+def _presumed(path: Path, m: Metadata, tokens: int) -> dict[str, GgufTensor]:
+    """Tensors that a config is made with, as large as the metadata has them. tokens: of the vocabulary."""
+    hidden, layers = m.integer("embedding_length"), m.integer("block_count")
+    width = m.integer("expert_feed_forward_length", m.integer("feed_forward_length", 0))
+    shared = m.integer("expert_shared_feed_forward_length", m.integer("expert_shared_count", 0) * width)
+    shapes: dict[str, tuple[int, ...]] = {
+        "token_embd.weight": (m.integer("vocab_size", tokens), hidden),
+        "blk.0.ffn_up_exps.weight": (m.integer("expert_count"), width, hidden),
+    }
+    if m.architecture not in _TIED:
+        shapes["output.weight"] = shapes["token_embd.weight"]
+    if shared:
+        for layer in {0, m.integer("leading_dense_block_count", 0)}:
+            shapes[f"blk.{layer}.ffn_up_shexp.weight"] = (shared, hidden)
+    if m.has("attention.q_lora_rank"):
+        shapes["blk.0.attn_q_a.weight"] = (m.integer("attention.q_lora_rank"), hidden)
+    for layer in range(m.integer("leading_dense_block_count", 1 if m.architecture == "mimo2" else 0), layers):
+        shapes[f"blk.{layer}.ffn_gate_inp.weight"] = (m.integer("expert_count"), hidden)
+    if m.has("attention.indexer.head_count"):  # of all layers, at most
+        for layer in range(layers):
+            shapes[f"blk.{layer}.indexer.proj.weight"] = (m.integer("attention.indexer.head_count"), hidden)
+    every = max(1, m.integer("full_attention_interval", _INTERVAL))
+    for layer in range(every - 1, layers, every):
+        shapes[f"blk.{layer}.attn_q.weight"] = (hidden, hidden)
+    return {name: GgufTensor(name, path, _F32, shape, 0, 0) for name, shape in shapes.items()}

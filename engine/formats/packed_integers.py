@@ -16,8 +16,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
-from engine.formats.extents import FileExtent
-from engine.formats.source import ACT_ORDER, Form
+from engine.formats.source import ACT_ORDER, FileExtent, Form
 from engine.quantization.grouped import GroupedCodes
 from engine.store.coding import Coding
 from engine.translatable import msg

@@ -16,12 +16,10 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
-from engine.formats.decoded import DecodedEntry, DecodedRows
-from engine.formats.extents import FileExtent
 from engine.formats.families import FAMILIES, PARTS, ExpertNames, counts_experts, dense_model, text_config
 from engine.formats.packed_floats import MXFP4_GROUP, MXFP4_VALUES, powers_of_two
 from engine.formats.packed_integers import PackedRows, Packing, run_coding
-from engine.formats.source import Form, TensorInfo
+from engine.formats.source import DecodedEntry, DecodedRows, FileExtent, Form, TensorInfo
 from engine.limits import EXPERTS
 from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
 from engine.translatable import msg

@@ -1,20 +1,54 @@
-"""What the importer asks of a source: a config, tensors under the names they have on the hub, small files beside."""
+"""Where in files the bytes of a tensor lie, and how they are read: from a disk, or from what arrives over a network."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.formats.extents import FileExtent
+from engine.formats.safetensors_header import unreadable
 from engine.quantization.grouped import GroupedCodes
+from engine.regular_file import open_unbuffered
+from engine.store import dtypes
 from engine.store.coding import Coding
 from engine.translatable import NO_TEXT, Translatable, msg
+
+Read = Callable[[Path, int, memoryview], None]  # file, offset, memory to fill; raises UnderhillError
+
+
+@dataclass(frozen=True)
+class FileExtent:
+    """Bytes start .. stop of a file."""
+
+    file: Path
+    start: int
+    stop: int
+
+
+def read_file(file: Path, offset: int, into: memoryview) -> None:
+    """Fill `into` from a file on a disk; unbuffered, so that memory stays flat.
+
+    Raises UnderhillError: BROKEN_FILE where the file is too short, DISK_ERROR.
+    """
+    try:
+        with open_unbuffered(file) as source:
+            source.seek(offset)
+            while into:
+                n = source.readinto(into)
+                if not n:
+                    raise UnderhillError(
+                        Kind.BROKEN_FILE, msg("{name} is cut short.", name=file.name), msg("Download the file again.")
+                    )
+                into = into[n:]
+    except OSError as cause:
+        raise unreadable(file, cause) from cause
+
 
 ACT_ORDER = ", act-order"  # ends the name of a form whose inputs are in groups of their own
 _COARSE = 5.25  # bits per expert weight; MXFP4, GPTQ, AWQ and GGUF up to Q4_K_M have fewer
@@ -148,3 +182,71 @@ def bound(form: str, bits: float) -> Translatable:
         form=form,
         bits=f"{bits:.3g}",
     )
+
+
+CHUNK = 8 << 20  # bytes of a tensor made at once while streaming it
+
+
+class DecodedRows(Protocol):
+    """A matrix [rows, columns] whose rows are made on demand."""
+
+    def read(self, start: int, stop: int) -> Tensor:
+        """[stop - start, columns]. Raises UnderhillError(BROKEN_FILE or DISK_ERROR)."""
+
+    def extents(self) -> tuple[FileExtent, ...]:
+        """Where the bytes of all rows lie."""
+
+
+@dataclass(frozen=True, eq=False)
+class DecodedEntry:
+    """A tensor as it is handed out: `rows`, converted to `dtype` and seen as `shape`. A vector is one row.
+
+    coded: the same as codes, where a store may keep them; None: they mean nothing that a record can say.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    rows: DecodedRows
+    coded: CodedRows | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes as it is handed out."""
+        return dtypes.nbytes(self.dtype, self.shape)
+
+    def read(self, start: int, stop: int) -> Tensor:
+        """tensor[start:stop]; all of a vector is made for any part of it."""
+        kind = dtypes.TORCH[self.dtype]
+        if len(self.shape) == 1:
+            return self.rows.read(0, 1).reshape(self.shape)[start:stop].to(kind)
+        return self.rows.read(start, stop).to(kind).reshape(stop - start, *self.shape[1:])
+
+
+def read_part(entry: DecodedEntry, index: tuple[int, ...], rows: tuple[int, int] | None) -> Tensor:
+    """As Source.part."""
+    if not index:
+        start, stop = rows if rows is not None else (0, entry.shape[0])
+        return entry.read(start, stop)
+    inner = entry.read(index[0], index[0] + 1)[0]
+    for i in index[1:]:
+        inner = inner[i]
+    return inner if rows is None else inner[rows[0] : rows[1]]
+
+
+def read_chunks(entry: DecodedEntry) -> Iterator[memoryview]:
+    """As Source.chunks: whole rows, at most CHUNK bytes of them (one row at least)."""
+    step = entry.shape[0]
+    if len(entry.shape) > 1:
+        step = max(1, CHUNK // (entry.nbytes // entry.shape[0]))
+    for start in range(0, entry.shape[0], step):
+        part = entry.read(start, min(start + step, entry.shape[0])).contiguous()
+        yield memoryview(part.reshape(-1).view(torch.uint8).numpy().data)
+
+
+def find(entries: Mapping[str, DecodedEntry], name: str) -> DecodedEntry:
+    """An entry by name. Raises UnderhillError(MISSING_FILE)."""
+    try:
+        return entries[name]
+    except KeyError:
+        raise lacking(name) from None

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from engine.formats.gguf_splits import SPLITS
+from engine.formats.gguf_tokenizer import SPLITS
 
 LONGEST_FILE = 64 << 20  # characters; the largest known, of 262,000 tokens, has 33 million
 TOKENS, MERGES, ADDED = 1_000_000, 2_000_000, 200_000

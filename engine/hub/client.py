@@ -1,11 +1,15 @@
-"""A connection to one hub: `huggingface_hub` for what it knows, plain ranged requests for bytes."""
+"""A connection to one hub: `huggingface_hub` for what it knows, plain ranged requests for bytes.
+
+Answers that are held whole are limited in length and time, whatever the other side sends.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
@@ -19,8 +23,80 @@ from huggingface_hub.utils import build_hf_headers
 
 from engine import limits, settings
 from engine.errors import Kind, UnderhillError
-from engine.hub import answers, errors, tokens
+from engine.hub import errors, tokens
+from engine.library.entries import TokenState
 from engine.translatable import Translatable, msg
+
+
+class AnswerBudget:
+    """Limits of one answer: its bytes, its time, its least rate.
+
+    arrived: called with the number of bytes of each piece, it raises HubError where it is enough.
+    """
+
+    def __init__(self, url: str, max_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._url, self._left, self._clock = url, max_bytes, clock
+        self._begun = clock()
+        self._had = 0
+
+    def arrived(self, count: int) -> None:
+        """SERVER_ERROR: it goes on and on. NO_NETWORK: it comes so slowly that its end is not to be waited for."""
+        self._left -= count
+        self._had += count
+        if self._left < 0:
+            raise errors.nonsense(self._url, msg("an answer without end"))
+        took = self._clock() - self._begun
+        if took > limits.ANSWER_SECONDS or (took > limits.SILENCE_SECONDS and self._had < limits.LEAST_PACE * took):
+            raise errors.slow(self._url)
+
+
+class BoundedBody(httpx2.SyncByteStream):
+    """The body of a response, as it comes: read by the library itself, which would read it without end."""
+
+    def __init__(self, body: httpx2.SyncByteStream, pace: AnswerBudget) -> None:
+        self._body, self._pace = body, pace
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._body:
+            self._pace.arrived(len(piece))
+            yield piece
+
+    def close(self) -> None:
+        self._body.close()
+
+
+def bound_redirection(response: httpx2.Response) -> None:
+    """A hook: what comes with a redirection, and is read before that is followed, is as short as any other answer."""
+    if response.has_redirect_location and isinstance(response.stream, httpx2.SyncByteStream):
+        response.stream = BoundedBody(response.stream, AnswerBudget(str(response.url), limits.ANSWER_BYTES))
+
+
+def whole(response: httpx2.Response) -> httpx2.Response:
+    """The same answer, its body read and unpacked. Raises HubError; httpx2.RequestError as reading it does."""
+    url = str(response.url)
+    pace, data = AnswerBudget(url, limits.ANSWER_BYTES), bytearray()
+    try:
+        for piece in response.iter_bytes():
+            pace.arrived(len(piece))
+            data += piece
+    except httpx2.DecodingError as cause:
+        raise errors.nonsense(url, msg("bytes that cannot be unpacked")) from cause
+    finally:
+        response.close()
+    headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() not in _OF_THE_WAY]
+    return httpx2.Response(
+        response.status_code,
+        headers=headers,
+        content=bytes(data),
+        request=response.request,
+        extensions=response.extensions,
+        history=response.history,
+        default_encoding="utf-8",
+    )
+
+
+_OF_THE_WAY = ("content-encoding", "content-length", "transfer-encoding")  # true of the bytes that came, not of these
+
 
 DEFAULT = "https://huggingface.co"
 CONNECT = 10.0  # seconds to wait for a connection
@@ -131,7 +207,7 @@ class Hub:
             whole = response.status_code == 200 and stop is not None  # it knows no ranges
             self.sends_whole |= whole
             skip = start if whole else 0
-            pace = answers.AnswerBudget(url, skip + most + limits.ANSWER_BYTES)
+            pace = AnswerBudget(url, skip + most + limits.ANSWER_BYTES)
             for piece in response.iter_raw():
                 pace.arrived(len(piece))
                 data += piece[skip:]
@@ -181,7 +257,7 @@ class _Session(httpx2.Client):
             follow_redirects=True,
             timeout=httpx2.Timeout(limits.SILENCE_SECONDS, connect=CONNECT),
             proxy=hub.proxy or None,
-            event_hooks={"response": [answers.bound_redirection]},
+            event_hooks={"response": [bound_redirection]},
         )
         self._hub = hub
         self._answers = 0
@@ -205,7 +281,7 @@ class _Session(httpx2.Client):
             response.close()
             raise self._hub._refused(response, "")
         try:
-            return response if stream else answers.whole(response)
+            return response if stream else whole(response)
         except httpx2.TransportError as cause:
             raise errors.unreachable(cause, url, self._hub._proxy_of(url)) from cause
 
@@ -250,3 +326,26 @@ def _version() -> str:
 
 def _bad(sentence: Translatable, action: Translatable) -> UnderhillError:
     return UnderhillError(Kind.BAD_REQUEST, sentence, action)
+
+
+def accept_token(hub: Hub, value: str) -> str:
+    """Try a token, then keep it in the keyring; whose it is. Raises UnderhillError; a token that fails is not kept."""
+    value = value.strip()
+    if not value:
+        raise UnderhillError(
+            Kind.BAD_REQUEST, msg("No token was given."), msg("Paste it, or give it on standard input.")
+        )
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise UnderhillError(Kind.BAD_REQUEST, msg("This is not a token."), msg("Copy it again, whole and alone."))
+    with Hub(hub.endpoint, hub.proxy, hub.offline, tokens.HubToken(value)) as tried:
+        name = tried.account()
+    tokens.keep(hub.endpoint, value)
+    return name
+
+
+def token_state(hub: Hub) -> TokenState:
+    """Whether there is a token for this hub, and where; nothing is sent."""
+    if tokens.given():
+        return TokenState(hub.endpoint, tokens.VARIABLE)
+    found = tokens.read(hub.endpoint)
+    return TokenState(hub.endpoint, "keyring" if found.value else "", found.note)

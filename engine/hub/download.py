@@ -1,30 +1,224 @@
-"""Downloading the files of one revision: several at once, to be paused, stopped, killed and continued at any byte."""
+"""Download the files of one revision: several at once, in ranges, hashed on the way, resumable at any byte."""
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import re
 import shutil
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
-from engine.formats.origin import NOTE
+import httpx2
+
+from engine.errors import Kind
+from engine.formats.checkpoint import NOTE
 from engine.hub import errors
+from engine.hub.chunks import NAME as ARRIVING
 from engine.hub.client import Hub
-from engine.hub.control import Control
+from engine.hub.control import Control, Retry, RetryPolicy
 from engine.hub.disk_space import DiskSpaceGuard, writing
-from engine.hub.fetch import PART, DownloadContext, fetch
 from engine.hub.meter import DownloadProgress, Meter
 from engine.hub.outline import Outline
-from engine.hub.retry import RetryPolicy
 from engine.hub.revision import RemoteFile
-from engine.hub.spool import NAME as ARRIVING
 from engine.limits import INDEX_BYTES
-from engine.regular_file import read_json
-from engine.store.atomic import replace_file
+from engine.regular_file import open_to_append, open_unbuffered, read_json
+from engine.store.atomic import replace_file, sync_directory
 from engine.store.lock import FileLock
 from engine.translatable import msg
+
+CHUNK = 8 << 20  # bytes asked for at once
+_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+_LENGTH = re.compile(r"[0-9]{1,18}")
+
+Take = Callable[[memoryview], None]  # gets the bytes as they arrive, in order
+
+
+@dataclass(frozen=True)
+class DownloadContext:
+    """What all files of a download share: the hub and revision, the folder, pausing, progress, disk and retries."""
+
+    hub: Hub
+    repo: str
+    commit: str
+    folder: Path
+    control: Control
+    meter: Meter
+    room: DiskSpaceGuard
+    retry_policy: RetryPolicy
+
+
+class RangeDownload:
+    """Fetch the bytes of one file in ranges, and again from where the connection ended.
+
+    place: where the hub sent us on to, to go there at once the next time.
+
+    lends: whether such a place is good for other bytes too; some are for one range only, and all end some time.
+    whole: whether a hub that knows no ranges may send everything to the end instead.
+    """
+
+    def __init__(self, context: DownloadContext, file: RemoteFile, *, whole: bool) -> None:
+        self.context, self.file, self.whole = context, file, whole
+        self.url = context.hub.url(context.repo, context.commit, file.path)
+        self.place = ""
+        self.lends: bool | None = None  # not known yet
+        self.at = 0
+        self.retry = Retry(context.retry_policy, context.control, partial(context.meter.wait, file.name))
+
+    def get(self, at: int, stop: int, take: Take, check: Callable[[], None] = lambda: None) -> None:
+        """Hand bytes at .. stop over as they arrive; more where the hub sends all. Waits while paused.
+
+        check: called before each request; what it raises ends this. Raises UnderhillError, CANCELLED among them.
+        """
+        self.at = at
+        while self.at < stop:
+            check()
+            before, pauses = self.at, self.context.control.pauses
+            try:
+                self._once(min(self.at + CHUNK, stop), take)
+            except errors.HubError as e:
+                if self.at > before:
+                    self.retry.moved()
+                if self.context.control.interrupted or self.context.control.pauses != pauses:
+                    self.context.control.hold()
+                else:
+                    self.retry.after(e)
+            else:
+                self.retry.moved()
+
+    def _once(self, stop: int, take: Take) -> None:
+        """One request. Raises HubError when it did not get all of it."""
+        self.context.control.hold()
+        where, lent = self.place or self.url, bool(self.place)
+        self.place = ""  # unless this works
+        try:
+            with self.context.hub.stream(
+                where, self.context.repo, {"Range": f"bytes={self.at}-{stop - 1}"}
+            ) as response:
+                if lent:
+                    self.lends = True
+                with self.context.control.during(response):
+                    skip = self._check(response)
+                    stop = stop if response.status_code == 206 else self.file.size
+                    self._take(response, skip, stop, take)
+                self.place = str(response.url) if self.lends is not False else ""
+        except errors.HubError as e:
+            if lent and e.kind in (Kind.NO_ACCESS, Kind.NOT_FOUND, Kind.SERVER_ERROR):
+                self.lends = self.lends or False  # it ended, or was never good for more than one range: ask the hub
+                return
+            raise
+        if self.at < stop:
+            raise errors.cut(where)
+
+    def _check(self, response: httpx2.Response) -> int:
+        """Bytes of the body that are here already. Raises HubError unless it is what was asked for."""
+        name, size = self.file.name, self.file.size
+        for said in (response, *response.history):
+            linked = said.headers.get("X-Linked-Etag", "").removeprefix("W/").strip('"')
+            if linked and linked != self.file.checksum:
+                raise errors.changed(name)
+        if response.status_code == 206:
+            found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+            if found is None or len(found[0]) > 80 or int(found[1]) != self.at:
+                raise errors.nonsense(str(response.url), msg("other bytes than it was asked for"))
+            if found[2] != "*" and int(found[2]) != size:
+                raise errors.other_size(name, size, int(found[2]))
+            return 0
+        if (page := errors.instead(response, name)) is not None:
+            raise page
+        length = response.headers.get("Content-Length", "")
+        if _LENGTH.fullmatch(length) and int(length) != size:
+            raise errors.other_size(name, size, int(length))
+        if not self.whole and size > CHUNK:
+            raise errors.no_ranges(str(response.url))
+        return self.at
+
+    def _take(self, response: httpx2.Response, skip: int, stop: int, take: Take) -> None:
+        for piece in response.iter_raw():
+            data = memoryview(piece)[skip:][: stop - self.at]
+            skip = max(0, skip - len(piece))
+            if self.context.control.stopped:  # another download may already be writing here
+                return
+            if data:
+                take(data)
+                self.at += len(data)
+            if self.at == stop:  # a pause hangs up, too: what had been received by then is still read
+                return
+
+
+__all__ = ["PART", "DownloadContext", "fetch"]
+
+PART = ".part"
+_BLOCK = 4 << 20  # bytes hashed at once of what is there already
+
+
+def fetch(context: DownloadContext, file: RemoteFile) -> None:
+    """Bring `file` into the folder, whole and right, or leave what has arrived as NAME.part. Raises UnderhillError."""
+    _Fetch(context, file).run()
+
+
+class _Fetch:
+    """at: bytes that are on the disk."""
+
+    def __init__(self, context: DownloadContext, file: RemoteFile) -> None:
+        self.context, self.file = context, file
+        self.part = context.folder / (file.name + PART)
+        self.body = RangeDownload(context, file, whole=True)
+        self.at = 0
+        self.hash = file.digest()
+
+    def run(self) -> None:
+        # Bytes may have been damaged here, in a crash, or on the way; which of them is not known, so all come again.
+        if not (self._whole() or self._whole()):
+            raise errors.damaged(self.file.name)
+        with writing(self.context.folder):
+            self.part.replace(self.context.folder / self.file.name)
+            sync_directory(self.context.folder)
+        self.context.meter.file_done()
+
+    def _whole(self) -> bool:
+        """Fetch what is missing; whether it is then right. What is wrong is removed."""
+        with writing(self.context.folder), open_to_append(self.part) as out:
+            self._begin(out)
+
+            def take(data: memoryview) -> None:
+                """Write the body as it arrives, so that a killed process has lost nothing of it."""
+                while data:
+                    n = out.write(data) or 0
+                    self.hash.update(bytes(data[:n]))
+                    self.at += n
+                    self.context.meter.fetched(self.file.name, n)
+                    self.context.room.written(n)
+                    data = data[n:]
+
+            self.body.get(self.at, self.file.size, take)
+            os.fsync(out.fileno())
+        if self.file.checksum in ("", self.hash.hexdigest()):
+            return True
+        with writing(self.context.folder):
+            self.part.unlink()
+        self.context.meter.had(-self.file.size)
+        return False
+
+    def _begin(self, out: io.FileIO) -> None:
+        """Take up what is there."""
+        size = os.fstat(out.fileno()).st_size
+        self.at = 0
+        if size > self.file.size:
+            os.ftruncate(out.fileno(), 0)
+            size = 0
+        self.hash = self.file.digest()
+        with open_unbuffered(self.part) as done:
+            while self.at < size and (block := done.read(min(_BLOCK, size - self.at))):
+                self.hash.update(block)
+                self.at += len(block)
+                self.context.control.hold()
+        self.context.meter.had(size)
+
 
 Report = Callable[[DownloadProgress], None]  # may raise to stop the download
 

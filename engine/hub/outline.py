@@ -1,28 +1,236 @@
-"""Looking at a model on a hub: its config and the headers of its files, and no weights."""
+"""What a model on a hub is, from its config and the headers of its files: no weight is fetched."""
 
 from __future__ import annotations
 
+import io
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from engine import limits
+from engine.convert.encoding import EXACT, GROUPS, codings, dense_shapes, keeps
+from engine.convert.expert_plan import find_experts
+from engine.convert.pieces import ExpertPlan, piece_shape
 from engine.errors import Kind, UnderhillError
-from engine.formats.checkpoint import CONFIG, INDEX, Checkpoint
+from engine.formats.checkpoint import CONFIG, INDEX, Checkpoint, is_small
+from engine.formats.gguf_header import GgufHeader, parse_gguf_header
+from engine.formats.gguf_source import GgufSource
 from engine.formats.opening import unpacked
-from engine.formats.origin import is_small
 from engine.formats.safetensors_header import SafetensorsEntry, header_length, parse_header
+from engine.formats.source import TensorInfo, WeightSource, suited
 from engine.hub import errors
 from engine.hub.client import Hub
-from engine.hub.gguf_outline import gguf_outline
-from engine.hub.model_outline import Outline, outline_of
-from engine.hub.peek import looked_at
-from engine.hub.revision import RemoteFile, Revision, read_revision
+from engine.hub.revision import RemoteFile, Revision, choose, read_revision
+from engine.library.listing import experts_per_token
 from engine.regular_file import parse_json
+from engine.store.coding import Coding
+from engine.store.layout import ExpertSpec
 from engine.translatable import Translatable, msg
+
+FIRST, MOST = 1 << 20, 8 << 20  # bytes asked for at first, and later
+
+
+_T = TypeVar("_T")
+
+
+def looked_at(look: Callable[[], _T]) -> _T:
+    """What `look` makes of a header. It looks once more where that is damaged: a part of a file has no checksum."""
+    try:
+        return look()
+    except UnderhillError as e:
+        if e.kind is not Kind.BROKEN_FILE:
+            raise
+    try:
+        return look()
+    except UnderhillError as e:
+        raise (errors.damaged_there(e.sentence) if e.kind is Kind.BROKEN_FILE else e) from e
+
+
+class Peek(io.RawIOBase):
+    """A file object over what has been fetched; reading behind that fetches more. Raises UnderhillError."""
+
+    def __init__(self, hub: Hub, repo: str, commit: str, file: RemoteFile) -> None:
+        self._hub, self._repo, self._commit, self._file = hub, repo, commit, file
+        self._at = 0
+        self.head = bytearray()  # the first bytes, as they were
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._file.size}[whence]
+        self._at = base + offset
+        return self._at
+
+    def readinto(self, into: bytearray | memoryview) -> int:  # type: ignore[override]
+        stop = min(self._at + len(into), self._file.size)
+        while len(self.head) < stop:
+            start = len(self.head)
+            more = min(max(FIRST, min(start, MOST)), self._file.size - start)
+            self.head += self._hub.read(self._repo, self._commit, self._file.path, start, start + more)
+        n = max(0, stop - self._at)
+        into[:n] = self.head[self._at : self._at + n]
+        self._at += n
+        return n
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A model that could be fetched and imported.
+
+    files: what a download takes; weights: those of them that hold the weights.
+    entries: what these hold, by name; gguf: the same, where they are GGUF. heads: by file, the first bytes as they were
+    looked at.
+    experts: by MoE layer, how many and of what shape. dense: other weights, by name. bits: that an expert weight has in
+    its files. kept: by layer, how experts are coded that keep their codes.
+    """
+
+    repo: str
+    commit: str
+    model_type: str
+    licence: str
+    gated: bool
+    config: dict[str, Any] = field(repr=False)
+    files: tuple[RemoteFile, ...] = field(repr=False)
+    weights: tuple[RemoteFile, ...] = field(repr=False)
+    entries: Mapping[str, SafetensorsEntry] = field(repr=False)
+    heads: Mapping[str, bytes] = field(repr=False)
+    experts: dict[int, tuple[int, ExpertSpec]] = field(repr=False)
+    dense: Mapping[str, TensorInfo] = field(repr=False)
+    gguf: tuple[GgufHeader, ...] = field(default=(), repr=False)
+    bits: float = 16.0
+    kept: Mapping[int, tuple[Coding, ...]] = field(default_factory=dict, repr=False)
+
+    @property
+    def download_bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def parameters(self) -> int:
+        """Weights of the language model."""
+        return self._dense + sum(count * spec.parameters for count, spec in self.experts.values())
+
+    @property
+    def active_parameters(self) -> int:
+        """Weights that one token uses."""
+        top_k = experts_per_token(self.config)
+        return self._dense + sum(min(top_k, count) * spec.parameters for count, spec in self.experts.values())
+
+    def store_bytes(self, top: int) -> int:
+        """About how large the model is once imported with `top` bits."""
+        return sum(e.nbytes for e in self.dense.values()) + sum(n * s.layout.nbytes for n, s in self.specs(top))
+
+    @property
+    def automatic(self) -> int:
+        """Bits that suit it where none were chosen: 4 of a source of about 4, else 8."""
+        return EXACT if self.kept else suited(self.bits)
+
+    @property
+    def tops(self) -> tuple[int, ...]:
+        """Bits that are worth storing, the preferred first: more than a source of 4 has add nothing to it."""
+        return (EXACT,) if self.automatic == EXACT else (8, 4)
+
+    def specs(self, top: int) -> list[tuple[int, ExpertSpec]]:
+        """Of every MoE layer how many experts, and of what spec once imported with `top` bits; 0: `automatic`."""
+        top = top or self.automatic
+        found = []
+        for layer, (count, s) in self.experts.items():
+            codings = self.kept.get(layer, ()) if top == EXACT else ()
+            group = codings[0].group if codings else s.group
+            found.append((count, ExpertSpec(s.hidden, s.intermediate, top, group, s.has_gate, s.has_bias, codings)))
+        return found
+
+    @property
+    def _dense(self) -> int:
+        return sum(math.prod(e.shape) for e in self.dense.values())
+
+
+def outline_of(
+    found: Revision,
+    source: WeightSource,
+    files: tuple[RemoteFile, ...],
+    weights: tuple[RemoteFile, ...],
+    heads: Mapping[str, bytes],
+    entries: Mapping[str, SafetensorsEntry],
+    gguf: tuple[GgufHeader, ...] = (),
+) -> Outline:
+    """Of a source whose headers are known. Raises UnderhillError as importing it would."""
+    plan = find_experts(source)
+    return Outline(
+        found.repo,
+        found.commit,
+        str(source.config["model_type"]),
+        found.licence,
+        found.gated,
+        source.config,
+        files,
+        weights,
+        entries,
+        heads,
+        _experts(source, plan),
+        {shape.name: shape for shape in dense_shapes(source, plan, keeps(source, EXACT, None))},
+        gguf,
+        source.form.bits,
+        codings(source, plan) if keeps(source, EXACT, None) else {},
+    )
+
+
+def _experts(source: WeightSource, plan: ExpertPlan) -> dict[int, tuple[int, ExpertSpec]]:
+    shapes = {i: piece_shape(source, experts[0].matrices["up"]) for i, experts in plan.layers.items()}
+    if any(len(shape) != 2 for shape in shapes.values()):
+        raise UnderhillError(
+            Kind.BROKEN_FILE, msg("The experts of this model are not matrices."), msg("Choose another model.")
+        )
+    group = next((g for g in GROUPS if all(n % g == 0 for s in shapes.values() for n in s)), GROUPS[-1])
+    try:
+        return {
+            i: (len(plan.layers[i]), ExpertSpec(cols, rows, 8, group, plan.has_gate, plan.has_bias))
+            for i, (rows, cols) in shapes.items()
+        }
+    except ValueError as cause:
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            msg("The experts cannot be stored: {cause}.", cause=cause),
+            msg("Choose another model."),
+        ) from cause
+
+
+HEADERS_AT_ONCE = 4  # files looked at together
+BUFFER = 1 << 16
+
+
+def gguf_outline(hub: Hub, found: Revision, wanted: str, top: int) -> Outline:
+    """See read_outline. Some megabytes are fetched: the vocabulary is part of a header."""
+    files = choose(found, wanted, top).files
+    with ThreadPoolExecutor(HEADERS_AT_ONCE, "outline") as pool:
+        looked = list(pool.map(lambda file: looked_at(lambda: _gguf_header(hub, found, file)), files))
+    headers = tuple(header for header, _ in looked)
+    source = GgufSource.of(headers[0].path, headers)
+    heads = {file.name: bytes(peek.head) for file, (_, peek) in zip(files, looked, strict=True)}
+    return outline_of(found, source, files, files, heads, {}, headers)
+
+
+def _gguf_header(hub: Hub, found: Revision, file: RemoteFile) -> tuple[GgufHeader, Peek]:
+    peek = Peek(hub, found.repo, found.commit, file)
+    header = parse_gguf_header(Path(found.repo) / file.name, io.BufferedReader(peek, BUFFER))
+
+    def read(_: Path, offset: int, into: memoryview) -> None:
+        if offset + len(into) <= len(peek.head):
+            into[:] = peek.head[offset : offset + len(into)]
+        else:
+            into[:] = hub.read(found.repo, found.commit, file.path, offset, offset + len(into))
+
+    tensors = {name: replace(tensor, read=read) for name, tensor in header.tensors.items()}
+    return replace(header, tensors=tensors), peek
+
 
 __all__ = ["Outline", "read_outline", "without_zeros"]
 

@@ -15,18 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
-from engine.convert.journal import ChecksumMismatch, ImportJournal
-from engine.convert.parts import ImportPart
-from engine.formats.extents import Read
-from engine.formats.source import WeightSource
+from engine.convert.journal import ChecksumMismatch, ImportJournal, ImportPart
+from engine.formats.source import Read, WeightSource
+from engine.hub import download as bodies
 from engine.hub import errors
-from engine.hub import ranges as bodies
+from engine.hub.chunks import Chunk, Need, Schedule, Spool, schedule
 from engine.hub.disk_space import writing
+from engine.hub.download import DownloadContext, RangeDownload
 from engine.hub.meter import DownloadProgress, Meter
-from engine.hub.ranges import DownloadContext, RangeDownload
 from engine.hub.revision import RemoteFile
-from engine.hub.schedule import Need, Schedule, schedule
-from engine.hub.spool import Chunk, Spool
 from engine.native.crc32 import crc32
 from engine.native.sha256 import Sha256
 from engine.store.manifest import FileHash
@@ -143,7 +140,7 @@ class ImportStream:
             return all(chunk in self._arrived for chunk in self._made_of[part.key])
 
     def wait(self, idle: bool) -> None:
-        """See StreamSource. Where nothing more can arrive for lack of room, what is written is committed and dropped."""
+        """See StreamSource. Where nothing more can arrive for lack of room, what is written is committed, dropped."""
         self._look()
         with self._changed:
             stalled = self._stalled > 0

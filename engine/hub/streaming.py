@@ -8,23 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.convert.expert_plan import find_experts
-from engine.convert.parts import ImportPart, expert_extents
+from engine.convert.journal import ImportPart, expert_extents
 from engine.formats.checkpoint import Checkpoint
-from engine.formats.extents import Read, read_file
 from engine.formats.gguf_header import GgufHeader
 from engine.formats.gguf_source import GgufSource
 from engine.formats.opening import unpacked
-from engine.formats.source import WeightSource
-from engine.hub import ranges as bodies
+from engine.formats.source import Read, WeightSource, read_file
+from engine.hub import download as bodies
+from engine.hub.chunks import NAME, Spool
 from engine.hub.client import Hub
-from engine.hub.control import Control
+from engine.hub.control import Control, RetryPolicy
 from engine.hub.disk_space import DiskSpaceGuard, writing
-from engine.hub.download import Report, bring, has_begun, is_there, settle
+from engine.hub.download import DownloadContext, Report, bring, has_begun, is_there, settle
 from engine.hub.meter import Meter
 from engine.hub.outline import Outline, without_zeros
-from engine.hub.ranges import DownloadContext
-from engine.hub.retry import RetryPolicy
-from engine.hub.spool import NAME, Spool
 from engine.hub.stream import ImportStream, held_bytes, plan_chunks
 from engine.store.lock import FileLock
 from engine.translatable import NO_TEXT, Translatable, msg

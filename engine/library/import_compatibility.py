@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.convert.expert_plan import find_experts
 from engine.errors import UnderhillError, as_error
-from engine.formats import gguf_files
+from engine.formats import gguf_header
 from engine.formats.checkpoint import CONFIG, Checkpoint
 from engine.formats.families import COMPATIBLE, FAMILIES, check_quantization, text_config
 from engine.formats.gguf_header import read_gguf_header
@@ -123,7 +123,7 @@ def is_checkpoint(folder: Path) -> bool:
 def first_part(path: Path) -> tuple[bool, int, Translatable]:
     """Of a GGUF file: (whether a list should show it, bytes of all its parts, what is wrong with them)."""
     try:
-        parts = gguf_files.parts(path)
+        parts = gguf_header.parts(path)
         return path == parts[0], sum(p.stat().st_size for p in parts), NO_TEXT
     except UnderhillError as error:
         return True, path.stat().st_size, error.sentence

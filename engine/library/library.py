@@ -19,10 +19,10 @@ from engine.formats.safetensors_header import unreadable
 from engine.formats.source import again, bound
 from engine.hardware.battery import running_low
 from engine.library import damage, folders, partial_imports, replacing, settings_file, store_copy, trash
+from engine.library.entries import MISSING, ModelCard
 from engine.library.folders import location
 from engine.library.home import BUILTIN, COPY, HOME, home
 from engine.library.listing import card, listing
-from engine.library.model_card import MISSING, ModelCard
 from engine.regular_file import open_unbuffered
 from engine.store import manifest as manifests
 from engine.store.atomic import OLD

@@ -9,8 +9,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from engine.library.entries import ModelCard
 from engine.library.home import home
-from engine.library.model_card import ModelCard
 from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED

@@ -28,6 +28,7 @@ from engine.library.entries import (
     FoundModel,
     HubModel,
     LoweringOffer,
+    ModelCard,
     ModelDetails,
     ModelFolder,
     SearchPage,
@@ -35,7 +36,6 @@ from engine.library.entries import (
     Transfer,
 )
 from engine.library.home import checked_name
-from engine.library.model_card import ModelCard
 from engine.planning.fit import Fit
 from engine.protocol.commands import *
 from engine.protocol.engine import Engine

@@ -7,8 +7,7 @@ from typing import Any
 
 from engine.errors import Kind
 from engine.generation.messages import Snapshot
-from engine.library.entries import SearchPage, Transfer
-from engine.library.model_card import ModelCard
+from engine.library.entries import ModelCard, SearchPage, Transfer
 from engine.translatable import NO_TEXT, Translatable, msg
 
 

@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import Kind, UnderhillError, as_error
+from engine.hub.meter import RateEstimator
 from engine.library.entries import FAILED, FINISHED, PAUSED, Transfer
-from engine.library.pace import RateEstimator
 from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:

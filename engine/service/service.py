@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engine.session import Session
 
 NEEDS = (  # of every lane
-    "engine.library.external_models", "engine.library.listing", "engine.library.relocation", "engine.hub.accounts",
+    "engine.library.external_models", "engine.library.listing", "engine.library.relocation", "engine.hub.client",
     "engine.hub.client", "engine.hub.control", "engine.hub.download", "engine.hub.errors",
     "engine.hub.tokens", "engine.models.decoder", "engine.pool.pool", "engine.session",
     "engine.session.lowered", "engine.session.measured", "engine.session.offers", "engine.session.pills",

@@ -28,7 +28,7 @@ class Shop:
 
     def do(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """One of ASKING, on the thread for those."""
-        from engine.hub import accounts, tokens
+        from engine.hub import client, tokens
 
         with self.hub() as hub:
             match command:
@@ -37,9 +37,9 @@ class Shop:
                 case protocol.DescribeModel():
                     return self._describe(hub, command)
                 case protocol.AskToken():
-                    return accounts.token_state(hub)
+                    return client.token_state(hub)
                 case protocol.KeepToken():
-                    return accounts.accept_token(hub, command.token)
+                    return client.accept_token(hub, command.token)
                 case protocol.ForgetToken():
                     return tokens.forget(hub.endpoint)
         raise TypeError(f"not a question for a hub: {command!r}")

@@ -8,9 +8,9 @@ from typing import Any
 
 from engine import resources
 from engine.library import library
-from engine.library.cards import note_of, title_of
+from engine.library.entries import ModelCard
 from engine.library.home import BUILTIN
-from engine.library.model_card import ModelCard
+from engine.library.listing import note_of, title_of
 from engine.models.families import read_spec
 from engine.planning.facts import ModelFacts
 from engine.session.config_facts import config_facts, parameters

@@ -18,8 +18,8 @@ from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.experts.precision import EXACT, ScoreRecorder, Thresholds, from_scores
 from engine.library import dials
-from engine.library.cards import TOY
 from engine.library.dials import DIALS, Calibration, Cost, DialCost
+from engine.library.listing import TOY
 from engine.planning.speed import dial_shares
 from engine.session import calibration_state as kept_file
 from engine.session import foresight

@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.convert.routed import routed_experts
-from engine.convert.skeleton import build_skeleton
+from engine.convert.skeleton import build_skeleton, routed_experts
 from engine.experts.precision import low_tier
 from engine.formats.families import text_config
 from engine.kernels.activation import Activation
-from engine.library.model_card import ModelCard
+from engine.library.entries import ModelCard
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import Matrix, StoredMatrix, matrices, nbytes
 from engine.models.holding import KINDS, TORCH_KINDS, holding

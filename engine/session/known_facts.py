@@ -8,9 +8,9 @@ from typing import Any
 
 from engine.convert.importer import GROUPS
 from engine.formats.families import text_config
-from engine.library.cards import experts_per_token
 from engine.library.catalogue import CatalogueEntry, CompressedAttention, LatentAttention, ModelShape
 from engine.library.import_compatibility import expert_count
+from engine.library.listing import experts_per_token
 from engine.limits import check_config
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import matrices, nbytes

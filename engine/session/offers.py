@@ -7,17 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from engine.formats.families import text_config
-from engine.hub import configs
 from engine.hub.client import Hub
 from engine.hub.outline import Outline
-from engine.hub.quantizations import quantizations
-from engine.hub.revision import read_revision
-from engine.hub.search import LOOKED_AT, search
+from engine.hub.revision import quantizations, read_revision
+from engine.hub.search import LOOKED_AT, keep_config, read_configs, search
 from engine.library import catalogue, listing
-from engine.library.cards import experts_per_token
 from engine.library.catalogue import CatalogueEntry, FourBit
 from engine.library.entries import HubModel, ModelDetails
 from engine.library.home import home
+from engine.library.listing import experts_per_token
 from engine.planning.facts import ModelFacts
 from engine.session.config_facts import parameters
 from engine.session.known_facts import looked_at_facts
@@ -45,7 +43,7 @@ def listed(hub: Hub, words: str, limit: int = LOOKED_AT) -> tuple[HubModel, ...]
 def judged(hub: Hub, models: Iterable[HubModel], pills: Pills) -> tuple[HubModel, ...]:
     """The same with pills. The config of each that is not kept yet is fetched, or the first 64 KB of a GGUF file."""
     models = tuple(models)
-    found = configs.read_configs(hub, models, home() / KEPT)
+    found = read_configs(hub, models, home() / KEPT)
     known = {entry.repo: entry for entry in catalogue.load()}
     return tuple(_judged(model, found.get(model.repo), known.get(model.repo), pills) for model in models)
 
@@ -58,7 +56,7 @@ def details(hub: Hub, repo: str, revision: str, pills: Pills, gguf: str = "") ->
     """
     outline = look(hub, repo, revision, gguf)
     ggufs = quantizations(read_revision(hub, repo, outline.commit))
-    configs.keep_config(home() / KEPT, hub.endpoint, repo, outline.commit, outline.config)
+    keep_config(home() / KEPT, hub.endpoint, repo, outline.commit, outline.config)
     entry = catalogue.find(repo)
     text = text_config(outline.config)
     fits = pills.each(lambda top: outline_facts(outline, top, pills.native), outline.tops)

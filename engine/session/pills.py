@@ -15,7 +15,7 @@ from engine.hardware import probe
 from engine.hardware.machine import Machine
 from engine.library import folders
 from engine.library.catalogue import CatalogueEntry
-from engine.library.model_card import ModelCard
+from engine.library.entries import ModelCard
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, Fit, fit
 from engine.planning.plan import make_plan

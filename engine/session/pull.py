@@ -8,16 +8,15 @@ from pathlib import Path
 from engine.convert.importer import Report
 from engine.errors import UnderhillError
 from engine.hub.client import Hub
-from engine.hub.control import Control
+from engine.hub.control import Control, Retry, RetryPolicy, Wait
 from engine.hub.download import discard, download, folder_of, was_passing
 from engine.hub.errors import HubError
 from engine.hub.meter import DownloadProgress
 from engine.hub.outline import Outline, read_outline
-from engine.hub.retry import Retry, RetryPolicy, Wait
 from engine.hub.streaming import hindrance, opened
 from engine.library import folders, library
+from engine.library.entries import UNFINISHED
 from engine.library.home import BUILTIN, home
-from engine.library.model_card import UNFINISHED
 from engine.models.families import is_known, read_spec
 from engine.session import preflight
 from engine.store.reader import load_manifest

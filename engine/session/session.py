@@ -30,8 +30,8 @@ from engine.hardware.machine import Machine
 from engine.importing import ALONE
 from engine.kernels.choice import in_use
 from engine.library import damage, dials, library
-from engine.library.cards import BUILTIN
 from engine.library.dials import Calibration
+from engine.library.listing import BUILTIN
 from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
 from engine.native.memory import forget_code, keep_heap_small

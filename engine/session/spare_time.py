@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import Kind, UnderhillError
-from engine.library.cards import TOY
+from engine.library.listing import TOY
 from engine.session.calibration import QUICK, TOKENS, Calibrator
 from engine.session.facts import largest_file
 from engine.session.fit_policy import PolicyFitter

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.experts.predictors import RoutingContext, walk
-from engine.library.cards import TOY
+from engine.library.listing import TOY
 from engine.models.gates import gates_of, has_gates
 from engine.session import calibration, foresight
 from engine.session.evaluate import sequences

@@ -4062,29 +4062,14 @@
     <context>
         <name>engine</name>
         <message>
-            <location filename="../../engine/convert/conversion_tables.py"></location>
-            <source>The experts of layer {layer} are not in this checkpoint ({target}).</source>
-            <translation>此检查点中没有第 {layer} 层的专家（{target}）。</translation>
+            <location filename="../../engine/convert/encoding.py"></location>
+            <source>The weights of {name} are not finite numbers.</source>
+            <translation>{name} 的权重不是有限数值。</translation>
         </message>
         <message>
-            <location filename="../../engine/convert/conversion_tables.py"></location>
-            <source>A file of the model is missing; download it again.</source>
-            <translation>模型缺少一个文件；请重新下载。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/conversion_tables.py"></location>
-            <source>Expert {number} of layer {layer} is not complete in this checkpoint.</source>
-            <translation>此检查点中第 {layer} 层的专家 {number} 不完整。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/conversion_tables.py"></location>
-            <source>The experts of this model are stored in a way that Underhill does not know ({key}).</source>
-            <translation>此模型的专家以 Underhill 不认识的方式保存（{key}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/conversion_tables.py"></location>
-            <source>Look for the same model in its original format.</source>
-            <translation>请寻找同一模型的原始格式。</translation>
+            <location filename="../../engine/convert/encoding.py"></location>
+            <source>The checkpoint is damaged; download it again.</source>
+            <translation>检查点已损坏；请重新下载。</translation>
         </message>
         <message>
             <location filename="../../engine/convert/expert_plan.py"></location>
@@ -4107,7 +4092,32 @@
             <translation>第 {layer} 层的专家 {expert} 不完整：缺少 {part} 矩阵。</translation>
         </message>
         <message>
-            <location filename="../../engine/convert/hashing.py"></location>
+            <location filename="../../engine/convert/expert_plan.py"></location>
+            <source>A file of the model is missing; download it again.</source>
+            <translation>模型缺少一个文件；请重新下载。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/expert_plan.py"></location>
+            <source>The experts of layer {layer} are not in this checkpoint ({target}).</source>
+            <translation>此检查点中没有第 {layer} 层的专家（{target}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/expert_plan.py"></location>
+            <source>Expert {number} of layer {layer} is not complete in this checkpoint.</source>
+            <translation>此检查点中第 {layer} 层的专家 {number} 不完整。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/expert_plan.py"></location>
+            <source>The experts of this model are stored in a way that Underhill does not know ({key}).</source>
+            <translation>此模型的专家以 Underhill 不认识的方式保存（{key}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/expert_plan.py"></location>
+            <source>Look for the same model in its original format.</source>
+            <translation>请寻找同一模型的原始格式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
             <source>Noting what the source files are</source>
             <translation>正在记录源文件的信息</translation>
         </message>
@@ -4153,18 +4163,8 @@
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
-            <source>The checkpoint is damaged; download it again.</source>
-            <translation>检查点已损坏；请重新下载。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/importer.py"></location>
             <source>The {name} of expert {expert} in layer {layer} has another shape than its neighbours.</source>
             <translation>第 {layer} 层专家 {expert} 的 {name} 与相邻专家的形状不同。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/kept_codes.py"></location>
-            <source>The weights of {name} are not finite numbers.</source>
-            <translation>{name} 的权重不是有限数值。</translation>
         </message>
         <message>
             <location filename="../../engine/convert/lowering.py"></location>
@@ -4190,21 +4190,6 @@
             <location filename="../../engine/convert/pieces.py"></location>
             <source>Get the model in its original precision.</source>
             <translation>请获取原始精度的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/routed.py"></location>
-            <source>The experts of this model use an activation that the kernels do not have ({activation_name}).</source>
-            <translation>此模型的专家使用了内核所没有的激活函数（{activation_name}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/routed.py"></location>
-            <source>Choose another model.</source>
-            <translation>请选择其他模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/routed.py"></location>
-            <source>the gate of {name}</source>
-            <translation>{name} 的门控</translation>
         </message>
         <message>
             <location filename="../../engine/convert/skeleton.py"></location>
@@ -4280,6 +4265,21 @@
             <location filename="../../engine/convert/skeleton.py"></location>
             <source>Models of the family {model_type} cannot be opened: {reason}.</source>
             <translation>无法打开 {model_type} 系列的模型：{reason}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>Choose another model.</source>
+            <translation>请选择其他模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>The experts of this model use an activation that the kernels do not have ({activation_name}).</source>
+            <translation>此模型的专家使用了内核所没有的激活函数（{activation_name}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/skeleton.py"></location>
+            <source>the gate of {name}</source>
+            <translation>{name} 的门控</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
@@ -4487,11 +4487,6 @@
             <translation>{parent} 中的 {name} 不是 JSON 对象。</translation>
         </message>
         <message>
-            <location filename="../../engine/formats/extents.py"></location>
-            <source>{name} is cut short.</source>
-            <translation>{name} 不完整。</translation>
-        </message>
-        <message>
             <location filename="../../engine/formats/families.py"></location>
             <source>This {kind} model is dense, not a Mixture-of-Experts model: it has no routed experts.</source>
             <translation>这个 {kind} 模型是稠密模型，不是混合专家模型：它没有路由专家。</translation>
@@ -4542,12 +4537,12 @@
             <translation>{name} 已损坏：{name2} 的形状为 {shape}。</translation>
         </message>
         <message>
-            <location filename="../../engine/formats/gguf_files.py"></location>
+            <location filename="../../engine/formats/gguf_header.py"></location>
             <source>{folder} holds {models} models as GGUF files.</source>
             <translation>{folder} 中有 {models} 个 GGUF 模型文件。</translation>
         </message>
         <message>
-            <location filename="../../engine/formats/gguf_files.py"></location>
+            <location filename="../../engine/formats/gguf_header.py"></location>
             <source>Choose one of the files: {models}.</source>
             <translation>请选择其中一个文件：{models}。</translation>
         </message>
@@ -4832,12 +4827,17 @@
             <translation>这个 GGUF 文件的分词器无法使用：{what}。</translation>
         </message>
         <message>
-            <location filename="../../engine/formats/packed.py"></location>
+            <location filename="../../engine/formats/opening.py"></location>
+            <source>in the format {form}</source>
+            <translation>格式为 {form}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/opening.py"></location>
             <source>config.json says that the weights are {name}, and none of them is.</source>
             <translation>config.json 写明权重为 {name}，但没有一个是这样。</translation>
         </message>
         <message>
-            <location filename="../../engine/formats/packed.py"></location>
+            <location filename="../../engine/formats/opening.py"></location>
             <source>Download the model again.</source>
             <translation>请重新下载模型。</translation>
         </message>
@@ -4955,11 +4955,6 @@
             <location filename="../../engine/formats/packed_integers.py"></location>
             <source>its groups do not divide its inputs</source>
             <translation>它的组不能整除输入</translation>
-        </message>
-        <message>
-            <location filename="../../engine/formats/packed_integers.py"></location>
-            <source>in the format {form}</source>
-            <translation>格式为 {form}</translation>
         </message>
         <message>
             <location filename="../../engine/formats/packed_integers.py"></location>
@@ -5110,6 +5105,11 @@
             <location filename="../../engine/formats/safetensors_header.py"></location>
             <source>Check the disk and its permissions.</source>
             <translation>请检查磁盘及其权限。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/source.py"></location>
+            <source>{name} is cut short.</source>
+            <translation>{name} 不完整。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/source.py"></location>
@@ -5477,32 +5477,17 @@
             <translation>磁盘</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/accounts.py"></location>
-            <source>No token was given.</source>
-            <translation>没有给出令牌。</translation>
+            <location filename="../../engine/hub/chunks.py"></location>
+            <source>What has arrived of {name} is cut short.</source>
+            <translation>{name} 已下载的部分不完整。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/accounts.py"></location>
-            <source>Paste it, or give it on standard input.</source>
-            <translation>请粘贴令牌，或从标准输入给出。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/accounts.py"></location>
-            <source>This is not a token.</source>
-            <translation>这不是令牌。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/accounts.py"></location>
-            <source>Copy it again, whole and alone.</source>
-            <translation>请重新复制，要完整且不带其他内容。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/answers.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>an answer without end</source>
             <translation>没完没了的应答</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/answers.py"></location>
+            <location filename="../../engine/hub/client.py"></location>
             <source>bytes that cannot be unpacked</source>
             <translation>无法解压的数据</translation>
         </message>
@@ -5557,6 +5542,26 @@
             <translation>该地址的模型名为 {page}。</translation>
         </message>
         <message>
+            <location filename="../../engine/hub/client.py"></location>
+            <source>No token was given.</source>
+            <translation>没有给出令牌。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/client.py"></location>
+            <source>Paste it, or give it on standard input.</source>
+            <translation>请粘贴令牌，或从标准输入给出。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/client.py"></location>
+            <source>This is not a token.</source>
+            <translation>这不是令牌。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/client.py"></location>
+            <source>Copy it again, whole and alone.</source>
+            <translation>请重新复制，要完整且不带其他内容。</translation>
+        </message>
+        <message>
             <location filename="../../engine/hub/control.py"></location>
             <source>The download was stopped.</source>
             <translation>下载已停止。</translation>
@@ -5567,9 +5572,24 @@
             <translation>再次开始即可从停下的地方继续。</translation>
         </message>
         <message>
+            <location filename="../../engine/hub/control.py"></location>
+            <source>{reason} Trying again in {left} s.</source>
+            <translation>{reason}{left} 秒后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/control.py"></location>
+            <source>{reason} Trying again.</source>
+            <translation>{reason}正在重试。</translation>
+        </message>
+        <message>
             <location filename="../../engine/hub/disk_space.py"></location>
             <source>{filename} cannot be written ({strerror}).</source>
             <translation>无法写入 {filename}（{strerror}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/download.py"></location>
+            <source>other bytes than it was asked for</source>
+            <translation>不是所请求的那些字节</translation>
         </message>
         <message>
             <location filename="../../engine/hub/download.py"></location>
@@ -5922,12 +5942,12 @@
             <translation>{room}后重试。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/model_outline.py"></location>
+            <location filename="../../engine/hub/outline.py"></location>
             <source>The experts of this model are not matrices.</source>
             <translation>此模型的专家不是矩阵。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/model_outline.py"></location>
+            <location filename="../../engine/hub/outline.py"></location>
             <source>The experts cannot be stored: {cause}.</source>
             <translation>专家无法保存：{cause}。</translation>
         </message>
@@ -6012,49 +6032,29 @@
             <translation>请寻找同一模型的其他仓库，其中要有 safetensors 或 GGUF 文件。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/quantizations.py"></location>
-            <source>{repo} lacks parts of its GGUF files.</source>
-            <translation>{repo} 的 GGUF 文件不全。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/quantizations.py"></location>
-            <source>{repo} has {meant} GGUF models called {wanted}.</source>
-            <translation>{repo} 中有 {meant} 个名为 {wanted} 的 GGUF 模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/quantizations.py"></location>
-            <source>{repo} has no GGUF model called {wanted}.</source>
-            <translation>{repo} 中没有名为 {wanted} 的 GGUF 模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/quantizations.py"></location>
-            <source>There are: {listed}.</source>
-            <translation>现有：{listed}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/ranges.py"></location>
-            <source>other bytes than it was asked for</source>
-            <translation>不是所请求的那些字节</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/retry.py"></location>
-            <source>{reason} Trying again in {left} s.</source>
-            <translation>{reason}{left} 秒后重试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/retry.py"></location>
-            <source>{reason} Trying again.</source>
-            <translation>{reason}正在重试。</translation>
-        </message>
-        <message>
             <location filename="../../engine/hub/revision.py"></location>
             <source>no commit, where a model's should be</source>
             <translation>本应有模型的提交号，却没有</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/spool.py"></location>
-            <source>What has arrived of {name} is cut short.</source>
-            <translation>{name} 已下载的部分不完整。</translation>
+            <location filename="../../engine/hub/revision.py"></location>
+            <source>{repo} lacks parts of its GGUF files.</source>
+            <translation>{repo} 的 GGUF 文件不全。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/revision.py"></location>
+            <source>{repo} has {meant} GGUF models called {wanted}.</source>
+            <translation>{repo} 中有 {meant} 个名为 {wanted} 的 GGUF 模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/revision.py"></location>
+            <source>{repo} has no GGUF model called {wanted}.</source>
+            <translation>{repo} 中没有名为 {wanted} 的 GGUF 模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/revision.py"></location>
+            <source>There are: {listed}.</source>
+            <translation>现有：{listed}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/streaming.py"></location>
@@ -6175,26 +6175,6 @@
             <location filename="../../engine/kernels/native.py"></location>
             <source>Use fewer threads.</source>
             <translation>请减少线程数。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/cards.py"></location>
-            <source>Underhill demo model</source>
-            <translation>Underhill 演示模型</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/cards.py"></location>
-            <source>A very small model ({parameters} million parameters) that comes with Underhill, to try the app and see experts at work. It makes small talk and is often wrong; import a bigger model for real use.</source>
-            <translation>一个很小的模型（{parameters} 百万参数），随 Underhill 提供，用来试用这个应用、观察专家如何工作。它能闲聊，但经常出错；真正使用时请导入更大的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/cards.py"></location>
-            <source>A very small model; expect simple and often wrong answers.</source>
-            <translation>一个很小的模型；回答会很简单，而且经常出错。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/cards.py"></location>
-            <source>This family runs through the compatibility backend, which is slower.</source>
-            <translation>此模型系列通过兼容后端运行，速度较慢。</translation>
         </message>
         <message>
             <location filename="../../engine/library/catalogue.py"></location>
@@ -6465,6 +6445,26 @@
             <location filename="../../engine/library/library.py"></location>
             <source>The import of the built-in model</source>
             <translation>内置模型的导入</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>Underhill demo model</source>
+            <translation>Underhill 演示模型</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>A very small model ({parameters} million parameters) that comes with Underhill, to try the app and see experts at work. It makes small talk and is often wrong; import a bigger model for real use.</source>
+            <translation>一个很小的模型（{parameters} 百万参数），随 Underhill 提供，用来试用这个应用、观察专家如何工作。它能闲聊，但经常出错；真正使用时请导入更大的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>A very small model; expect simple and often wrong answers.</source>
+            <translation>一个很小的模型；回答会很简单，而且经常出错。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/listing.py"></location>
+            <source>This family runs through the compatibility backend, which is slower.</source>
+            <translation>此模型系列通过兼容后端运行，速度较慢。</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>

@@ -16,7 +16,7 @@ from engine.hardware.computer import describe
 from engine.hardware.machine import DiskPoint, Machine, Memory
 from engine.hardware.processor import Processor
 from engine.hardware.rates import Rates
-from engine.library.cards import note_of
+from engine.library.listing import note_of
 from engine.session.reading_ahead import BESIDE
 from engine.session.why import Pace, why
 from engine.translatable import joined, msg

@@ -9,10 +9,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from engine.formats.gguf_glance import glanced_config
 from engine.formats.gguf_header import parse_gguf_header, read_gguf_header
 from engine.formats.gguf_metadata import Metadata
-from engine.formats.gguf_source import GgufSource
+from engine.formats.gguf_source import GgufSource, glanced_config
 from engine.formats.gguf_tokenizer import tokenizer_files
 from tests.attack.case import Case
 from tests.attack.given import spoiled

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.convert.importer import import_checkpoint
-from engine.library.cards import describe
-from engine.library.listing import card
+from engine.library.listing import card, describe
 from engine.store import manifest as manifests
 from engine.store.reader import load_manifest
 from tests.attack.case import Case

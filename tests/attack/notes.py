@@ -9,9 +9,9 @@ from pathlib import Path
 
 from app.settings import preferences
 from engine.experts.eam import EamCollection
-from engine.formats import origin
+from engine.formats import checkpoint
 from engine.hardware import settings_file as hardware
-from engine.hub import active_downloads, configs, download, tokens
+from engine.hub import active_downloads, download, search, tokens
 from engine.library import dials, folders, listing, offline_index, partial_imports, settings_file, store_copy, trash
 from engine.library.entries import HubModel
 from engine.library.home import HOME
@@ -27,11 +27,11 @@ Reader = Callable[[Path], object]  # of the home folder
 
 def _config_kept(home: Path) -> object:
     model = HubModel("a/b", "b", "x", 1, 1, "", commit="c" * 40)
-    return configs._kept(home / "configs", "https://x", model)
+    return search._kept(home / "configs", "https://x", model)
 
 
 def _config_place() -> str:
-    return f"configs/{configs._file(Path(), 'https://x', 'a/b').name}"
+    return f"configs/{search._file(Path(), 'https://x', 'a/b').name}"
 
 
 READERS: dict[str, tuple[str, Reader]] = {
@@ -46,7 +46,7 @@ READERS: dict[str, tuple[str, Reader]] = {
     "calibration": ("calibration.json", lambda home: dials.read(home)),
     "unfinished": ("m.partial/import.json", lambda home: partial_imports.read(home / "m")),
     "copy": ("copy.json", lambda home: store_copy.read(home)),
-    "origin": ("download.json", lambda home: origin.origin(home)),
+    "origin": ("download.json", lambda home: checkpoint.origin(home)),
     "download": ("download.json", lambda home: download._noted(home)),
     "config of a hub": (_config_place(), _config_kept),
     "policy": ("policy.json", lambda home: policy_weights.read(home)),

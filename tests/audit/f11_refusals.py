@@ -14,8 +14,8 @@ from safetensors.torch import save_file
 from engine.convert.expert_plan import find_experts
 from engine.convert.pieces import read_piece
 from engine.errors import UnderhillError
-from engine.formats.decoded import DecodedEntry
 from engine.formats.opening import open_source
+from engine.formats.source import DecodedEntry
 from tests.audit.finding import Finding
 from tests.engine.formats.test_packed import KEPT, pack
 from tests.engine.formats.test_packed_mlx import PARTS, as_mlx

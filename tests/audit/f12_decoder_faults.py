@@ -12,7 +12,7 @@ from transformers import AutoConfig
 from transformers.utils import logging
 
 from engine.errors import Kind, UnderhillError
-from engine.formats.gguf_splits import SPLITS
+from engine.formats.gguf_tokenizer import SPLITS
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.models.families import read_spec

@@ -14,9 +14,8 @@ from app.import_export import chat_file
 from engine import limits, regular_file
 from engine.errors import Kind, UnderhillError
 from engine.formats import gguf_header, gguf_tokenizer, safetensors_header
-from engine.formats.gguf_glance import glanced_config
 from engine.formats.gguf_metadata import Metadata
-from engine.formats.gguf_source import GgufSource
+from engine.formats.gguf_source import GgufSource, glanced_config
 from engine.generation import turns
 from engine.generation.formats import calls
 from engine.library import catalogue

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.formats.checkpoint import Checkpoint
-from engine.formats.origin import small_files
+from engine.formats.checkpoint import Checkpoint, small_files
 from engine.quantization.planes import EncodedExpert, encode
 from engine.store.datafile import TensorShape
 from engine.store.layout import ExpertSpec

@@ -9,8 +9,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from engine.convert.routed import RoutedExperts, routed_experts
-from engine.convert.skeleton import build_skeleton
+from engine.convert.skeleton import RoutedExperts, build_skeleton, routed_experts
 from engine.experts.backend import ExpertBackend
 from engine.models.compat.experts import attach
 from engine.models.compat.load import NamedWeights, load_weights

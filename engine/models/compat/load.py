@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from engine.convert.conversion_tables import KeyMap, projections, sort_keys
+from engine.convert.expert_plan import KeyMap, projections, sort_keys
 from engine.convert.skeleton import Skeleton
 from engine.errors import Kind, UnderhillError
 from engine.models.weights import CheckpointWeights, fetch

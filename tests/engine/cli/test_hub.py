@@ -12,7 +12,7 @@ import huggingface_hub.constants
 import keyring
 import pytest
 
-from engine.hub import ranges, retry, tokens
+from engine.hub import control, download, tokens
 from engine.hub.client import connect
 from engine.hub.meter import DownloadProgress
 from engine.library import library, settings_file
@@ -66,7 +66,7 @@ def test_from_a_search_to_an_answer(server: HubServer, capsys: pytest.CaptureFix
 def test_a_busy_hub_is_waited_for_and_one_that_sends_whole_files_will_do(
     server: HubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retry.RetryPolicy.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
+    monkeypatch.setattr(control.RetryPolicy.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
     server.faults = [Fault("config.json", status=503, times=2), Fault("model.safetensors", whole=True)]
     code, out, err = run(capsys, "pull", "owner/small-moe", "--top", "4")
     assert (code, err.count("Trying again in"), "on disk" in out) == (0, 2, True), err
@@ -138,8 +138,8 @@ def test_a_download_is_kept_where_somebody_asks_for_it(server: HubServer, capsys
 def test_what_has_arrived_for_another_name_stays(
     server: HubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retry.RetryPolicy.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
-    monkeypatch.setattr(ranges, "CHUNK", 1 << 20)
+    monkeypatch.setattr(control.RetryPolicy.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
+    monkeypatch.setattr(download, "CHUNK", 1 << 20)
     found(capsys, "pull", "owner/small-moe", "--top", "4")
     server.faults = [Fault("model.safetensors", cut=300_000, times=6), Fault("model.safetensors", cut=0)]
     assert run(capsys, "pull", "owner/small-moe", "--top", "4", "--name", "second")[0] == 1

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.library import library
-from engine.library.app_places import FILES, Place
+from engine.library.external_models import FILES, Place
 from engine.session import robustness
 from engine.translatable import translated
 from tests.engine.cli.test_cli import MODEL, found, run

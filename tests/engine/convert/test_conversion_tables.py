@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from engine.convert.conversion_tables import plan_experts
+from engine.convert.expert_plan import plan_experts
 from engine.convert.pieces import read_piece
 from engine.convert.skeleton import build_skeleton
 from engine.errors import Kind, UnderhillError

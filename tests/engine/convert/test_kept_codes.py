@@ -23,9 +23,8 @@ from engine.convert.pieces import read_piece
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import Thresholds
 from engine.experts.runtime import open_runtime
-from engine.formats.decoded import DecodedEntry
 from engine.formats.opening import open_source
-from engine.formats.source import WeightSource
+from engine.formats.source import DecodedEntry, WeightSource
 from engine.models.families import read_spec
 from engine.models.open import open_decoder
 from engine.quantization.planes import decode_expert

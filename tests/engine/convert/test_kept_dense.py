@@ -161,7 +161,7 @@ def test_a_smaller_copy_of_such_a_store_keeps_them(made: tuple[str, Path, Path],
 
 
 def test_a_large_table_of_rows_to_be_looked_up_becomes_float16(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.convert.kept_codes.stays", lambda shape: True)
+    monkeypatch.setattr("engine.convert.encoding.stays", lambda shape: True)
     _q4_k_m(tmp_path / "source")
     source, name = open_source(tmp_path / "source"), "model.embed_tokens.weight"
     with Store.open(import_checkpoint(tmp_path / "source", tmp_path / "store", 0)) as store:

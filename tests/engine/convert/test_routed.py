@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.convert.routed import routed_experts
-from engine.convert.skeleton import build_skeleton
+from engine.convert.skeleton import build_skeleton, routed_experts
 from engine.errors import Kind, UnderhillError
 from engine.kernels.activation import Activation
 from tests.engine.models.compat.tiny import tiny_config

@@ -12,9 +12,8 @@ from safetensors.torch import load_file, save_file
 from engine.convert.expert_plan import find_experts
 from engine.convert.pieces import coded_piece, read_piece
 from engine.errors import UnderhillError
-from engine.formats.gguf_codes import coded
 from engine.formats.gguf_header import type_sizes
-from engine.formats.gguf_rows import StoredRows
+from engine.formats.gguf_rows import StoredRows, coded
 from engine.formats.opening import open_source
 from tests.engine.formats.forms import FORMS
 from tests.engine.formats.gguf_blocks import decoded, random_blocks

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.formats.gguf_glance import GLANCE, glanced_config
+from engine.formats.gguf_source import GLANCE, glanced_config
 from engine.formats.opening import open_source
 from engine.session.config_facts import config_facts
 from tests.engine.formats.gguf_model import FAMILIES, write

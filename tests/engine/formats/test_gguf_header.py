@@ -12,7 +12,7 @@ import pytest
 from gguf import GGMLQuantizationType as Type
 
 from engine.errors import Kind, UnderhillError
-from engine.formats import gguf_files
+from engine.formats import gguf_header
 from engine.formats.gguf_header import read_gguf_header
 
 
@@ -118,14 +118,14 @@ def test_parts_belong_together(tmp_path: Path) -> None:
     write(tmp_path / "m.gguf", split=1)
     names = [f"m-0000{n}-of-00003.gguf" for n in (1, 2, 3)]
     for name in names:
-        assert [p.name for p in gguf_files.parts(tmp_path / name)] == names
+        assert [p.name for p in gguf_header.parts(tmp_path / name)] == names
     (tmp_path / "mmproj-m.gguf").touch()
-    assert gguf_files.only_model(tmp_path) == tmp_path / names[0]
-    assert gguf_files.model_name(tmp_path / names[2]) == "m"
+    assert gguf_header.only_model(tmp_path) == tmp_path / names[0]
+    assert gguf_header.model_name(tmp_path / names[2]) == "m"
     (tmp_path / names[1]).unlink()
     with pytest.raises(UnderhillError, match=r"m-00002-of-00003\.gguf is missing"):
-        gguf_files.parts(tmp_path / names[0])
+        gguf_header.parts(tmp_path / names[0])
     (tmp_path / "other.gguf").touch()
     with pytest.raises(UnderhillError, match="2 models") as caught:
-        gguf_files.only_model(tmp_path)
+        gguf_header.only_model(tmp_path)
     assert "other.gguf" in caught.value.action

@@ -17,8 +17,7 @@ from tokenizers.trainers import BpeTrainer
 from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.formats.gguf_metadata import Metadata
-from engine.formats.gguf_splits import SPLITS
-from engine.formats.gguf_tokenizer import tokenizer_files
+from engine.formats.gguf_tokenizer import SPLITS, tokenizer_files
 from engine.generation.chat import ChatFormat
 from engine.generation.messages import Message
 

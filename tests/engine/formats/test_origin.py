@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.formats.origin import origin, small_files
+from engine.formats.checkpoint import origin, small_files
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 

@@ -16,8 +16,8 @@ from engine.convert.expert_plan import find_experts
 from engine.convert.importer import import_checkpoint
 from engine.convert.pieces import read_piece
 from engine.errors import Kind, UnderhillError
-from engine.formats.decoded import DecodedEntry
 from engine.formats.opening import open_source
+from engine.formats.source import DecodedEntry
 from engine.kernels.activation import Activation
 from engine.library import library
 from engine.models.open import open_decoder

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-from engine.formats.gguf_splits import SPLITS
+from engine.formats.gguf_tokenizer import SPLITS
 from engine.generation.vetting import why_not
 
 BPE = {"a": 0, "b": 1, "ab": 2}

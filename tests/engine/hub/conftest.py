@@ -9,7 +9,7 @@ import huggingface_hub.constants
 import pytest
 
 from engine.hub.client import Hub, connect
-from engine.hub.retry import RetryPolicy
+from engine.hub.control import RetryPolicy
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
 from tests.hubserver import HubServer
 

@@ -23,11 +23,11 @@ def stream(endpoint: str, repo: str, folder: Path, store: Path, chunk: int) -> N
     import huggingface_hub.constants
 
     from engine.convert.importer import import_checkpoint
-    from engine.hub import outline, ranges, streaming
+    from engine.hub import download, outline, streaming
     from engine.hub.client import connect
 
     huggingface_hub.constants.HF_HUB_OFFLINE = False
-    ranges.CHUNK = chunk
+    download.CHUNK = chunk
     outline.FIRST_LOOK = 1024
     with connect({"endpoint": endpoint}) as hub:
         found = outline.read_outline(hub, repo)

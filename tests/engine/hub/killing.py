@@ -52,7 +52,7 @@ def pull(endpoint: str, home: Path, spot: str, log: Path) -> None:
     import huggingface_hub.constants
 
     from engine.cli.main import main
-    from engine.hub import outline, peek, ranges
+    from engine.hub import download, outline
     from engine.store import writer
 
     with log.open("a") as out:
@@ -60,7 +60,7 @@ def pull(endpoint: str, home: Path, spot: str, log: Path) -> None:
         os.dup2(out.fileno(), 2)
     os.environ |= {HOME: str(home), "HF_ENDPOINT": endpoint}
     huggingface_hub.constants.HF_HUB_OFFLINE = False
-    ranges.CHUNK, writer.BATCH, outline.FIRST_LOOK, peek.FIRST = CHUNK, BATCH, LOOK, LOOK
+    download.CHUNK, writer.BATCH, outline.FIRST_LOOK, outline.FIRST = CHUNK, BATCH, LOOK, LOOK
     _arm(spot)
     sys.exit(main(["pull", REPO]))
 
@@ -214,11 +214,11 @@ def look(endpoint: str, home: Path) -> None:
     """What every pull begins with."""
     import huggingface_hub.constants
 
-    from engine.hub import outline, peek
+    from engine.hub import outline
     from engine.hub.client import connect
 
     huggingface_hub.constants.HF_HUB_OFFLINE = False
-    outline.FIRST_LOOK, peek.FIRST = LOOK, LOOK
+    outline.FIRST_LOOK, outline.FIRST = LOOK, LOOK
     with connect({"endpoint": endpoint}) as hub:
         outline.read_outline(hub, REPO)
 

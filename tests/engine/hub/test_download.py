@@ -13,15 +13,13 @@ from typing import IO, Any
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.formats import origin
-from engine.hub import disk_space, fetch, ranges
+from engine.formats import checkpoint
+from engine.hub import disk_space
 from engine.hub.client import Hub
-from engine.hub.control import Control
-from engine.hub.download import discard, download, folder_of
+from engine.hub.control import Control, RetryPolicy, Wait
+from engine.hub.download import DownloadContext, RangeDownload, discard, download, folder_of
 from engine.hub.meter import DownloadProgress, Meter
 from engine.hub.outline import read_outline
-from engine.hub.ranges import DownloadContext, RangeDownload
-from engine.hub.retry import RetryPolicy, Wait
 from engine.store.lock import FileLock
 from tests.engine.hub.conftest import QUICK
 from tests.engine.hub.fetching import contents
@@ -53,7 +51,7 @@ def test_everything_arrives_and_says_where_it_is_from(hub: Hub, server: HubServe
     pull(hub, folder, report=said.append)
     repo = server.repos["tiny/moe"]
     assert contents(folder) == contents(repo.folder)
-    assert origin.origin(folder) == ("tiny/moe", repo.commit)
+    assert checkpoint.origin(folder) == ("tiny/moe", repo.commit)
     assert (said[-1].done, said[-1].files_done) == (said[-1].total, said[-1].files)
     assert folder.name == "tiny--moe"
 
@@ -69,7 +67,7 @@ def test_what_is_there_is_not_fetched_again(hub: Hub, server: HubServer, folder:
 def test_it_goes_on_at_the_byte_where_it_was_cut(
     hub: Hub, server: HubServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranges, "CHUNK", 10_000)
+    monkeypatch.setattr("engine.hub.download.CHUNK", 10_000)
     outline = read_outline(hub, "tiny/moe")
     server.forget()
     server.faults = [Fault("safetensors", cut=7_001, times=5)]
@@ -283,7 +281,7 @@ def test_a_write_that_finds_the_disk_full(
         part.touch()
         return open("/dev/full", "ab", buffering=0)
 
-    monkeypatch.setattr(fetch, "open_to_append", full)
+    monkeypatch.setattr("engine.hub.download.open_to_append", full)
     with pytest.raises(UnderhillError) as error:
         download(hub, outline, folder)
     assert error.value.kind is Kind.DISK_FULL

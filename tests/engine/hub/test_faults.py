@@ -10,9 +10,9 @@ import pytest
 from engine import limits
 from engine.errors import Kind, UnderhillError
 from engine.hub.client import Hub, connect
+from engine.hub.control import RetryPolicy
 from engine.hub.download import download
 from engine.hub.outline import read_outline
-from engine.hub.retry import RetryPolicy
 from engine.hub.search import search
 from tests.engine.hub.conftest import QUICK
 from tests.engine.hub.fetching import contents
@@ -109,7 +109,7 @@ def test_it_waits_as_long_as_the_hub_asks_and_not_for_hours(hub: Hub, server: Hu
 def test_an_address_lent_by_the_hub_is_asked_for_again(
     hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.hub.ranges.CHUNK", 20_000)
+    monkeypatch.setattr("engine.hub.download.CHUNK", 20_000)
     outline = read_outline(hub, "tiny/moe")
     server.requests.clear()
     download(hub, outline, tmp_path / "a" / "moe", retry_policy=QUICK)
@@ -132,7 +132,7 @@ def test_an_address_lent_by_the_hub_is_asked_for_again(
 def test_an_address_that_is_good_for_one_range_is_not_used_again(
     hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.hub.ranges.CHUNK", 20_000)
+    monkeypatch.setattr("engine.hub.download.CHUNK", 20_000)
     outline = read_outline(hub, "tiny/moe")
     server.requests.clear()
     real = server.fault

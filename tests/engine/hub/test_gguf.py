@@ -14,11 +14,10 @@ from gguf import GGMLQuantizationType as Type
 from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
 from engine.formats.opening import open_source
-from engine.hub import peek, ranges, streaming
+from engine.hub import download, streaming
 from engine.hub.client import Hub
 from engine.hub.outline import read_outline
-from engine.hub.quantizations import choose, quantizations
-from engine.hub.revision import RemoteFile, Revision
+from engine.hub.revision import RemoteFile, Revision, choose, quantizations
 from engine.quantization.planes import decode_expert
 from engine.store.reader import Store
 from tests.engine.formats.gguf_blocks import decoded, random_blocks
@@ -78,8 +77,8 @@ def test_the_store_is_that_of_the_files(
     architecture: str, kind: str, split: int, hub: Hub, server: HubServer, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(ranges, "CHUNK", 1 << 14)
-    monkeypatch.setattr(peek, "FIRST", 1 << 12)
+    monkeypatch.setattr(download, "CHUNK", 1 << 14)
+    monkeypatch.setattr("engine.hub.outline.FIRST", 1 << 12)
     served = quantized(tmp_path, kind, architecture, split)
     server.add("tiny/gguf", served)
     outline = read_outline(hub, "tiny/gguf")
@@ -100,7 +99,7 @@ def test_what_the_package_cannot_encode(
     kind: Type, hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Experts that arrive in blocks of 256 are bit for bit what the package decodes, and those of the file."""
-    monkeypatch.setattr(ranges, "CHUNK", 1 << 16)
+    monkeypatch.setattr(download, "CHUNK", 1 << 16)
     changes = {"hidden_size": 256, "moe_intermediate_size": 256, "num_hidden_layers": 2, "num_experts": 3}
     hf_model(tiny("qwen3moe", **changes)).save_pretrained(tmp_path / "source")
     config = json.loads((tmp_path / "source" / "config.json").read_text())
@@ -141,7 +140,7 @@ def test_one_that_is_named_where_there_are_none(hub: Hub, server: HubServer) -> 
 
 def test_a_look_reads_the_header_and_no_weights(hub: Hub, server: HubServer, tmp_path: Path,
                                                 monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    monkeypatch.setattr(peek, "FIRST", 1 << 12)
+    monkeypatch.setattr("engine.hub.outline.FIRST", 1 << 12)
     server.add("tiny/gguf", quantized(tmp_path, "F32"))
     outline = read_outline(hub, "tiny/gguf", gguf="f32")
     (size,) = (file.size for file in outline.weights)
@@ -153,7 +152,7 @@ def test_a_header_that_arrived_damaged_makes_no_model(
     hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hash of the file that arrives is right: it is the look at it that went wrong."""
-    monkeypatch.setattr(ranges, "CHUNK", 1 << 14)
+    monkeypatch.setattr(download, "CHUNK", 1 << 14)
     server.add("tiny/gguf", quantized(tmp_path, "Q8_0"))
     outline = read_outline(hub, "tiny/gguf")
     head = bytearray(outline.heads["model-Q8_0.gguf"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.hub.ranges import CHUNK
+from engine.hub.download import CHUNK
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
 from tests.engine.hub import fetching
 from tests.hubserver import Fault, HubServer

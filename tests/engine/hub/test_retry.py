@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.hub.control import Control
+from engine.hub.control import Control, Retry, RetryPolicy, Wait
 from engine.hub.errors import HubError
-from engine.hub.retry import Retry, RetryPolicy, Wait
 from engine.translatable import translated
 
 BUSY = HubError(Kind.SERVER_ERROR, translated("The hub is busy."), retry=True, after=3.2)

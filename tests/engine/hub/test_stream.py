@@ -12,7 +12,7 @@ import pytest
 
 from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
-from engine.hub import disk_space, ranges, stream, streaming
+from engine.hub import disk_space, download, stream, streaming
 from engine.hub.client import Hub
 from engine.hub.control import Control
 from engine.hub.meter import DownloadProgress
@@ -33,7 +33,7 @@ SMALL = 1 << 15  # bytes of a chunk
 @pytest.fixture(autouse=True)
 def _many_chunks(monkeypatch: pytest.MonkeyPatch, server: HubServer, tmp_path: Path) -> None:
     """Of a model of 1.6 MB in two files, reported on at every turn."""
-    monkeypatch.setattr(ranges, "CHUNK", SMALL)
+    monkeypatch.setattr(download, "CHUNK", SMALL)
     monkeypatch.setattr(stream, "TICK", 0.01)
     server.add("tiny/moe", write_checkpoint(tmp_path / "larger", experts=8, hidden=128, inner=128))
 

@@ -9,7 +9,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from engine.convert.importer import import_checkpoint
-from engine.hub import ranges, streaming
+from engine.hub import download, streaming
 from engine.hub.client import Hub
 from engine.hub.outline import read_outline
 from tests.engine.formats.forms import in_blocks
@@ -66,7 +66,7 @@ MADE = {
 def test_it_becomes_what_it_would_have_been(
     what: str, hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranges, "CHUNK", 1 << 14)
+    monkeypatch.setattr(download, "CHUNK", 1 << 14)
     served = in_two(MADE[what](tmp_path / "made"))
     server.add("tiny/one", served)
     outline = read_outline(hub, "tiny/one")

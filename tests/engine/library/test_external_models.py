@@ -15,8 +15,8 @@ import pytest
 
 from engine.errors import UnderhillError
 from engine.library import external_models, library
-from engine.library.app_places import FILES, HUGGING_FACE, OLLAMA, Place, places
 from engine.library.entries import FoundModel
+from engine.library.external_models import FILES, HUGGING_FACE, OLLAMA, Place, places
 from engine.library.home import checked_name
 from engine.library.import_compatibility import library_name
 from engine.translatable import translated

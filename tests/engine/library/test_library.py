@@ -16,7 +16,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.library import library, listing, settings_file
-from engine.library.model_card import ModelCard
+from engine.library.entries import ModelCard
 from engine.store.lock import FileLock
 from engine.store.manifest import Manifest, dumps
 from engine.store.reader import Store, load_manifest

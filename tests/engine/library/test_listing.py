@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.library import library, listing, store_copy
-from engine.library.model_card import ModelCard
+from engine.library.entries import ModelCard
 from engine.store.writer import store_lock
 from engine.translatable import translated
 from tests.engine.formats.tiny_checkpoint import contents, write_checkpoint

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine import protocol
-from engine.library.model_card import ModelCard
+from engine.library.entries import ModelCard
 from engine.process import pipes
 from engine.process.codec import pack, unpack
 
@@ -71,7 +71,7 @@ def test_what_is_no_plain_data_is_refused() -> None:
         "os:system",
         "subprocess:Popen",
         "engine.process.codec:pack",
-        "engine.library.model_card:Path",
+        "engine.library.entries:Path",
         "engine.protocol.engine:Engine",
     ],
 )

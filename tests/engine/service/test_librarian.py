@@ -14,7 +14,7 @@ import pytest
 
 from engine import protocol
 from engine.library import folders, store_copy
-from engine.library.app_places import FILES, Place
+from engine.library.external_models import FILES, Place
 from engine.service import librarian
 from engine.service.librarian import Librarian
 from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, TERMINAL, Desk, desk

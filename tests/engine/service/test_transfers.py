@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine import protocol
-from engine.hub import active_downloads, ranges, retry
+from engine.hub import active_downloads, control, download
 from engine.library import folders, library
 from engine.library.home import home
 from engine.service import transfers
@@ -34,8 +34,8 @@ SLOW = 1_000_000  # bytes a second and connection: the whole would take ten seco
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small steps, and no patience."""
-    monkeypatch.setattr(ranges, "CHUNK", 1 << 20)
-    monkeypatch.setattr(retry.RetryPolicy.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
+    monkeypatch.setattr(download, "CHUNK", 1 << 20)
+    monkeypatch.setattr(control.RetryPolicy.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
 
 
 def changes(desk: Desk, transfer: str) -> list[protocol.Transfer]:
@@ -102,7 +102,7 @@ def test_halted_and_gone_on_with_nothing_comes_twice(server: HubServer, desk: De
     server.faults = []
     desk.result(protocol.ResumeTransfer, begun.id)
     assert state(desk, begun.id, "finished", "failed").state == "finished"
-    assert size <= sent(server) <= size + ranges.CHUNK
+    assert size <= sent(server) <= size + download.CHUNK
 
 
 def test_two_at_once_and_the_others_in_the_order_in_which_they_came(

@@ -12,7 +12,7 @@ import pytest
 
 from engine.errors import UnderhillError
 from engine.hardware.machine import Memory
-from engine.hub import configs
+from engine.hub import search
 from engine.hub.client import Hub, connect
 from engine.hub.outline import read_outline
 from engine.library import library
@@ -91,7 +91,7 @@ def test_kept_configs_that_are_damaged_are_fetched_again(hub: Hub, server: HubSe
 def test_a_model_that_is_gguf_alone_is_judged_by_a_files_first_bytes_once(
     hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(configs, "GLANCE", 4096)
+    monkeypatch.setattr(search, "GLANCE", 4096)
     served = quantized(tmp_path, "Q8_0")
     server.add("owner/moe-GGUF", served, downloads=20)
     one = found(hub)["owner/moe-GGUF"]

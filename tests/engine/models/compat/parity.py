@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 from transformers import PretrainedConfig
 
-from engine.convert.conversion_tables import plan_experts
-from engine.convert.expert_plan import find_experts
+from engine.convert.expert_plan import find_experts, plan_experts
 from engine.convert.skeleton import build_skeleton
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.convert.conversion_tables import plan_experts
+from engine.convert.expert_plan import plan_experts
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
 from engine.models.compat.decoder import CompatDecoder

@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from engine.convert.importer import import_checkpoint
-from engine.convert.routed import routed_experts
-from engine.convert.skeleton import build_skeleton
+from engine.convert.skeleton import build_skeleton, routed_experts
 from engine.experts.runtime import open_runtime
 from engine.models.compat.decoder import CompatDecoder
 from engine.store.reader import Store

@@ -11,8 +11,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from engine.convert.encoding import codings
 from engine.convert.expert_plan import find_experts
-from engine.convert.kept_codes import codings
 from engine.errors import UnderhillError
 from engine.formats.opening import open_source
 from engine.formats.packed_floats import MXFP4_VALUES
