@@ -61,8 +61,8 @@ class Application:
         self.reading = AttachmentReader(self.window, self.theme, self.conversation, self.models)
         window, editing = self.window, self.window.editing
         self.token_counter = TokenCounter(composer, self.conversation, self.models, self.link, lambda: editing.edited)
-        self.token_counter.told.connect(composer.meter.show_usage)
-        self.token_counter.attachments_told.connect(composer.show_token_counts)
+        self.token_counter.counted.connect(composer.meter.show_usage)
+        self.token_counter.attachments_counted.connect(composer.show_token_counts)
         self.tray_controller = TrayController(
             window, window.navigator, self.conversation, self.models, self.library, self.theme
         )
@@ -77,7 +77,7 @@ class Application:
         self.window.live.looking.connect(self.link.watch)
         self.frame_throttle = FrameThrottle(self.inbox)
         self.link.telemetry.connect(self.frame_throttle.take)
-        self.frame_throttle.changed.connect(self.window.live.keep)
+        self.frame_throttle.changed.connect(self.window.live.set_intervals)
         # the engine is there, and no answer yet that would stutter beside it
         self.models.listed.connect(self.window.transcript.prepare, Qt.ConnectionType.SingleShotConnection)
         self.models.loaded.connect(protocol.settle_garbage)

@@ -148,7 +148,7 @@ class MainWindow(Shell):
     def _leave_chat_page(self, _: int) -> None:
         """Another page: the live panels are about what one sees of a chat."""
         self.find_controller.close()
-        self.side_panes.set_calm(not self.on_chat)
+        self.side_panes.set_quiet(not self.on_chat)
 
     @Slot()
     def show_logs(self) -> None:

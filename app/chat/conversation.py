@@ -15,8 +15,9 @@ from app.chat.answer import RunningAnswer
 from app.chat.draft_store import DraftStore
 from app.chat.prompt_messages import prompt_messages
 from app.chat.running_answers import RunningAnswers
-from app.storage import branches, drafts, trash
+from app.storage import branches, trash
 from app.storage.database_thread import DatabaseThread
+from app.storage.drafts import NEW
 from app.storage.opening import Problem
 from app.storage.records import Attachment, Chat, QueuedMessage, ScrollPosition, StoredMessage, Style, new_id
 from app.storage.store import ChatStore
@@ -46,7 +47,7 @@ class Conversation(QObject):
         super().__init__(parent)
         self._database = database
         self._link = link
-        self.unsent = DraftStore(database, self.problem.emit)
+        self.drafts = DraftStore(database, self.problem.emit)
         self.chat: Chat | None = None
         self.messages: list[StoredMessage] = []
         self.model = ""  # title of the model that answers
@@ -55,7 +56,7 @@ class Conversation(QObject):
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
         self.new_style: Style | None = None  # of a chat that has no message yet
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
-        self.answers = RunningAnswers(database, self.unsent, self.shows, self)
+        self.answers = RunningAnswers(database, self.drafts, self.shows, self)
         self.answers.grew.connect(self.grew)
         self.unanswered = 0  # the question of the answer that failed last
         self.wanted = 0  # the chat asked for last; an older reading that comes late is not shown
@@ -80,7 +81,7 @@ class Conversation(QObject):
     def _read_done(self, found: branches.OpenedChat | None) -> None:
         if found is None or found[0].id != self.wanted:
             return
-        chat, messages = self.unsent.whole(*found)
+        chat, messages = self.drafts.with_unsaved(*found)
         self.chat = chat
         self.messages = self.answers.taken_up(messages)
         self.opened.emit(chat, self.messages)
@@ -125,25 +126,25 @@ class Conversation(QObject):
         if self.chat is not None and self.chat.draft != text:
             chat_id = self.chat.id
             self.chat = dataclasses.replace(self.chat, draft=text)
-            self.unsent.keep_text(chat_id, text)
+            self.drafts.keep_text(chat_id, text)
 
     def keep_attached(self, files: tuple[Attachment, ...]) -> None:
         """Keep what is attached to the draft of the open chat, or of the one that has no message yet."""
         if files == (self.chat.attached if self.chat is not None else self.new_attached):
             return
-        chat_id = self.chat.id if self.chat is not None else drafts.NEW
+        chat_id = self.chat.id if self.chat is not None else NEW
         if self.chat is not None:
             self.chat = dataclasses.replace(self.chat, attached=files)
         else:
             self.new_attached = files
-        self.unsent.keep_files(chat_id, files)
+        self.drafts.keep_files(chat_id, files)
 
     def keep_place(self, place: ScrollPosition | None) -> None:
         """Keep where the open chat is scrolled to; None: at its end."""
         if self.chat is not None and self.chat.place != place:
             chat_id = self.chat.id
             self.chat = dataclasses.replace(self.chat, place=place)
-            self._database.submit(lambda store: store.set_place(chat_id, place), failed=self.unsent.refused)
+            self._database.submit(lambda store: store.set_place(chat_id, place), failed=self.drafts.mark_refused)
 
     @property
     def style(self) -> Style:
@@ -208,14 +209,14 @@ class Conversation(QObject):
         self._begin(self.chat.id, [*self.messages, question], self.style, question, self.chat if new else None)
         if new and self.new_attached:
             self.new_attached = ()
-            self.unsent.keep_files(drafts.NEW, ())
+            self.drafts.keep_files(NEW, ())
 
     def set_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Change which messages wait in the open chat."""
         answer = self._running()
         if answer is not None and self.chat is not None:
             answer.queue = queue
-            self.unsent.keep_queue(self.chat.id, queue)
+            self.drafts.keep_queue(self.chat.id, queue)
             self.queue_changed.emit(queue)
 
     def again(self, message_id: int) -> None:
@@ -364,10 +365,10 @@ class Conversation(QObject):
         back = [] if question is None else [QueuedMessage(question.content, question.attachments)]
         if self.answers.has(answer):  # otherwise nobody waited for the disk any longer
             if answer.waited and not shown:  # it goes on waiting
-                self.unsent.keep_queue(chat_id, (*back, *answer.queue))
+                self.drafts.keep_queue(chat_id, (*back, *answer.queue))
                 back, answer.queue = [], ()
             elif new or not shown:  # what waited behind it comes along: there may be no such chat on the disk
-                self.unsent.keep_queue(chat_id, ())
+                self.drafts.keep_queue(chat_id, ())
                 back, answer.queue = [*back, *answer.queue], ()
             self._drop(answer)
         if shown and new:
@@ -416,7 +417,7 @@ class Conversation(QObject):
         """What came after nobody waited any more, where the answer is as it was left and nothing followed."""
         if message is not None and not self.busy and answer.finished("cancelled", None) in self.messages[-1:]:
             self.messages = [*self.messages[:-1], message]
-            self.unsent.keep_answer(message, self.chats_changed.emit)
+            self.drafts.keep_answer(message, self.chats_changed.emit)
             self.finished.emit(message)
 
     def _removed(self, message: StoredMessage, _: None) -> None:
@@ -432,7 +433,7 @@ class Conversation(QObject):
 
     def _end(self, answer: RunningAnswer, message: StoredMessage) -> None:
         self.answers.end(answer)
-        self.unsent.keep_answer(message, self.chats_changed.emit)
+        self.drafts.keep_answer(message, self.chats_changed.emit)
         if self.shows(answer):
             self.messages = [message if m.id == message.id else m for m in self.messages]
             if answer.pending:
@@ -449,14 +450,14 @@ class Conversation(QObject):
             if self.chat is not None and self.chat.id == chat_id:
                 self._return_queue(chat_id, answer.queue)
             return
-        self.unsent.forget_queue(chat_id)
+        self.drafts.forget_queue(chat_id)
         question = StoredMessage(new_id(), chat_id, message.id, "user", first.text, attachments=first.attachments)
         self._begin(chat_id, [*answer.turns, message, question], answer.style, question, queue=tuple(rest))
 
     def _return_queue(self, chat_id: int, queue: tuple[QueuedMessage, ...]) -> None:
         """Messages that were not sent go back into the composer, and wait no more once they are on the disk there."""
         self._return(queue)
-        self.unsent.keep_queue(chat_id, ())
+        self.drafts.keep_queue(chat_id, ())
 
     def _return(self, words: Sequence[QueuedMessage]) -> None:
         self.returned.emit("\n\n".join(q.text for q in words if q.text), tuple(a for q in words for a in q.attachments))

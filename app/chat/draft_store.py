@@ -1,5 +1,4 @@
-"""What is typed and attached in chats, but not sent, and answers that have ended: what the disk refuses of it is
-held here until it takes it."""
+"""Saves drafts, attachments, queues and ended answers, and holds what the disk refuses until it takes it."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ class DraftStore:
     def __init__(self, database: DatabaseThread, tell: Callable[[Problem], object]) -> None:
         self._database, self._tell = database, tell
         self._held: dict[_Key, Any] = {}  # not known to be on the disk
-        self._told = False
+        self._reported = False
         self.problem: Problem | None = None  # why the disk refused it last
 
     @property
@@ -56,22 +55,22 @@ class DraftStore:
         self._keep((chat_id, "queue"), queue)
 
     def forget_queue(self, chat_id: int) -> None:
-        """Somebody else writes what waits in it now."""
+        """Forget the queue of a chat: it is written together with the question that begins it."""
         self._held.pop((chat_id, "queue"), None)
 
     def keep_answer(self, message: StoredMessage, done: Callable[[], object]) -> None:
         """An answer that has ended. done: it is on the disk."""
         self._keep((message.id, _ANSWER), message, done)
 
-    def whole(self, chat: Chat, messages: list[StoredMessage]) -> tuple[Chat, list[StoredMessage]]:
+    def with_unsaved(self, chat: Chat, messages: list[StoredMessage]) -> tuple[Chat, list[StoredMessage]]:
         """A chat as it was read from the disk, with what the disk does not have."""
         chat = dataclasses.replace(chat, **{field: held for (i, field), held in self.held.items() if i == chat.id})
         ended = self.answers
         return chat, [_ended(m, ended[m.id]) if m.id in ended else m for m in messages]
 
     def try_again(self) -> None:
-        """Somebody asked for it: where it fails, that is said again."""
-        self._told = False
+        """Write again at the user's wish: where it fails, that is reported again."""
+        self._reported = False
         self.write_again()
 
     def write_again(self) -> None:
@@ -79,31 +78,31 @@ class DraftStore:
         for key, value in list(self._held.items()):
             self._keep(key, value)
 
-    def refused(self, problem: Problem) -> None:
+    def mark_refused(self, problem: Problem) -> None:
         """The disk did not take it."""
         self.problem = problem
-        if not self._told:
-            self._told = True
+        if not self._reported:
+            self._reported = True
             kept = tr("What could not be saved is kept while Underhill is open.") if self._held else ""
             self._tell(dataclasses.replace(problem, action=sentences(problem.action, kept)))
 
-    def taken(self) -> None:
+    def mark_saved(self) -> None:
         """The disk took something."""
-        if self._told:  # there is room again
-            self._told = bool(self._held)
+        if self._reported:  # there is room again
+            self._reported = bool(self._held)
             self.write_again()
 
     def _keep(self, key: _Key, value: Any, done: Callable[[], object] = lambda: None) -> None:
         self._held[key] = value
         self._database.submit(
-            partial(_write, key=key, value=value), partial(self._kept, key, value, done), self.refused
+            partial(_write, key=key, value=value), partial(self._kept, key, value, done), self.mark_refused
         )
 
     def _kept(self, key: _Key, value: Any, done: Callable[[], object], _: None) -> None:
         if self._held.get(key) == value:
             del self._held[key]
         done()
-        self.taken()
+        self.mark_saved()
 
 
 def _write(store: ChatStore, key: _Key, value: Any) -> None:

@@ -118,11 +118,11 @@ class RunningAnswers(QObject):
 
     def _taken(self, answer: RunningAnswer, _: None) -> None:
         answer.refused = False
-        self._drafts.taken()
+        self._drafts.mark_saved()
 
     def _not_taken(self, answer: RunningAnswer, problem: Problem) -> None:
         answer.refused = True
-        self._drafts.refused(problem)
+        self._drafts.mark_refused(problem)
 
 
 def _write(answer: RunningAnswer, message: StoredMessage, store: ChatStore) -> None:

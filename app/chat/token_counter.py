@@ -21,12 +21,12 @@ _LATEST = 200  # messages of a chat that are counted where no answer says how lo
 
 
 class TokenCounter(QObject):
-    """told: tokens of the chat, of the draft, and of the context. edited: says which message the draft takes the place
-    of, by its id, 0 for none: that one and those after it are no part of the chat that the draft goes on with.
+    """counted: tokens of the chat, of the draft, and of the context. edited: the id of the message that the draft takes
+    the place of, 0 for none: that one and those after it are no part of the chat that the draft goes on with.
     """
 
-    told = Signal(int, int, int)
-    attachments_told = Signal(object)  # tokens of each attachment of the draft
+    counted = Signal(int, int, int)
+    attachments_counted = Signal(object)  # tokens of each attachment of the draft
 
     def __init__(
         self, composer: Composer, conversation: Conversation, known: Models, link: EngineLink,
@@ -71,8 +71,8 @@ class TokenCounter(QObject):
                 self._counts = {t: n for t, n in self._counts.items() if t in before or t in draft}
                 self._counts.update(zip(fresh, found.tokens))
                 own = [self._counts.get(t, 0) for t in draft]
-                self.attachments_told.emit(own[1:])
-                self.told.emit(base + sum(self._counts.get(t, 0) for t in before), sum(own), found.context)
+                self.attachments_counted.emit(own[1:])
+                self.counted.emit(base + sum(self._counts.get(t, 0) for t in before), sum(own), found.context)
 
         self._link.send(protocol.CountTokens(self._link.new_id(), fresh), heard)
 

@@ -63,7 +63,7 @@ class ClosingController(QObject):
     ) -> None:
         super().__init__(shell)
         self._shell, self._database, self._conversation = shell, database, conversation
-        self._state, self._navigator, self._unsent = state, navigator, conversation.unsent
+        self._state, self._navigator, self._drafts = state, navigator, conversation.drafts
         self._sure = False  # somebody said to close it all the same
         self.dialog: UnsavedDialog | None = None
         self._ending = QTimer(self, singleShot=True, interval=_CALLED_OFF)  # runs while the session may end
@@ -86,7 +86,7 @@ class ClosingController(QObject):
         return False
 
     def _doubtful(self) -> bool:
-        typed = self._unsent.unsaved or bool(self._state.unsaved_draft)
+        typed = self._drafts.unsaved or bool(self._state.unsaved_draft)
         return typed or bool(self._conversation.answers.unwritten) or self._database.in_memory
 
     def _try_once_more(self) -> _OnDisk:
@@ -102,7 +102,7 @@ class ClosingController(QObject):
         left = dict(found.drafts)
         for message in self._conversation.answers.unwritten:
             left.setdefault(message.chat_id, UnsavedText()).answers.append(message.content)
-        for (chat_id, what), held in self._unsent.held.items():
+        for (chat_id, what), held in self._drafts.held.items():
             words = left.setdefault(chat_id, UnsavedText())
             if what == "draft":
                 words.text = held
@@ -115,8 +115,8 @@ class ClosingController(QObject):
         return {chat_id: words for chat_id, words in left.items() if words}
 
     def _ask(self, found: _OnDisk, left: dict[int, UnsavedText]) -> None:
-        problem = self._unsent.problem
-        refused = self._unsent.unsaved or self._conversation.answers.unwritten
+        problem = self._drafts.problem
+        refused = self._drafts.unsaved or self._conversation.answers.unwritten
         why = [problem.sentence] if problem is not None and refused else []
         if found.chats:
             why.append(
@@ -159,7 +159,7 @@ class ClosingController(QObject):
             if left or found.chats:
                 _log.warning(
                     "The session ended. The disk did not take the words of %d chats, and %d chats: %s",
-                    len(left), found.chats, self._unsent.problem.cause if self._unsent.problem else "no answer",
+                    len(left), found.chats, self._drafts.problem.cause if self._drafts.problem else "no answer",
                 )  # fmt: skip
 
 

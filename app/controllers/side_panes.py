@@ -1,4 +1,4 @@
-"""The list of chats and the live panels beside the chat: both where there is room, in turns where there is not."""
+"""Shows the list of chats and the live panels beside the chat: both where there is room, else one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SidePanes(QObject):
         super().__init__(splitter)
         self._splitter, self._header, self._sidebar, self._live, self._wishes = splitter, header, sidebar, live, wishes
         self.away = _NONE  # the one that is put away
-        self._calm = False  # on a page that the live panels say nothing about
+        self._quiet = False  # on a page that the live panels say nothing about
         self._chats_width = splitter.sizes()[0]
         header.sidebar.toggled.connect(partial(self._chosen, _CHATS))
         header.live.toggled.connect(partial(self._chosen, _LIVE))
@@ -46,7 +46,7 @@ class SidePanes(QObject):
         elif self._wishes.sidebar_open and self._wishes.live_open and not self.away:
             self.away = _LIVE
         chats = self._wishes.sidebar_open and self.away != _CHATS
-        live = self._wishes.live_open and self.away != _LIVE and not self._calm
+        live = self._wishes.live_open and self.away != _LIVE and not self._quiet
         self._sidebar.setVisible(chats)
         if not self._wishes.live_open:
             self._live.show_all(False)
@@ -59,9 +59,9 @@ class SidePanes(QObject):
             button.setChecked(shown)
             button.blockSignals(False)
 
-    def set_calm(self, calm: bool) -> None:
+    def set_quiet(self, quiet: bool) -> None:
         """Another page: whether it is one without answers, where live panels show only if they are asked for."""
-        self._calm = calm
+        self._quiet = quiet
         self.fit()
 
     def _chosen(self, side: str, shown: bool) -> None:
@@ -71,6 +71,6 @@ class SidePanes(QObject):
         else:
             self._wishes.live_open = shown
         if shown:
-            self._calm = self._calm and side != _LIVE
+            self._quiet = self._quiet and side != _LIVE
             self.away = _CHATS if side == _LIVE else _LIVE  # if there is no room for both
         self.fit()

@@ -44,11 +44,11 @@ class StorageController(QObject):
         self._shell.banners.show_banner("error", problem.sentence, problem.action, problem.cause, first, second)
 
     def _again(self) -> None:
-        self._conversation.unsent.try_again()
+        self._conversation.drafts.try_again()
         self._database.retry(self._worked)
 
     def _worked(self) -> None:
-        if self._conversation.unsent.unsaved:
+        if self._conversation.drafts.unsaved:
             return  # what is wrong was said again
         self._shell.toast.say(tr("Your chats are saved again."))
         self._conversation.chats_changed.emit()

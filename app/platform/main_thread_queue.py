@@ -1,4 +1,4 @@
-"""Where other threads leave messages for the window: a deque that its thread empties when it is told of the first."""
+"""A queue of calls that other threads leave for the window's thread, which runs them in short batches."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Slot
 
-BATCH_SECONDS = 0.006  # seconds of one turn spent here, so that painting and input get theirs
+BATCH_SECONDS = 0.006  # seconds of a batch at most: painting and input come between two, and 16 ms are a frame
 BATCH_INTERVAL = (
     0.03  # seconds between turns while messages come: every one takes a core and Python's lock from the engine
 )
-_TOLD = QEvent.Type(QEvent.registerEventType())
+_WAKE = QEvent.Type(QEvent.registerEventType())
 
 
 class MainThreadQueue(QObject):
@@ -26,32 +26,32 @@ class MainThreadQueue(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._waiting: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
-        self._told = False  # that something waits, since the last turn began
+        self._woken = False  # a wake-up event or a timer is on its way; reset before a batch empties the queue
         self._closed = False
-        self._last = 0.0  # when the last turn ended
+        self._last = 0.0  # when the last batch ended
         self._timer = QTimer(self, singleShot=True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._turn)
+        self._timer.timeout.connect(self._run_batch)
 
     def post(self, handler: Callable[..., object], *values: Any) -> None:
         """Call handler(*values) soon on the window's thread, in the order of posting."""
         self._waiting.append((handler, values))  # deque.append is atomic
-        if not self._told and not self._closed:
-            self._told = True
-            QCoreApplication.postEvent(self, QEvent(_TOLD))
+        if not self._woken and not self._closed:
+            self._woken = True
+            QCoreApplication.postEvent(self, QEvent(_WAKE))
 
     def close(self) -> None:
-        """Take no more turns."""
+        """Run no more batches."""
         self._closed = True
         self._timer.stop()
 
     def drain(self) -> None:
-        """Handle all that waits, however long it takes (at the end of the run)."""
+        """Run all calls that wait, however long it takes (at the end of the run)."""
         while self._waiting:
-            self._handle()
+            self._run_next()
 
-    def _handle(self) -> None:
-        """One message; a defect in whoever takes it is shown, and does not hold up those behind it."""
+    def _run_next(self) -> None:
+        """Run one call; an exception in it is reported, and does not hold up the calls behind it."""
         handler, values = self._waiting.popleft()
         try:
             handler(*values)
@@ -59,25 +59,25 @@ class MainThreadQueue(QObject):
             sys.excepthook(type(defect), defect, defect.__traceback__)
 
     def customEvent(self, event: QEvent) -> None:
-        self._told = False
-        if self._closed or not self._waiting:  # a turn under way has taken it
+        self._woken = False
+        if self._closed or not self._waiting:  # a batch has taken it meanwhile
             return
-        self._told = True
+        self._woken = True
         rest = self._last + BATCH_INTERVAL - time.perf_counter()
         if rest > 0:
             self._timer.start(round(1000 * rest))
         else:
-            self._turn()
+            self._run_batch()
 
     @Slot()
-    def _turn(self) -> None:
-        self._told = False  # before it is emptied: who posts now tells of it again
+    def _run_batch(self) -> None:
+        self._woken = False  # before the queue is emptied: a post from now on wakes the thread again
         end = time.perf_counter() + BATCH_SECONDS
-        while self._waiting:  # one at the least: a busy machine may have used the time up already
-            self._handle()
+        while self._waiting:  # one at least: a busy machine may have used the time up already
+            self._run_next()
             if time.perf_counter() >= end:
                 break
         self._last = time.perf_counter()
-        if self._waiting and not self._told:
-            self._told = True
+        if self._waiting and not self._woken:
+            self._woken = True
             self._timer.start(round(1000 * BATCH_INTERVAL))

@@ -1,4 +1,4 @@
-"""Notifications of a Linux desk, over its session bus (Desktop Notifications Specification 1.2).
+"""Shows notifications on a Linux desktop, over its session bus (Desktop Notifications Specification 1.2).
 
 Qt shows them only where there is a tray, which GNOME has not, and does not say so when somebody clicks on one.
 """
@@ -61,33 +61,33 @@ class Notifications(QObject):
 
     def _run(self) -> None:
         with ExitStack() as stack:
-            desk: _Desk | None = None
+            server: _NotificationServer | None = None
             while (asked := self._inbox.get()) is not None:
                 if not isinstance(asked, tuple):
-                    if desk is not None and desk.clicked(asked):
+                    if server is not None and server.clicked(asked):
                         self.clicked.emit()
                     continue
-                if desk is not None and _shown(desk, asked):
+                if server is not None and _shown(server, asked):
                     continue
-                desk = None
+                server = None
                 stack.close()  # of a bus that has gone, and may have come again since
                 try:
-                    desk = _Desk(self._inbox, stack)
+                    server = _NotificationServer(self._inbox, stack)
                 except Exception:  # whatever a bus may say, or not say: it is told in another way, and tried anew
                     stack.close()
-                if desk is None or not _shown(desk, asked):
+                if server is None or not _shown(server, asked):
                     self.missed.emit(*asked[:2])
 
 
-def _shown(desk: _Desk, asked: tuple[str, str, str]) -> bool:
+def _shown(server: _NotificationServer, asked: tuple[str, str, str]) -> bool:
     try:
-        desk.show(*asked)
+        server.show(*asked)
     except Exception:  # as above
         return False
     return True
 
 
-class _Desk:
+class _NotificationServer:
     """A connection to the bus. inbox: where signals go. Raises what jeepney raises, and what a queue does."""
 
     def __init__(self, inbox: Queue[Any], stack: ExitStack) -> None:

@@ -57,8 +57,8 @@ class TelemetryDocks(QObject):
         self._front: tuple[QDockWidget, ...] = ()  # when they were hidden, these were seen, and no tab lay over them
         self._look = protocol.Look()
         self._behind: list[QWidget] = []  # those that do not show the last snapshot, the next to be painted first
-        self._pace = INTERVALS[0]
-        self._turn = QTimer(self, singleShot=True, interval=round(1000 * _TURN * self._pace.pulse))
+        self._intervals = INTERVALS[0]
+        self._turn = QTimer(self, singleShot=True, interval=round(1000 * _TURN * self._intervals.telemetry))
         self._turn.timeout.connect(self._paint_next)
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._seen_again)
@@ -144,7 +144,7 @@ class TelemetryDocks(QObject):
     @Slot(object)
     def take(self, telemetry: protocol.Telemetry) -> None:
         """A snapshot came."""
-        self.history.add(telemetry, round(self._pace.pulse / STEP))
+        self.history.add(telemetry, round(self._intervals.telemetry / STEP))
         self.took.emit(telemetry)
         if self._turn.isActive() and telemetry.generating:
             changed = (self.figures, self.experts) if telemetry.activations else (self.figures,)
@@ -173,10 +173,10 @@ class TelemetryDocks(QObject):
         self.repaint()
 
     @Slot(object)
-    def keep(self, pace: FrameIntervals) -> None:
+    def set_intervals(self, intervals: FrameIntervals) -> None:
         """Have snapshots, and the text with them, come at this pace from now on."""
-        self._pace = pace
-        self._turn.setInterval(round(1000 * _TURN * pace.pulse))
+        self._intervals = intervals
+        self._turn.setInterval(round(1000 * _TURN * intervals.telemetry))
         self._look_again()
 
     def show_meaning(self, meaning: str) -> None:
@@ -232,7 +232,9 @@ class TelemetryDocks(QObject):
     def _look_again(self) -> None:
         """Ask for what can be seen now."""
         shown = _visible(self.experts)
-        look = protocol.Look(shown, self.experts.inspected if shown else None, self._pace.pause, self._pace.pulse)
+        look = protocol.Look(
+            shown, self.experts.inspected if shown else None, self._intervals.text, self._intervals.telemetry
+        )
         if look != self._look:
             self._look = look
             self.looking.emit(look)

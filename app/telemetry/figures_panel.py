@@ -43,7 +43,7 @@ class FiguresPanel(QWidget):
         why.setAlignment(Qt.AlignmentFlag.AlignTop)
         why.setAccessibleName(tr("Why this speed"))
         self.why = StableLabel(why, self)
-        sizes.follow(self.why, lambda steady: steady.leave(4))  # what is below stays where it is
+        sizes.follow(self.why, lambda label: label.reserve(4))  # what is below stays where it is
         names = tr("Tokens per second"), tr("Reading the prompt"), tr("Read from disk"), tr("Waiting for the disk")
         self.speed, self.prompt, self.disk, self.waiting = (_figure(name, self) for name in names)
 
@@ -102,32 +102,32 @@ class FiguresPanel(QWidget):
         self._tell_legend(self.mix_legend, MIX, together(s.ran for s in samples))
         if now is None:
             for label in (self.speed, self.prompt, self.disk, self.waiting):
-                label.tell("–")
-            self.why.tell(tr("Nothing is running."))
-            self.memory_text.tell("")
+                label.set_text("–")
+            self.why.set_text(tr("Nothing is running."))
+            self.memory_text.set_text("")
             self.memory.show_use(None)
             self.ahead.hide()
             return
-        self.why.tell(now.why or (tr("Answering.") if now.generating else tr("Nothing is running.")))
+        self.why.set_text(now.why or (tr("Answering.") if now.generating else tr("Nothing is running.")))
         speed = now.tokens_per_second if now.generating else now.answer_tokens_per_second
-        self.speed.tell(rate(speed) if speed else "–")
-        self.prompt.tell(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
-        self.disk.tell(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
-        self.waiting.tell(percent(now.waiting) if now.generating else "–")
-        self.memory_text.tell(
+        self.speed.set_text(rate(speed) if speed else "–")
+        self.prompt.set_text(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
+        self.disk.set_text(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
+        self.waiting.set_text(percent(now.waiting) if now.generating else "–")
+        self.memory_text.set_text(
             tr("Underhill takes {amount} of {ceiling} that it may take.",
                 amount=size(now.memory.taken), ceiling=size(now.memory.ceiling))
             if now.memory is not None
             else tr("Underhill takes {amount}.", amount=size(now.rss))
         )  # fmt: skip
         self.memory.show_use(now.memory)
-        self.ahead.tell(now.ahead)
+        self.ahead.set_text(now.ahead)
         self.ahead.setVisible(bool(now.ahead))
 
     def _tell_legend(self, legend: StableLabel, kinds: tuple[Series, ...], found: dict[str, float] | None) -> None:
         """found: shares over all that is shown."""
         palette = self._theme.palette
-        legend.tell(
+        legend.set_text(
             swatches(
                 [(k.colour(palette), f"{tr(k.words)} {_percent(found[k.key])}") for k in kinds if found.get(k.key)]
             )

@@ -1,4 +1,4 @@
-"""How often a growing answer and the panels are painted: ten times a second, or as often as little of the cores allows.
+"""Throttles how often a growing answer and the panels are painted, so that painting takes little of the processor.
 
 What the window computes meanwhile is taken from the engine; docs/benchmarks.md has the figures.
 """
@@ -21,10 +21,10 @@ WINDOW_SECONDS = 1.5  # seconds that are looked at together
 
 @dataclass(frozen=True)
 class FrameIntervals:
-    """Seconds. pause: between two paintings of a growing answer. pulse: between two snapshots for the panels."""
+    """Seconds. text: between two paintings of a growing answer. telemetry: between two snapshots for the panels."""
 
-    pause: float
-    pulse: float
+    text: float
+    telemetry: float
 
 
 INTERVALS = (
@@ -43,7 +43,7 @@ class FrameThrottle(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.pace = INTERVALS[0]
+        self.intervals = INTERVALS[0]
         self._began: tuple[float, float] | None = None  # by the clock, and by this thread's own
 
     @Slot(object)
@@ -61,18 +61,18 @@ class FrameThrottle(QObject):
             self.judge(own / seconds / max(1, QThread.idealThreadCount()))
 
     def judge(self, share: float) -> None:
-        """At the pace by now it took this part of all cores."""
-        pace = choose_intervals(self.pace, share)
-        if pace != self.pace:
-            self.pace = pace
-            self.changed.emit(pace)
+        """With the intervals by now it took this part of all cores."""
+        intervals = choose_intervals(self.intervals, share)
+        if intervals != self.intervals:
+            self.intervals = intervals
+            self.changed.emit(intervals)
 
 
 def choose_intervals(now: FrameIntervals, share: float) -> FrameIntervals:
     """The fastest that takes no more than SHARE, where `now` takes `share`; each painting costs the same."""
-    for pace in INTERVALS:
-        if share * now.pause / pace.pause <= (
-            MAX_CPU_SHARE if pace.pause >= now.pause else SPEED_UP_MARGIN * MAX_CPU_SHARE
+    for intervals in INTERVALS:
+        if share * now.text / intervals.text <= (
+            MAX_CPU_SHARE if intervals.text >= now.text else SPEED_UP_MARGIN * MAX_CPU_SHARE
         ):
-            return pace
+            return intervals
     return INTERVALS[-1]

@@ -65,15 +65,15 @@ class MemoryBar(QWidget):
         self._device_text.setVisible(use is not None and use.device > 0)
         if use is None:
             self._bar.show_parts({}, 0, size)
-            self._legend.tell(tr("Known once a model is open."))
+            self._legend.set_text(tr("Known once a model is open."))
             return
         parts = parts_of(use)
         self._bar.show_parts(parts, max(use.ceiling, use.taken), size)
-        self._legend.tell(
+        self._legend.set_text(
             swatches([(k.colour(palette), f"{tr(k.words)} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
         )
         self._device.show_parts({"cached": use.device_cached, "room": use.device - use.device_cached}, use.device, size)
-        self._device_text.tell(
+        self._device_text.set_text(
             tr("Graphics memory: {part} of {whole} of experts", part=size(use.device_cached), whole=size(use.device))
         )
 

@@ -1,4 +1,4 @@
-"""Words that change several times a second: the panel around them is laid out again only where they need more room."""
+"""A label whose text changes several times a second, and has its panel laid out again only where it needs more room."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class StableLabel(QWidget):
     def __init__(self, label: QLabel, parent: QWidget) -> None:
         super().__init__(parent)
         self._label = label
-        self._high = -1  # of the words by now, for the width by now; where they may take several lines
-        self._unasked = False  # the layout may still know how high other words were at another width
+        self._height = -1  # of the words by now, for the width by now; where they may take several lines
+        self._stale = False  # the layout may still know how high other words were at another width
         label.setParent(self)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(label.wordWrap())
         self.setSizePolicy(policy)
         sizes.follow(self, StableLabel._grown)
 
-    def leave(self, lines: int) -> None:
+    def reserve(self, lines: int) -> None:
         """Take room for so many lines at least."""
         self.setMinimumHeight(lines * self._label.fontMetrics().lineSpacing() + 2)
 
@@ -31,23 +31,23 @@ class StableLabel(QWidget):
         """What it says."""
         return self._label.text()
 
-    def tell(self, words: str) -> None:
+    def set_text(self, words: str) -> None:
         """Say this from now on."""
         if words == self._label.text():
             return
         self._label.setText(words)
         if self._label.wordWrap():
             high = self.heightForWidth(self.width())
-            self._unasked = high == self._high
-            if not self._unasked:
-                self._high = high
+            self._stale = high == self._height
+            if not self._stale:
+                self._height = high
                 self.updateGeometry()
         elif self._label.sizeHint().width() > self.width():
             self.updateGeometry()
 
     def _grown(self) -> None:
         """The words have another size: they are measured anew."""
-        self._high, self._unasked = -1, False
+        self._height, self._stale = -1, False
         self.updateGeometry()
 
     def hasHeightForWidth(self) -> bool:
@@ -64,6 +64,6 @@ class StableLabel(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._label.resize(self.size())
-        if self._unasked and event.size().width() != event.oldSize().width():
-            self._high, self._unasked = self.heightForWidth(self.width()), False
+        if self._stale and event.size().width() != event.oldSize().width():
+            self._height, self._stale = self.heightForWidth(self.width()), False
             self.updateGeometry()

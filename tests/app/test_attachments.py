@@ -278,7 +278,7 @@ def test_the_meter_counts_chat_and_draft_and_warns(qtbot: QtBot, launch: Launch)
     qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  10 % of context")
     assert meter.property("level") == "fine"
     for _ in range(2):  # counted once more, as when something else has changed
-        with qtbot.waitSignal(underhill.token_counter.told) as again:
+        with qtbot.waitSignal(underhill.token_counter.counted) as again:
             underhill.models.changed.emit()
         assert again.args == [0, 100, 1000]
     composer.edit.setPlainText("x" * 3200)

@@ -153,7 +153,7 @@ def test_what_is_sent_is_on_the_disk_before_the_draft_is_not(
     composer.set_attachments((NOTES,))
     qtbot.keyClicks(composer.edit, "do not lose me")
     composer.save_draft()
-    qtbot.waitUntil(lambda: not underhill.conversation.unsent.unsaved and not underhill.window.state.unsaved_draft)
+    qtbot.waitUntil(lambda: not underhill.conversation.drafts.unsaved and not underhill.window.state.unsaved_draft)
     write, seen = branches.write, []
 
     def looked_at(store: ChatStore, *what: Any, **more: Any) -> None:

@@ -55,7 +55,7 @@ from tests.benchmarks.engine_process import COMPUTING, PROGRAM
 
 HANDLERS: tuple[tuple[type, str], ...] = (
     (TranscriptView, "extend"), (TranscriptView, "paintEvent"), (RunningAnswers, "_show_news"),
-    (RunningAnswers, "_save_news"), (MainThreadQueue, "_turn"), (EngineLink, "_deliver"),
+    (RunningAnswers, "_save_news"), (MainThreadQueue, "_run_batch"), (EngineLink, "_deliver"),
     (EngineLink, "_deliver_texts"), (TelemetryDocks, "take"), (TelemetryHistory, "add"),
     (FiguresPanel, "show_history"), (ExpertsPanel, "show_data"), (LineChart, "paintEvent"),
     (StackedChart, "paintEvent"), (PartsBar, "paintEvent"), (ExpertHeatmap, "paintEvent"), (ChatStore, "update"),

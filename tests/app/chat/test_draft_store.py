@@ -73,7 +73,7 @@ def test_a_draft_comes_back_with_its_chat_while_the_disk_is_full(
     monkeypatch.undo()
     composer.edit.setPlainText("and here, with room")
     composer.save_draft()
-    qtbot.waitUntil(lambda: not underhill.conversation.unsent.unsaved)
+    qtbot.waitUntil(lambda: not underhill.conversation.drafts.unsaved)
     close(underhill)
     store = ChatStore(tmp_path / "chats.db")
     assert {c.id: c.draft for c in store.chats()} == {first: "and here, with room", second: "typed on a full disk"}
@@ -95,8 +95,8 @@ def test_an_answer_is_whole_when_one_comes_back_to_its_chat_while_the_disk_is_fu
     assert contents(underhill)[2:] == ["three", SENTENCE * 3]
     assert underhill.conversation.messages[-1].state == "whole"
     monkeypatch.undo()
-    underhill.conversation.unsent.try_again()
-    qtbot.waitUntil(lambda: not underhill.conversation.unsent.unsaved)
+    underhill.conversation.drafts.try_again()
+    qtbot.waitUntil(lambda: not underhill.conversation.drafts.unsaved)
 
 
 def test_an_answer_in_words_of_ones_own_comes_back_from_a_full_disk(
@@ -129,7 +129,7 @@ def test_trying_again_says_whether_it_worked(qtbot: QtBot, launch: Launch, monke
     monkeypatch.undo()
     window.banners.banners[0].act()
     qtbot.waitUntil(lambda: window.toast.accessibleName() == "Your chats are saved again.")
-    assert not underhill.conversation.unsent.unsaved
+    assert not underhill.conversation.drafts.unsaved
 
 
 def test_that_settings_cannot_be_saved_is_said_once(

@@ -74,7 +74,7 @@ def press(dialog: UnsavedDialog, words: str) -> None:
 def answered(qtbot: QtBot, underhill: Application, text: str) -> None:
     """Ask, and wait until the end of the answer is on the disk."""
     ask(qtbot, underhill, text)
-    qtbot.waitUntil(lambda: not underhill.conversation.unsent.unsaved)
+    qtbot.waitUntil(lambda: not underhill.conversation.drafts.unsaved)
 
 
 def typed(qtbot: QtBot, underhill: Application, disk: Disk | None = None) -> None:
@@ -216,7 +216,7 @@ def test_nothing_is_asked_where_there_is_room_again(qtbot: QtBot, launch: Launch
     typed(qtbot, underhill, disk)
     underhill.window.composer.save_draft()
     underhill.database.run_blocking(lambda store: None, 30.0)
-    assert underhill.conversation.unsent.unsaved
+    assert underhill.conversation.drafts.unsaved
     disk.free()
     assert underhill.window.close()
     close(underhill)

@@ -37,7 +37,7 @@ def test_where_nothing_comes_nothing_runs(
     qtbot.waitUntil(lambda: got == [0, 1, 2])
     qtbot.wait(50)
     turns: list[None] = []
-    monkeypatch.setattr(MainThreadQueue, "_turn", lambda _: turns.append(None))
+    monkeypatch.setattr(MainThreadQueue, "_run_batch", lambda _: turns.append(None))
     qtbot.wait(100)
     assert not turns
     assert not any(timer.isActive() for timer in inbox.findChildren(QTimer))
@@ -47,7 +47,7 @@ def test_a_flood_is_taken_in_turns(qtbot: QtBot, inbox: MainThreadQueue) -> None
     done: list[int] = []
     for number in range(20):
         inbox.post(lambda n: (time.sleep(0.002), done.append(n)), number)
-    inbox._turn()
+    inbox._run_batch()
     assert 0 < len(done) < 20
     qtbot.waitUntil(lambda: len(done) == 20)
 

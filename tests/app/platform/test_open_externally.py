@@ -40,6 +40,7 @@ def point_of(view: TranscriptView, link: str) -> QPoint:
     raise AssertionError(link)
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")  # to raise a tooltip, which comes up where the test is slow
 def test_a_click_opens_a_link_and_nothing_else_does(qtbot: QtBot, launch: Launch, opened: list[str]) -> None:
     links = ("https://example.org/?a=1&b=2", "mailto:a@example.org", "file:///bin/sh", "javascript:alert(1)",
              "https://nothing.example.org")  # fmt: skip

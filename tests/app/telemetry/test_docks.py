@@ -168,7 +168,7 @@ def test_the_last_snapshot_is_shown_though_no_other_follows(qtbot: QtBot, docks:
 
 def test_the_engine_is_told_of_another_pace(qtbot: QtBot, docks: TelemetryDocks, looks: list[protocol.Look]) -> None:
     qtbot.waitUntil(lambda: looks == [protocol.Look(maps=True)])
-    docks.keep(FrameIntervals(0.25, 0.6))
+    docks.set_intervals(FrameIntervals(0.25, 0.6))
     assert looks[1:] == [protocol.Look(maps=True, pause=0.25, pulse=0.6)]
     before = len(docks.history.samples)
     docks.take(BASE)

@@ -29,9 +29,9 @@ def test_what_costs_more_is_painted_less_often_but_never_seldom() -> None:
 def test_it_does_not_go_to_and_fro() -> None:
     slower = choose_intervals(FASTEST, 1.2 * MAX_CPU_SHARE)
     assert slower != FASTEST
-    assert choose_intervals(slower, 1.1 * MAX_CPU_SHARE * FASTEST.pause / slower.pause) == slower
-    assert choose_intervals(slower, 0.9 * MAX_CPU_SHARE * FASTEST.pause / slower.pause) == slower
-    assert choose_intervals(slower, 0.7 * MAX_CPU_SHARE * FASTEST.pause / slower.pause) == FASTEST
+    assert choose_intervals(slower, 1.1 * MAX_CPU_SHARE * FASTEST.text / slower.text) == slower
+    assert choose_intervals(slower, 0.9 * MAX_CPU_SHARE * FASTEST.text / slower.text) == slower
+    assert choose_intervals(slower, 0.7 * MAX_CPU_SHARE * FASTEST.text / slower.text) == FASTEST
 
 
 def test_only_while_an_answer_is_made_is_it_judged(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,4 +57,4 @@ def test_another_pace_reaches_the_panels_once(qtbot: QtBot, launch: Launch) -> N
     for _ in range(3):
         underhill.frame_throttle.judge(50 * MAX_CPU_SHARE)
     (look,) = looks
-    assert (look.pause, look.pulse) == (SLOWEST.pause, SLOWEST.pulse)  # type: ignore[attr-defined]
+    assert (look.pause, look.pulse) == (SLOWEST.text, SLOWEST.telemetry)  # type: ignore[attr-defined]
