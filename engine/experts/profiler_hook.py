@@ -14,7 +14,7 @@ class ProfilerHook(Protocol):
     """Times are by time.perf_counter. Called on the thread that runs the model; none may block."""
 
     def entered(self, layer: int, tokens: int, now: float) -> None:
-        """A layer asks for its experts: its router has spoken."""
+        """A layer asks for its experts, which its router has chosen."""
 
     def left(self, layer: int, now: float) -> None:
         """The layer has its answer, or an error."""

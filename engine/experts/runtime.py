@@ -39,7 +39,7 @@ from engine.translatable import msg
 RouteListener = Callable[[int, Tensor, Tensor], None]
 GivenListener = Callable[[int, Tensor], None]
 PassListener = Callable[[Sequence[int], int, bool], None]
-READS_AHEAD = 2  # reads under way or queued, per reader: enough to keep the disk busy, and room is taken late
+READS_AHEAD = 2  # reads in flight or queued, per reader: enough to keep the disk busy, and room is taken late
 
 
 class ExpertRuntime:

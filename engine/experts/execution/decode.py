@@ -173,7 +173,7 @@ class DecodeExecutor:
             self.observer.computed(experts.layer, len(ranks), start, time.perf_counter())
 
     def _run_one_by_one(self, experts: LayerTable, step: Step, chosen: Sequence[int]) -> None:
-        """Those for which there was no room, or that were on their way to a coarser tier than is needed."""
+        """Those for which there was no room, or that were loading at a coarser tier than is needed."""
         ranks = {experts.keys[chosen[rank]]: rank for rank in self._left(step.k)}
         tiers = {key: experts.spec.tiers[self._needed[rank] - 1] for key, rank in ranks.items()}
         self._run_as_they_come(experts, step, LoadQueue(self._pending, tiers, len(tiers)), ranks)

@@ -18,7 +18,7 @@ from engine.store.problems import altered, refused, shortened
 
 @dataclass(frozen=True)
 class IoLoad:
-    """Reads of one urgency. bytes: read, whatever became of their request. seconds: with at least one under way."""
+    """Reads of one urgency. bytes: read, whatever became of their request. seconds: with at least one in flight."""
 
     bytes: int
     seconds: float
@@ -26,7 +26,7 @@ class IoLoad:
 
 @dataclass(frozen=True)
 class IoStats:
-    """Since the loader was made. by_urgency: what a chunk was read as. busy: seconds with any read under way.
+    """Since the loader was made. by_urgency: what a chunk was read as. busy: seconds with any read in flight.
     seconds: in all."""
 
     by_urgency: dict[Urgency, IoLoad]
@@ -56,7 +56,7 @@ class Loader:
 
     Requests of one urgency are read in the order in which they came. A request is cut into chunks, which go to
     whichever reader is free, so that the first request is there first and the last reads end together. A more urgent
-    request overtakes between chunks. Less urgent ones are read only while no demanded chunk is waiting or under way,
+    request overtakes between chunks. Less urgent ones are read only while no demanded chunk is waiting or in flight,
     and never by all of the readers if there are several: a demand finds one free, and the disk's queue short.
 
     source: the system knows its files by a descriptor or handle. chunk: bytes, about. read_hook: see IoPool. Raises
@@ -120,7 +120,7 @@ class Loader:
         return failure
 
     def close(self) -> None:
-        """Cancel what is queued, let the chunks under way end, and end the threads. Safe to call twice."""
+        """Cancel what is queued, let the chunks in flight end, and end the threads. Safe to call twice."""
         self.reads.stop()
 
 

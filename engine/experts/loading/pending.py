@@ -86,7 +86,7 @@ class PendingLoads:
     def make_urgent(self, key: ExpertKey) -> bool:
         """A layer waits for this expert now; False: it is not being loaded.
 
-        It may be on its way to a coarser tier than is wanted: then it has to be demanded again once it has come.
+        It may be loading at a coarser tier than is wanted: then it has to be demanded again once it has come.
         """
         return bool(self._of.uh_cache_join(self._at, self._cache.number(key)))
 

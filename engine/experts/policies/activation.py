@@ -29,7 +29,7 @@ class ActivationAware(ScoredPolicy):
         self._collection = EamCollection(*self.table) if collection is None else collection
         self._adds = adds
         self._matching = EamMatcher(self._collection)
-        # Of the tokens of answers, of the one under way among them, and of prompts; and the token that that one is.
+        # Of the tokens of answers, of the one being decoded among them, and of prompts; and the token that that one is.
         self._answer, self._now, self._prompt = (np.zeros(len(self._keys)) for _ in range(3))
         self._each = tuple(map(values, (self._answer, self._now, self._prompt)))
         self._of: Array = np.zeros(1)

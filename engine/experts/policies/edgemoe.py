@@ -13,10 +13,10 @@ from engine.experts.policies.scored import Array, ScoredPolicy, values
 class EdgeMoe(ScoredPolicy):
     """Of f uses at row i, row I running now, S rows: evicts the greatest -f / d, so the least f / d.
 
-    The paper prints d = (S - i + I) mod S, by which the layers that come next would leave first, and says the opposite
-    in words: a layer that is going to run soon stays. The words are followed: d = (i - I) mod S, the layers until its
-    turn, S for the layer that runs now. Uses are counted over sequences, as the paper does. What was never used leaves
-    the further first.
+    The paper prints d = (S - i + I) mod S, by which those of the layers that come next would be evicted first, and says
+    the opposite in words: a layer that is going to run soon stays. The words are followed: d = (i - I) mod S, the
+    layers until its turn, S for the layer that runs now. Uses are counted over sequences, as the paper does. What was
+    never used leaves the further first.
     """
 
     def __init__(self, shape: ExpertGrid) -> None:

@@ -17,8 +17,8 @@ class Hobbit(ScoredPolicy):
     """Evicts the least w_lru R/T + w_lfu F/T + w_lhu H/T + w_fld (1 - d / l_n) (eq. 3).
 
     R: the token that used it last, F: uses, H: uses at high precision, all in this sequence; T: tokens so far. Scores
-    are kept times T, which is the same for all and so changes no order. What a reset makes equal leaves in the order of
-    its last use.
+    are kept times T, which is the same for all and so changes no order. What a reset makes equal is evicted in the
+    order of its last use.
 
     A prompt counts as one use of each expert it visits, however many of its tokens chose it: it visits nearly all of
     them, and what is chosen by many of its tokens is read once. Counted by tokens, more is missed (docs/caching.md).

@@ -13,7 +13,7 @@ from engine.experts.policies.scored import PROTECTED
 class LruPerLayer(Lru):
     """Every layer keeps its own LRU of k experts, k being an even share of what fits.
 
-    A layer that has its share gives up one of its own; one that has less takes from the layer that has most. Whom room
+    A layer that has its share evicts one of its own; one that has less takes from the layer that has most. Whom room
     was made for in this visit counts as there: room for all that a token misses is made before any of it has come.
     """
 

@@ -61,4 +61,4 @@ class Policy(Protocol):
         """Evict these only when no other can be, until the next call: they are expected soon (hobbit 3.3)."""
 
     def victim(self, incoming: ExpertKey, evictable: Evictable) -> ExpertKey | None:
-        """A resident expert to give up for `incoming`, among those that are `evictable`; None if there is none."""
+        """The resident expert to evict for `incoming`, among those that are `evictable`; None if there is none."""

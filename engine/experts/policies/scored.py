@@ -187,7 +187,7 @@ class ScoredPolicy(ABC):
         raise NotImplementedError("native code takes visits in")
 
     def _weigh(self, order: Array) -> None:
-        """Write the scores of all experts, [rows * experts], finite and far below PROTECTED: the least leaves."""
+        """Write the scores of all experts, [rows * experts], finite and far below PROTECTED: the least is evicted."""
         raise NotImplementedError("native code works scores out")
 
     @abstractmethod
@@ -217,7 +217,7 @@ class ScoredPolicy(ABC):
         self._pending.clear()
 
     def _bring_up(self) -> None:
-        """The order in which they would leave now, in _order."""
+        """Bring scores and next victims up to date."""
         if self._weighed:
             return
         self._digest()
@@ -225,7 +225,7 @@ class ScoredPolicy(ABC):
         self._state[0] = 1
 
     def _rank(self) -> None:
-        """Scores and bars; the first to leave, in _next, and in _state how many."""
+        """Work out scores and penalties; the next victims, in _next, and in _state how many."""
         self._weigh(self._rank_of)
         self._rank_of += self._penalty
         self._next, self._state[1] = self._first_out.found, self._first_out()
@@ -235,7 +235,7 @@ class ScoredPolicy(ABC):
         return self._first_out.found
 
     def _least(self, evictable: Evictable, first: int, end: int, below: float = float("inf")) -> ExpertKey | None:
-        """Of the experts from number `first` to before `end` the evictable one that leaves first, its score `below`."""
+        """The evictable expert of the least score, if that is `below`, from number `first` to before `end`."""
         order, orders, refused = self._rank_of[first:end], self._ranks, list[tuple[int, float]]()
         found = None
         while found is None and len(refused) < ASKED:
