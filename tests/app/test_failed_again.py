@@ -11,6 +11,8 @@ from engine import protocol
 from tests.app.acts import Launch, ask, contents, on_disk
 from tests.app.conftest import engine_of
 
+pytestmark = pytest.mark.long
+
 SHORT = protocol.Failed("", protocol.Kind.OUT_OF_MEMORY, "Too little memory.")
 
 

@@ -23,6 +23,8 @@ from tests.app.fake_engine import SENTENCE
 from tests.app.homes import lived_in
 from tests.waiting import PROCESS
 
+pytestmark = pytest.mark.long
+
 STORY = "Tell me a long story about a fox."
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -14,6 +15,7 @@ from app.application import Application
 from tests.app.census import Census, growing, memory_growth
 from tests.app.long_run import ANSWER, Person, fill
 
+pytestmark = pytest.mark.long
 ROUNDS, SWITCHES, WARM = 6, 4, 2
 
 

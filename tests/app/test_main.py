@@ -12,6 +12,8 @@ import pytest
 from app.platform import crash_log
 from tests.waiting import PROCESS
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -6,11 +6,14 @@ import gc
 from collections.abc import Callable
 from statistics import quantiles
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from tests.app.samples import LONG_ANSWER
 from tests.app.smoothness import Watchdog
+
+pytestmark = pytest.mark.long
 
 
 def test_streaming_leaves_the_window_alive(qtbot: QtBot, launch: Callable[..., Application]) -> None:

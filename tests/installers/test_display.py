@@ -12,6 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from tests.waiting import LONGEST, PROCESS
 
+pytestmark = pytest.mark.long
+
 # A program of its own, since this process already has Qt off screen.
 COUNT_COLOURS = """
 from PySide6.QtGui import QGuiApplication

@@ -14,6 +14,8 @@ from engine.native.build import find_compiler
 from tests.native import wine
 from tests.native.builds import library, run, selftest_with_library, selftest_with_sources
 
+pytestmark = pytest.mark.long
+
 COMPILER, MINGW = find_compiler() or "", shutil.which(wine.MINGW) or ""
 needs_compiler = pytest.mark.skipif(not COMPILER, reason="no C compiler")
 needs_wine = pytest.mark.skipif(bool(wine.missing()), reason=wine.missing())

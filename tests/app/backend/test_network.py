@@ -15,6 +15,8 @@ from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 
 

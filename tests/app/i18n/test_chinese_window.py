@@ -35,6 +35,8 @@ from tests.app.fake_engine import BUILTIN, COMPUTER, LARGE, scripted
 from tests.app.fake_hub import CATALOGUE
 from tests.app.homes import lived_in
 
+pytestmark = pytest.mark.long
+
 CJK = re.compile(r"[\u3400-\u9fff]")
 # Of the models, licences and folders that the scripted engine has.
 NAMES = re.compile(

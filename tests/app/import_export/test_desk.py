@@ -10,6 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from tests.app.acts import Launch, ask, contents, on_disk
 
+pytestmark = pytest.mark.long
+
 
 def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     underhill = launch()

@@ -22,6 +22,8 @@ from engine import protocol
 from tests.app.storage.conftest import store as store
 from tests.app.storage.conftest import talk
 
+pytestmark = pytest.mark.long
+
 
 def node(parent: str | None, children: list[str], text: str) -> dict[str, Any]:
     content = {"content_type": "text", "parts": [text]}

@@ -23,6 +23,8 @@ from engine.store.reader import Store, load_manifest
 from tests.engine.formats.tiny_checkpoint import contents, write_checkpoint
 from tests.waiting import PROCESS
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

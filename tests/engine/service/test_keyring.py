@@ -17,10 +17,13 @@ from engine.hub import tokens
 from tests.hubserver import HubServer
 from tests.waiting import PROCESS
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("gnome-keyring-daemon") and shutil.which("dbus-run-session")),
-    reason="GNOME Keyring or D-Bus is not installed",
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not (shutil.which("gnome-keyring-daemon") and shutil.which("dbus-run-session")),
+        reason="GNOME Keyring or D-Bus is not installed",
+    ),
+    pytest.mark.long,
+]
 UNLOCKED = """
 printf '\\n' | gnome-keyring-daemon --unlock --components=secrets >/dev/null
 exec "$@"

@@ -9,6 +9,8 @@ import pytest
 from training.checkpoint import Checkpoint
 from training.promises import remembered, summed, sums
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def model(root: Path) -> Checkpoint:
