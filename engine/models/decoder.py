@@ -11,18 +11,18 @@ from torch import Tensor
 
 from engine.experts.backend import ExpertBackend, stepper
 from engine.kernels.native import NativeKernel
-from engine.models.holding import F32, Holding
-from engine.models.layer import Layer
-from engine.models.norms import build_norm
+from engine.models.layers.layer import Layer
+from engine.models.layers.norms import build_norm
+from engine.models.layers.per_layer import PerLayerInputs
+from engine.models.layers.position_range import PositionRange
+from engine.models.layers.router import Router
+from engine.models.layers.state import SequenceState
+from engine.models.layers.streams import Streams
+from engine.models.layers.weight_format import F32, WeightFormat
+from engine.models.layers.weights import CheckpointWeights, Linear, fetch, looked_up, matrix
 from engine.models.op_graph.executor import GraphExecutor, UnsupportedOp, build_graph
-from engine.models.per_layer import PerLayerInputs
-from engine.models.router import Router
 from engine.models.shapes import CheckedWeights
-from engine.models.span import Span
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
-from engine.models.state import SequenceState
-from engine.models.streams import Streams
-from engine.models.weights import CheckpointWeights, Linear, fetch, looked_up, matrix
 from engine.translatable import NO_TEXT, Translatable, msg
 
 
@@ -37,7 +37,7 @@ class Decoder:
         spec: DecoderSpec,
         weights: CheckpointWeights,
         experts: ExpertBackend,
-        dense: Holding = F32,
+        dense: WeightFormat = F32,
         kv_dtype: torch.dtype = torch.float32,
     ) -> None:
         """dense: how linear layers, the head and small tables are held, and who multiplies with them.
@@ -117,12 +117,12 @@ class Decoder:
         """Feed tokens that follow what `state` holds.
 
         ids: T >= 1 token ids. want: logits of the 'last' token [1, V], of 'all' [T, V], or 'none' (None is returned).
-        horizon: length the sequence is known to reach, when a prompt is fed in chunks (see Span).
+        horizon: length the sequence is known to reach, when a prompt is fed in chunks (see PositionRange).
         Whatever is raised on the way (a read that failed, a cancellation) leaves `state` usable: its length tells how
         much it still holds, which is all of it but for recurrent layers, that go back to their last snapshot.
         """
         tokens = torch.as_tensor(ids, dtype=torch.int64)
-        span = Span(state.length, state.length + len(tokens), max(horizon, state.horizon))
+        span = PositionRange(state.length, state.length + len(tokens), max(horizon, state.horizon))
         x = self._embedding.rows(tokens)
         if self.spec.embedding_multiplier != 1.0:
             x = x * self.spec.embedding_multiplier

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.kernels.dense import packed_bytes
-from engine.models.holding import BITS, Holding, Kind
+from engine.models.layers.weight_format import BITS, Kind, WeightFormat
 from engine.models.spec import (
     AttentionSpec,
     CompressedSpec,
@@ -82,7 +82,7 @@ def matrices(spec: DecoderSpec, own_vocab: int = 0) -> Iterator[Matrix]:
         yield from _layer(layer, spec.hidden)
 
 
-def nbytes(matrix: Matrix, dense: Holding, native: bool, kept: Mapping[str, StoredMatrix] = NONE_KEPT) -> int:
+def nbytes(matrix: Matrix, dense: WeightFormat, native: bool, kept: Mapping[str, StoredMatrix] = NONE_KEPT) -> int:
     """Bytes that it takes, held so, on native kernels or torch. kept: by module, what is stored as codes."""
     if matrix.stays:
         return CHECKSUM * matrix.rows
@@ -95,7 +95,7 @@ def nbytes(matrix: Matrix, dense: Holding, native: bool, kept: Mapping[str, Stor
     return {"f32": 4 * rows * cols, "bf16": 2 * rows * cols, "int8": rows * cols + 2 * rows}[kind]
 
 
-def _kind(matrix: Matrix, dense: Holding, native: bool) -> Kind:
+def _kind(matrix: Matrix, dense: WeightFormat, native: bool) -> Kind:
     match matrix.role:
         case "linear":
             return dense.kind

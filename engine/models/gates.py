@@ -10,9 +10,9 @@ from torch import Tensor
 from engine.experts.predictors.gates import Gate
 from engine.experts.predictors.predictor import Floats
 from engine.models.decoder import Decoder
-from engine.models.feed_forward import ParallelMlp
-from engine.models.layer import Layer
-from engine.models.router import Router
+from engine.models.layers.feed_forward import ParallelMlp
+from engine.models.layers.layer import Layer
+from engine.models.layers.router import Router
 
 
 def has_gates(decoder: object) -> TypeGuard[Decoder]:

@@ -10,15 +10,15 @@ import torch
 from engine.experts.backend import ExpertBackend
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
-from engine.models.holding import F32, Holding
-from engine.models.weights import CheckpointWeights
+from engine.models.layers.weight_format import F32, WeightFormat
+from engine.models.layers.weights import CheckpointWeights
 
 
 def open_decoder(
     config: Mapping[str, Any],
     weights: CheckpointWeights,
     experts: ExpertBackend,
-    dense: Holding = F32,
+    dense: WeightFormat = F32,
     kv_dtype: torch.dtype = torch.float32,
 ) -> Decoder:
     """The lean decoder of this config. Raises what `read_spec` and `weights` raise; nothing is half open then."""

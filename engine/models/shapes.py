@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.models.layers.weights import CheckpointWeights, Codes, StoredLookupTable, Tables
 from engine.models.spec import (
     AttentionSpec,
     CompressedSpec,
@@ -25,7 +26,6 @@ from engine.models.spec import (
     ShortConvSpec,
     StreamsSpec,
 )
-from engine.models.weights import CheckpointWeights, Codes, StoredLookupTable, Tables
 from engine.quantization.coded import Coded
 from engine.translatable import msg
 

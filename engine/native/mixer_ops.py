@@ -79,7 +79,7 @@ def latent_attend(
 
 @dataclass(frozen=True, eq=False)
 class Delta:
-    """A Gated DeltaNet layer: see engine.models.deltanet. C = 2 * k_heads * k_dim + v_heads * v_dim channels.
+    """A Gated DeltaNet layer: see engine.models.layers.deltanet. C = 2 * k_heads * k_dim + v_heads * v_dim channels.
 
     taps: [kernel, C], the current token's last. decay: -exp(A) [v_heads]. dt_bias: [v_heads]. norm: [v_dim].
     """

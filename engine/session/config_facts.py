@@ -9,9 +9,9 @@ from engine.convert.importer import GROUPS
 from engine.errors import UnderhillError
 from engine.models.families import read_spec
 from engine.models.footprint import matrices, nbytes
-from engine.models.holding import KINDS, TORCH_KINDS, holding
+from engine.models.layers.weight_format import KINDS, TORCH_KINDS, holding
 from engine.models.spec import MoeSpec
-from engine.models.working import opening_bytes, token_bytes, working_bytes
+from engine.models.workspace import opening_bytes, token_bytes, working_bytes
 from engine.planning.facts import ModelFacts
 from engine.session.facts import CONTEXT, kv_values, latent_products, state_bytes, windowed
 from engine.store.layout import ExpertSpec

@@ -16,7 +16,8 @@ from engine.kernels.activation import Activation
 from engine.library.entries import ModelCard
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import Matrix, StoredMatrix, matrices, nbytes
-from engine.models.holding import KINDS, TORCH_KINDS, holding
+from engine.models.layers.state import SNAPSHOT_BYTES, SNAPSHOTS
+from engine.models.layers.weight_format import KINDS, TORCH_KINDS, holding
 from engine.models.shapes import disagreement
 from engine.models.spec import (
     AttentionSpec,
@@ -30,8 +31,7 @@ from engine.models.spec import (
     MlaSpec,
     ShortConvSpec,
 )
-from engine.models.state import SNAPSHOT_BYTES, SNAPSHOTS
-from engine.models.working import opening_bytes, token_bytes, working_bytes
+from engine.models.workspace import opening_bytes, token_bytes, working_bytes
 from engine.planning.facts import ModelFacts
 from engine.store import dtypes
 from engine.store.reader import Store

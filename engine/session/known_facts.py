@@ -14,7 +14,7 @@ from engine.library.listing import experts_per_token
 from engine.limits import check_config
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import matrices, nbytes
-from engine.models.holding import KINDS, Kind, holding
+from engine.models.layers.weight_format import KINDS, Kind, holding
 from engine.planning.facts import ModelFacts
 from engine.session.config_facts import config_facts
 from engine.session.facts import CONTEXT, compat_kv_values, compat_token_bytes

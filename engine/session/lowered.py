@@ -15,7 +15,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey, keys_of
 from engine.library import library, replacing
 from engine.library.entries import LoweringOffer
-from engine.models.holding import BITS
+from engine.models.layers.weight_format import BITS
 from engine.session import calibration, robustness
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED

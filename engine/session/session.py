@@ -32,7 +32,7 @@ from engine.kernels.choice import in_use
 from engine.library import damage, dials, library
 from engine.library.dials import Calibration
 from engine.library.listing import BUILTIN
-from engine.models.holding import holding
+from engine.models.layers.weight_format import holding
 from engine.models.spec import DecoderSpec
 from engine.native.memory import forget_code, keep_heap_small
 from engine.planning import offload

@@ -6962,14 +6962,19 @@
             <translation>这个 {family} 模型在某些层有 {heads} 个头，而键头有 {kv_heads} 个。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/linear.py"></location>
+            <location filename="../../engine/models/layers/linear.py"></location>
             <source>Weights of 4 bits need the native kernels.</source>
             <translation>4 位权重需要原生内核。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/linear.py"></location>
+            <location filename="../../engine/models/layers/linear.py"></location>
             <source>Choose int8 for the other weights.</source>
             <translation>请把其他权重设为 int8。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/layers/weights.py"></location>
+            <source>The weights of {name} are stored as {dtype}, a quantization that Underhill does not read.</source>
+            <translation>{name} 的权重以 {dtype} 保存，Underhill 不能读取这种量化。</translation>
         </message>
         <message>
             <location filename="../../engine/models/op_graph/executor.py"></location>
@@ -7020,11 +7025,6 @@
             <location filename="../../engine/models/shapes.py"></location>
             <source>Download the model again and import it.</source>
             <translation>请重新下载并导入模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/weights.py"></location>
-            <source>The weights of {name} are stored as {dtype}, a quantization that Underhill does not read.</source>
-            <translation>{name} 的权重以 {dtype} 保存，Underhill 不能读取这种量化。</translation>
         </message>
         <message>
             <location filename="../../engine/native/expert_cache.py"></location>

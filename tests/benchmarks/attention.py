@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.native import NativeKernel
-from engine.models.attend import attend_one
+from engine.models.layers.prefill_attention import attend_one
 from engine.native import op_graph
 from engine.native.op_graph import STATES, GraphStep, KvRows, OpGraph
 from tests.benchmarks.common import arguments, emit

@@ -28,7 +28,7 @@ from engine.formats.checkpoint import Checkpoint
 from engine.models.compat.decoder import CompatDecoder
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
-from engine.models.holding import Holding
+from engine.models.layers.weight_format import WeightFormat
 from engine.models.open import open_decoder
 from engine.native.memory import PAGE
 from engine.store.layout import ExpertSpec
@@ -79,9 +79,9 @@ def native_steps(layers: int, prompt: Tensor, folder: str) -> tuple[Steps, Calla
     checkpoint, dense = opened(small_model(layers), folder)
     spec = read_spec(checkpoint.config)
     decoders = {
-        "native": Decoder(spec, dense, runtime, Holding(kernel=kernel), torch.bfloat16),
-        "native, without experts": Decoder(spec, dense, Nobody(), Holding(kernel=kernel), torch.bfloat16),
-        "torch": Decoder(spec, dense, runtime, Holding(), torch.bfloat16),
+        "native": Decoder(spec, dense, runtime, WeightFormat(kernel=kernel), torch.bfloat16),
+        "native, without experts": Decoder(spec, dense, Nobody(), WeightFormat(kernel=kernel), torch.bfloat16),
+        "torch": Decoder(spec, dense, runtime, WeightFormat(), torch.bfloat16),
     }
     assert decoders["native"].native_layers
     everything = torch.arange(128)

@@ -21,9 +21,9 @@ from torch import Tensor
 
 from engine.kernels.dense import raw_view
 from engine.kernels.native import NativeKernel
-from engine.models.conv import causal_conv
-from engine.models.delta_rule import delta_step
-from engine.models.latent import absorbed
+from engine.models.layers.conv import causal_conv
+from engine.models.layers.delta_rule import delta_step
+from engine.models.layers.latent_cache import absorbed
 from engine.native import mixer_ops
 from engine.native.mixer_ops import Delta, Latent
 from engine.native.op_graph import STATES, GraphStep, KvRows, OpGraph

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from engine import resources
-from engine.models.holding import Holding
+from engine.models.layers.weight_format import WeightFormat
 from engine.session import Session, session
 from engine.session.evaluate import sequences
 from tests.benchmarks.common import arguments, emit
@@ -93,8 +93,8 @@ def compare(
 def run(case: Case, windows: Sequence[Sequence[int]]) -> tuple[list[Tensor], dict[str, float]]:
     """Logits of the case over the windows, and the shares of uses by precision."""
 
-    def held(kind: Any, kernel: Any) -> Holding:
-        return Holding(**{"kind": kind, **case.held}, kernel=kernel)
+    def held(kind: Any, kernel: Any) -> WeightFormat:
+        return WeightFormat(**{"kind": kind, **case.held}, kernel=kernel)
 
     with patch.object(session, "holding", held), Session.open("builtin", case.settings) as tested:
         logits = [tested.logits(ids, one_by_one=False) for ids in windows]

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from engine.convert.expert_plan import KeyMap, projections, sort_keys
 from engine.convert.skeleton import Skeleton
 from engine.errors import Kind, UnderhillError
-from engine.models.weights import CheckpointWeights, fetch
+from engine.models.layers.weights import CheckpointWeights, fetch
 from engine.translatable import msg
 
 

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from engine.experts.backend import Step
 from engine.kernels.dense import raw_view
-from engine.models.linear import Linear
-from engine.models.norms import Norm
-from engine.models.rope import rope_frequencies
+from engine.models.layers.linear import Linear
+from engine.models.layers.norms import Norm
+from engine.models.layers.rope import rope_frequencies
 from engine.models.spec import RopeSpec
 from engine.native import mixer_ops, op_graph
 from engine.native.matrix_view import MatrixView

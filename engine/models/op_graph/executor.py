@@ -9,14 +9,14 @@ from torch import Tensor
 
 from engine.experts.backend import Stepper
 from engine.kernels.native import NativeKernel
-from engine.models.layer import Layer
-from engine.models.linear import Linear
-from engine.models.norms import Norm
+from engine.models.layers.layer import Layer
+from engine.models.layers.linear import Linear
+from engine.models.layers.norms import Norm
+from engine.models.layers.state import SequenceState
 from engine.models.op_graph.builder import GraphBuilder, UnsupportedOp
 from engine.models.op_graph.feed_forward import build_feed_forward, build_per_layer
 from engine.models.op_graph.mixers import build_mixer
 from engine.models.spec import DecoderSpec
-from engine.models.state import SequenceState
 from engine.native import op_graph
 from engine.native.op_graph import GraphStep
 from engine.translatable import msg

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from engine.models.attention import Attention
-from engine.models.deltanet import QK_EPS, DeltaNet
-from engine.models.mixer import Mixer
-from engine.models.mla import Mla
+from engine.models.layers.attention import Attention
+from engine.models.layers.deltanet import QK_EPS, DeltaNet
+from engine.models.layers.mixer import Mixer
+from engine.models.layers.mla import Mla
+from engine.models.layers.shortconv import ShortConv
 from engine.models.op_graph.builder import GraphBuilder, UnsupportedOp
-from engine.models.shortconv import ShortConv
 from engine.native import mixer_ops, op_graph
 from engine.native.op_graph import STATES
 from engine.translatable import msg

@@ -20,7 +20,7 @@ from engine.experts.runtime import open_runtime
 from engine.formats.opening import open_source
 from engine.kernels.native import NativeKernel
 from engine.models.families import read_spec
-from engine.models.holding import holding
+from engine.models.layers.weight_format import holding
 from engine.models.open import open_decoder
 from engine.session.facts import activation_of
 from engine.store.reader import Store

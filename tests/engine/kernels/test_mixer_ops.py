@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels.dense import PackedMatrix, raw_view
-from engine.models.conv import causal_conv
-from engine.models.delta_rule import delta_step
-from engine.models.rope import rope_table
+from engine.models.layers.conv import causal_conv
+from engine.models.layers.delta_rule import delta_step
+from engine.models.layers.rope import rope_table
 from engine.models.spec import RopeSpec
 from engine.native import mixer_ops
 from engine.native.matrix_view import MatrixView

@@ -72,7 +72,7 @@ def test_small_ops_follow_each_other(make_kernel: MakeKernel) -> None:
 
 @pytest.mark.parametrize("kind", ["silu", "gelu", "gelu_tanh", "relu", "clamped_swiglu"])
 def test_activations(make_kernel: MakeKernel, kind: str) -> None:
-    from engine.models.feed_forward import gated
+    from engine.models.layers.feed_forward import gated
     from engine.models.spec import ActivationSpec
 
     spec = ActivationSpec(kind, 1.3, 1.1)  # type: ignore[arg-type]
@@ -224,7 +224,7 @@ def test_heads(
     make_kernel: MakeKernel, heads: tuple[int, int], dim: int, half: bool, norm: str | None, last: bool,
     clip: float | None, turned: int | None, interleaved: bool, norm_values: bool, reuse: bool,
 ) -> None:  # fmt: skip
-    from engine.models.rope import rope_frequencies, rope_table
+    from engine.models.layers.rope import rope_frequencies, rope_table
     from engine.models.spec import RopeSpec
 
     (number, kv), position = heads, 2
@@ -289,7 +289,7 @@ def test_bf16_rows_round_like_torch(make_kernel: MakeKernel) -> None:
 @MANY
 @given(data=st.data())
 def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None:
-    from engine.models.router import choose
+    from engine.models.layers.router import choose
     from engine.models.spec import RouterSpec
 
     experts = data.draw(st.sampled_from([6, 12, 40, 128]))

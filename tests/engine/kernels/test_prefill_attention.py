@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.kernels.native import NativeKernel
 from engine.kernels.prefill_attention import prefill_attention
-from engine.models.state import RowsState
+from engine.models.layers.state import RowsState
 
 MakeKernel = Callable[..., NativeKernel]
 

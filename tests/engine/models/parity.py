@@ -18,7 +18,7 @@ from torch import Tensor
 
 from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
-from engine.models.holding import Holding
+from engine.models.layers.weight_format import WeightFormat
 from engine.models.open import open_decoder
 from tests.engine.models.reference_experts import ReferenceExperts
 
@@ -182,7 +182,7 @@ def native_pair(pair: Pair) -> Pair | None:
     if kernel is None:
         return None
     decoder = Decoder(
-        pair.ours.spec, pair.weights, ReferenceExperts(pair.model), Holding(kernel=kernel), pair.ours.kv_dtype
+        pair.ours.spec, pair.weights, ReferenceExperts(pair.model), WeightFormat(kernel=kernel), pair.ours.kv_dtype
     )
     return Pair(pair.model, decoder, pair.config, pair.weights) if decoder.native_layers else None
 

@@ -11,9 +11,9 @@ import torch
 from transformers import AutoConfig
 
 from engine.errors import Kind, UnderhillError
-from engine.models import state as state_module
 from engine.models.decoder import Decoder
-from engine.models.holding import Holding
+from engine.models.layers import state as state_module
+from engine.models.layers.weight_format import WeightFormat
 from engine.models.open import open_decoder
 from engine.models.shapes import shapes
 from engine.models.spec import AttentionSpec, DecoderSpec, MoeSpec
@@ -115,7 +115,7 @@ def test_a_pass_that_breaks_off_leaves_the_sequence_as_it_was(pair: Pair) -> Non
 @pytest.mark.parametrize("tied", [False, True])
 def test_cheaper_weights_cost_little(dense: Any, allowed: float, tied: bool, tmp_path: Path) -> None:
     exact = make_pair(config(tie_word_embeddings=tied), tmp_path)
-    cheap = Decoder(exact.ours.spec, exact.weights, ReferenceExperts(exact.model), Holding(dense))
+    cheap = Decoder(exact.ours.spec, exact.weights, ReferenceExperts(exact.model), WeightFormat(dense))
     wanted, got = logits(exact.ours, IDS, want="all"), logits(cheap, IDS, want="all")
     assert 0 < divergence(wanted, got) < allowed
     state = cheap.new_state()

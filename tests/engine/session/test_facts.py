@@ -15,9 +15,9 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.native import NativeKernel
 from engine.library.library import card
 from engine.models.decoder import Decoder
-from engine.models.holding import F32, KINDS, TORCH_KINDS, holding
+from engine.models.layers.state import SNAPSHOTS
+from engine.models.layers.weight_format import F32, KINDS, TORCH_KINDS, holding
 from engine.models.op_graph.executor import GraphExecutor
-from engine.models.state import SNAPSHOTS
 from engine.session.facts import model_facts, spec_of
 from engine.store import table
 from engine.store.reader import Store

@@ -19,7 +19,7 @@ from engine.kernels.activation import Activation
 from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
-from engine.models.holding import Holding
+from engine.models.layers.weight_format import WeightFormat
 from engine.models.shapes import shapes
 from tests.engine.models.compat.checkpoint import Dense, MemoryExperts
 from tests.engine.models.compat.parity import Parity
@@ -80,7 +80,7 @@ def opened(folder: Path, kernel: NativeKernel | None = None) -> Decoder:
     assert sorted(plan.layers) == sorted(read_spec(found.config).moe_layers)
     experts = MemoryExperts(found, plan)
     experts.activations = dict.fromkeys(plan.layers, Activation("silu"))
-    return Decoder(read_spec(found.config), Dense(found, plan), experts, Holding(kernel=kernel))
+    return Decoder(read_spec(found.config), Dense(found, plan), experts, WeightFormat(kernel=kernel))
 
 
 def by_hand(config: dict[str, Any]) -> Parity:

@@ -9,7 +9,7 @@ import torch
 
 from engine.errors import Kind, UnderhillError
 from engine.models.families import read_spec
-from engine.models.router import choose
+from engine.models.layers.router import choose
 from tests.engine.models.families.tiny import YARN, raw, tiny
 from tests.engine.models.parity import assert_parity
 

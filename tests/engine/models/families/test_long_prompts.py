@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.models.decoder import Decoder
-from engine.models.holding import Holding
+from engine.models.layers.weight_format import WeightFormat
 from tests.engine.models.families.tiny import FAMILIES, YARN, tiny
 from tests.engine.models.parity import TOLERANCE, make_pair, oracle_logits
 
@@ -50,7 +50,7 @@ def test_lighter_weights_say_nearly_the_same(family: str, ids: list[int], tmp_pa
     spread = (wanted.softmax(-1) * (wanted - wanted.mean(0))).sum(-1).mean()
     for dense in ("bf16", "int8"):
         light = make_pair(
-            config, tmp_path / dense, gain=GAIN.get(family, 4.0), dense=Holding(dense), kv_dtype=torch.bfloat16
+            config, tmp_path / dense, gain=GAIN.get(family, 4.0), dense=WeightFormat(dense), kv_dtype=torch.bfloat16
         )
         found = _fed(light.ours, ids, [290, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]).log_softmax(-1)
         kl = (wanted.softmax(-1) * (wanted - found)).sum(-1).mean()

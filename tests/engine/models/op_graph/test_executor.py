@@ -14,9 +14,9 @@ from transformers import AutoConfig
 from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step
 from engine.kernels.native import NativeKernel
-from engine.models import state as state_module
 from engine.models.decoder import Decoder
-from engine.models.holding import Holding
+from engine.models.layers import state as state_module
+from engine.models.layers.weight_format import WeightFormat
 from engine.translatable import translated
 from tests.engine.models.families.test_plain_attention import CASES, COMMON
 from tests.engine.models.families.tiny import FAMILIES, tiny
@@ -51,7 +51,7 @@ def config(name: str) -> Any:
 def again(pair: Pair, kernel: NativeKernel, experts: Any = None, **kwargs: Any) -> Decoder:
     """The pair's model, native."""
     decoder = Decoder(
-        pair.ours.spec, pair.weights, experts or ReferenceExperts(pair.model), Holding(kernel=kernel), **kwargs
+        pair.ours.spec, pair.weights, experts or ReferenceExperts(pair.model), WeightFormat(kernel=kernel), **kwargs
     )
     assert decoder.native_layers
     return decoder
@@ -91,7 +91,7 @@ def test_heads_too_wide_for_the_native_ops_stay_with_torch(tmp_path: Path, kerne
     wide = make_pair(
         AutoConfig.for_model("qwen3_moe", **{**COMMON, **CASES["qwen3_moe"][1], "head_dim": 528}), tmp_path
     )
-    decoder = Decoder(wide.ours.spec, wide.weights, ReferenceExperts(wide.model), Holding(kernel=kernel))
+    decoder = Decoder(wide.ours.spec, wide.weights, ReferenceExperts(wide.model), WeightFormat(kernel=kernel))
     assert not decoder.native_layers
     assert "4 queries of 528 on 2 key heads" in decoder.why_not_native
     assert compare(Pair(wide.model, decoder, wide.config, wide.weights)).largest <= TOLERANCE
@@ -99,7 +99,7 @@ def test_heads_too_wide_for_the_native_ops_stay_with_torch(tmp_path: Path, kerne
 
 @pytest.mark.parametrize(("kind", "allowed"), [("bf16", 1e-3), ("int8", 4e-3)])
 def test_cheaper_weights_cost_little(kind: Any, allowed: float, pair: Pair, kernel: NativeKernel) -> None:
-    cheap = Decoder(pair.ours.spec, pair.weights, ReferenceExperts(pair.model), Holding(kind, kernel))
+    cheap = Decoder(pair.ours.spec, pair.weights, ReferenceExperts(pair.model), WeightFormat(kind, kernel))
     assert cheap.native_layers
     wanted = fed(pair.ours, IDS, pair.ours.new_state()).double().log_softmax(-1)
     got = fed(cheap, IDS, cheap.new_state()).double().log_softmax(-1)

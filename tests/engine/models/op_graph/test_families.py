@@ -12,7 +12,7 @@ from transformers import AutoConfig
 from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
 from engine.models.families import FAMILIES, read_spec
-from engine.models.holding import Holding
+from engine.models.layers.weight_format import WeightFormat
 from engine.models.shapes import shapes
 from engine.models.spec import DecoderSpec
 from tests.engine.models.compat.tiny import tiny_config
@@ -94,5 +94,5 @@ def test_no_family_is_forgotten() -> None:
 def test_single_tokens_are_native(name: str, kernel: NativeKernel) -> None:
     spec = read_spec(CONFIGS[name])
     for kind in ("bf16", "int8", "int4"):
-        decoder = Decoder(spec, SomeWeights(spec), NoExperts(), Holding(kind, kernel), torch.bfloat16)
+        decoder = Decoder(spec, SomeWeights(spec), NoExperts(), WeightFormat(kind, kernel), torch.bfloat16)
         assert decoder.native_layers == (spec.family not in NOT_NATIVE), decoder.why_not_native

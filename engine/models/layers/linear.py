@@ -1,0 +1,168 @@
+"""Linear layers whose weights are held as float32, bf16, or 8 or 4 bits, multiplied natively or by torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from engine.errors import Kind as ErrorKind
+from engine.errors import UnderhillError
+from engine.kernels.dense import PackedMatrix, raw_view, set_bias
+from engine.kernels.native import NativeKernel
+from engine.models.layers.weight_format import BITS, Kind, WeightFormat
+from engine.native.matrix_view import MatrixView
+from engine.native.memory import Arena
+from engine.quantization.coded import Coded
+from engine.translatable import msg
+
+Matrix = Tensor | Coded
+FEW_TOKENS = 16  # up to here torch's int8 kernel beats expanding the weights to bf16 (measured)
+EXPANDED_BYTES = 64 * 2**20  # of torch's int8 weights expanded to bf16 at once
+
+
+class Linear:
+    """y = x W^T + b for float32 x [T, in], giving float32 [T, out].
+
+    With a native kernel, int8 and int4 are its tiles with a scale and an offset per group, a matrix that keeps codes of
+    its source stays as it is, and one token meets f32 and bf16 weights with activations as they are; several meet
+    bf16 weights in bf16. Without one, bf16 always rounds the activations, int8 has one scale per output channel and
+    activations in bf16, and int4 raises UnderhillError(BAD_REQUEST). The bias is added in float32.
+    """
+
+    def __init__(self, weight: Matrix | Sequence[Matrix], bias: Tensor | None, dense: WeightFormat) -> None:
+        """weight: [out, in], any floating dtype or codes; several are stacked along their outputs. bias: [out]."""
+        parts = [weight] if isinstance(weight, Tensor | Coded) else list(weight)
+        self.out_features, self.in_features = sum(part.shape[0] for part in parts), parts[0].shape[1]
+        self.kind: Kind = dense.kind
+        self.bias = None if bias is None else bias.float().contiguous()
+        self.weight: Tensor
+        self._kernel = dense.kernel
+        self._scales: Tensor | None = None
+        self._tiles: list[PackedMatrix | Coded] = []
+        bits = BITS.get(self.kind)
+        if bits is not None and dense.kernel is not None:
+            self._tiles = _tiled(parts, bits, dense.kernel, dense.arena)
+            self._held = [tiles.data for tiles in self._tiles]
+            self.weight = self._held[0]
+            self._views = self._biased()
+            return
+        plain = [part.values() if isinstance(part, Coded) else part for part in parts]
+        if self.kind == "int8":
+            self.weight, self._scales = _to_int8(plain[0] if len(plain) == 1 else torch.cat(plain))
+        elif self.kind == "int4":
+            raise UnderhillError(
+                ErrorKind.BAD_REQUEST,
+                msg("Weights of 4 bits need the native kernels."),
+                msg("Choose int8 for the other weights."),
+            )
+        else:
+            self.weight = _raw(plain, torch.float32 if self.kind == "f32" else torch.bfloat16, dense)
+        self._held = [self.weight]
+        self._views = (raw_view(self.weight, self.bias),) if self._scales is None else ()
+
+    def _biased(self) -> tuple[MatrixView, ...]:
+        """Of all tiles, each with its part of the bias."""
+        views = tuple(tiles.view for tiles in self._tiles)
+        for view, at in zip(views, self._starts(views), strict=True):
+            set_bias(view, None if self.bias is None else self.bias[at : at + view.rows])
+        return views
+
+    @staticmethod
+    def _starts(views: Sequence[MatrixView]) -> list[int]:
+        """The first output of each."""
+        return [sum(view.rows for view in views[:i]) for i in range(len(views))]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(tensor.nbytes for tensor in (*self._held, self.bias, self._scales) if tensor is not None)
+
+    def views(self) -> tuple[MatrixView, ...]:
+        """Matrix and bias for native calls, one below the other, valid as long as this object lives.
+
+        Several where parts are coded in several ways; none where only torch can read it.
+        """
+        return self._views
+
+    def __call__(self, x: Tensor, own: bool = False) -> Tensor:
+        """x: [T, in] float32. own: the result is kept, and does not lie in the rooms that layers share."""
+        if self._kernel is not None and self._views and (self._tiles or x.shape[0] == 1):
+            return self._native(self._kernel, x.contiguous(), own)
+        if self._scales is not None:
+            y = self._int8(x.bfloat16(), self._scales)
+        elif self.kind == "bf16":
+            y = F.linear(x.bfloat16(), self.weight).float()
+        else:
+            return F.linear(x, self.weight, self.bias)
+        return y if self.bias is None else y.add_(self.bias)
+
+    def _native(self, kernel: NativeKernel, x: Tensor, own: bool) -> Tensor:
+        shape = (x.shape[0], self.out_features)
+        if len(self._views) == 1:
+            return kernel.linear(self._views[0], x, torch.empty(shape) if own else None)
+        y = torch.empty(shape)
+        for view, at in zip(self._views, self._starts(self._views), strict=True):
+            here = y[:, at : at + view.rows]
+            if here.is_contiguous():
+                kernel.linear(view, x, here)
+            else:
+                here.copy_(kernel.linear(view, x))
+        return y
+
+    def _int8(self, x: Tensor, scales: Tensor) -> Tensor:
+        # torch's kernel walks columns in steps of 16 and does not look where they end
+        if x.shape[0] <= FEW_TOKENS and self.in_features % 16 == 0:
+            return torch._weight_int8pack_mm(x.contiguous(), self.weight, scales).float()
+        step = max(1, EXPANDED_BYTES // (2 * self.in_features))
+        blocks = [F.linear(x, block.bfloat16()) for block in self.weight.split(step)]
+        return (blocks[0] if len(blocks) == 1 else torch.cat(blocks, 1)).float().mul_(scales.float())
+
+    def rows(self, ids: Tensor) -> Tensor:
+        """Rows of W as float32 [N, in]: the embedding, where the head is tied to it."""
+        if self._tiles and self._kernel is not None:
+            (view,) = self._views
+            return self._kernel.rows(view, ids)
+        found = self.weight[ids].float()
+        return found if self._scales is None else found.mul_(self._scales[ids].float()[:, None])
+
+
+def _tiled(parts: Sequence[Matrix], bits: int, kernel: NativeKernel, arena: Arena) -> list[PackedMatrix | Coded]:
+    """Codes as they are; what lies between them packed together."""
+    found: list[PackedMatrix | Coded] = []
+    for kept, some in groupby(parts, lambda part: isinstance(part, Coded)):
+        if kept:
+            found += [part for part in some if isinstance(part, Coded)]
+        else:
+            found.append(PackedMatrix([part for part in some if isinstance(part, Tensor)], bits, kernel, arena))
+    return found
+
+
+def _raw(parts: Sequence[Tensor], dtype: torch.dtype, dense: WeightFormat) -> Tensor:
+    """One contiguous tensor; for native calls in huge pages."""
+    if dense.kernel is None:
+        return torch.cat([part.to(dtype) for part in parts]) if len(parts) > 1 else parts[0].to(dtype).contiguous()
+    rows, cols = sum(part.shape[0] for part in parts), parts[0].shape[1]
+    made = dense.arena.take(rows * cols * dtype.itemsize).view(dtype).view(rows, cols)
+    at = 0
+    for part in parts:
+        made[at : at + part.shape[0]] = part
+        at += part.shape[0]
+    return made
+
+
+def _to_int8(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Round to nearest with one scale per row: (int8 [out, in], bf16 [out]). Done in blocks to keep the peak low."""
+    codes = torch.empty(weight.shape, dtype=torch.int8)
+    scales = torch.empty(weight.shape[0], dtype=torch.bfloat16)
+    step = max(1, EXPANDED_BYTES // (4 * weight.shape[1]))
+    for at in range(0, weight.shape[0], step):
+        block = weight[at : at + step].float()
+        # the scale that is kept is the rounded one, so the codes are made for it; a row of zeros gets any scale
+        scale = (block.abs().amax(1) / 127).clamp_(min=1e-20).bfloat16()
+        codes[at : at + step] = (block / scale.float()[:, None]).round_().clamp_(-127, 127)
+        scales[at : at + step] = scale
+    return codes, scales
