@@ -1,26 +1,134 @@
-"""`underhill-cli chat`: one prompt for scripts, or a conversation in the terminal."""
+"""`underhill-cli chat`: chat in the terminal, with recordings of routing and time."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import json
 import os
+import signal
+import socket
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from pathlib import Path
 
 from engine import settings
-from engine.cli.interrupts import interrupts
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, say
-from engine.cli.recording import Recording, recording, timed
 from engine.errors import Kind, UnderhillError
+from engine.experts.precision import full_tier
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.sandbox import stoppable
 from engine.session import Session
-from engine.translatable import msg
+from engine.store.manifest import fingerprint
+from engine.tracing.recorder import Recorder
+from engine.tracing.timeline import Timeline
+from engine.tracing.trace import TraceConditions
+from engine.translatable import msg, system_reason
+
+_OVER = b"\0"  # no signal has that number
+
+
+@contextlib.contextmanager
+def interrupts(first: Callable[[], None], second: Callable[[], None]) -> Iterator[None]:
+    """Each is called once, on a thread of its own, `second` from the second time on.
+
+    Python calls handlers of signals on the first thread, between two of its steps; where that thread is inside a native
+    call, it calls none. What it writes to a descriptor, it writes in the signal itself.
+    """
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+
+    def listen() -> None:
+        times = 0
+        while (found := ours.recv(1)) not in (_OVER, b""):
+            if found[0] == signal.SIGINT:
+                times += 1
+                (first if times == 1 else second)()
+
+    thread = threading.Thread(target=listen, name="interrupts", daemon=True)
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    descriptor = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+    thread.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(descriptor)
+        signal.signal(signal.SIGINT, before)
+        with contextlib.suppress(OSError):
+            theirs.send(_OVER)
+        thread.join()
+        ours.close()
+        theirs.close()
+
+
+class Recording:
+    """Writes the routing of a chat to a file after every answer; a disk that refuses does not end the chat."""
+
+    def __init__(self, session: Session, file: Path) -> None:
+        self._file = file
+        spec = session.store.spec(session.store.layers[0])
+        tier = full_tier(spec, session.plan.tier)
+        dial, mark = str(session.settings["dial"]), fingerprint(session.store.path)
+        known = TraceConditions(session.card.title, dial, session.thresholds, tier, spec, mark, session.low)
+        self.recorder = Recorder(session.store.layers, session.card.experts, known)
+        self.failed = False
+
+    def answered(self) -> bool:
+        """One more answer is there; False when it could not be kept. The first refusal is told."""
+        if not self.failed:
+            try:
+                self.recorder.trace().save(self._file)
+            except UnderhillError as e:
+                self.failed = True
+                say(f"{e.sentence} {e.action}")
+        return not self.failed
+
+
+@contextmanager
+def recording(session: Session, file: str | None) -> Iterator[Recording | None]:
+    """Record the routing of what goes on inside."""
+    if file is None:
+        yield None
+        return
+    made = Recording(session, Path(file))
+    with session.listening(made.recorder, made.recorder.begin_pass):
+        yield made
+    if made.recorder.passes and not made.failed:
+        say(f"Routing recorded in {file}.")
+
+
+@contextmanager
+def timed(session: Session, file: str | None) -> Iterator[None]:
+    """Record what happens when inside, and write it at the end."""
+    if file is None:
+        yield
+        return
+    timeline = Timeline()
+    with session.observing(timeline):
+        yield
+    _save(timeline.save, file, "timeline")
+    say(f"Timeline written to {file}; chrome://tracing and ui.perfetto.dev open it.")
+
+
+def _save(save: Callable[[Path], None], file: str, what: str) -> None:
+    try:
+        save(Path(file))
+    except OSError as e:
+        full = e.errno == errno.ENOSPC
+        raise UnderhillError(
+            Kind.DISK_FULL if full else Kind.DISK_ERROR,
+            msg(
+                "The {what} cannot be written to {file} ({strerror}).", what=what, file=file, strerror=system_reason(e)
+            ),
+            msg("Free some space and record it anew.") if full else msg("Check the folder."),
+        ) from e
+
 
 HELP = "Commands: /new starts over, /stats shows what the last answer took, /exit leaves. Ctrl+C stops an answer."
 
@@ -72,7 +180,7 @@ class Terminal:
         return self._stop
 
 
-def run(args: argparse.Namespace) -> int:
+def run_chat(args: argparse.Namespace) -> int:
     """Load the model and answer."""
     if args.json and args.prompt is None:
         raise UnderhillError(Kind.BAD_REQUEST, msg("--json answers one prompt."), msg("Add --prompt TEXT."))

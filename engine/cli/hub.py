@@ -1,15 +1,144 @@
-"""The hub that a command talks to: what its options name, else what is kept, else what the environment says."""
+"""`underhill-cli` search, pull, token: models on a hub, and the account there."""
 
 from __future__ import annotations
 
 import argparse
+import getpass
+import json
+import sys
+from dataclasses import asdict
 
 from engine import settings
-from engine.hub.client import Hub, connect
-from engine.library import settings_file
+from engine.cli.output import ProgressBar, experts_by_bits, gb, millions, pill, say, speed, table
+from engine.hub import tokens
+from engine.hub.client import Hub, accept_token, connect
+from engine.hub.control import Control, Wait
+from engine.hub.meter import DownloadProgress
+from engine.library import catalogue, library, settings_file
+from engine.library.entries import HubModel
+from engine.session import lowered
+from engine.session.offers import judged, listed, of_catalogue, outline_facts
+from engine.session.pills import Pills
+from engine.session.pull import look, look_patiently, pull
 
 
 def connected(args: argparse.Namespace) -> Hub:
     """Nothing is sent yet. Raises UnderhillError(BAD_REQUEST, BROKEN_FILE)."""
     named = {s.name: value for s in settings.HUB if (value := getattr(args, s.name)) is not None}
     return connect({**settings_file.hub(), **named})
+
+
+_SEARCH_HEADER = ("MODEL", "HERE", "TOKENS/S", "PARAMETERS", "PER TOKEN", "DOWNLOAD", "ON DISK", "LICENCE", "")
+
+
+def run_search(args: argparse.Namespace) -> int:
+    """List what is found, most downloaded first. Without words nothing is sent: the choice is shipped."""
+    if args.words:
+        with connected(args) as hub:
+            found = judged(hub, listed(hub, " ".join(args.words))[: args.limit], Pills())
+    else:
+        found = of_catalogue(Pills())
+    if args.json:
+        print(json.dumps({"models": [asdict(one) for one in found]}))
+    elif found:
+        print(table(map(_search_row, found), _SEARCH_HEADER))
+    else:
+        say("No model of that name can be opened here. Try fewer words, such as the name of a family.")
+    return 0
+
+
+def _search_row(m: HubModel) -> tuple[str, ...]:
+    quantized, gated = f"quantized: {m.quantized}" if m.quantized else "", "needs an account" if m.gated else ""
+    own = f"in the library as {m.here}" if m.here else ""
+    form = f"{m.form} instead of {gb(m.original_bytes)} ({m.original})" if m.form else ""
+    chosen = f"--gguf {m.gguf_name}" if m.gguf_name else ""
+    return (
+        m.repo,
+        pill(m.fit),
+        speed(m.fit),
+        millions(m.parameters),
+        millions(m.active_parameters),
+        gb(m.download_bytes) if m.download_bytes else "?",
+        gb(m.fit.disk) if m.fit is not None else "?",
+        m.licence or "?",
+        ", ".join(part for part in (own, m.about.rstrip("."), form, chosen, quantized, gated) if part),
+    )
+
+
+def run_pull(args: argparse.Namespace) -> int:
+    """Download and import; run again after an interruption, it goes on where it stopped."""
+    bar = ProgressBar(sys.stderr.isatty())
+    told: tuple[str, int] | None = None
+    coming = False
+
+    def waiting(wait: Wait | None) -> None:
+        """Said once, not every second."""
+        nonlocal told
+        now = (wait.reason, wait.number) if wait else None
+        if wait and wait.left and now != told:
+            say(str(wait))
+        told = now
+
+    def arriving(progress: DownloadProgress) -> None:
+        nonlocal coming
+        coming = progress.done < progress.total
+        waiting(progress.waiting)
+        bar.report("Downloading", progress.done, progress.total)
+
+    def importing(phrase: str, done: int, total: int) -> None:
+        if not coming:  # else it goes on at the same time
+            bar.report(phrase, done, total)
+
+    entry = catalogue.find(args.repo)
+    source = next((s for s in entry.sources if s.repo == args.repo), None) if entry else None
+    gguf = args.gguf or (source.gguf if source and args.top in (0, 4) else "")
+    with connected(args) as hub:
+        outline = look_patiently(
+            lambda: look(hub, args.repo, args.revision, gguf, args.top or library.TOP), Control(), waiting
+        )
+        top = args.top or outline.automatic
+        if entry and entry.repo == args.repo and entry.sources and not args.top:
+            other = entry.sources[0]
+            chosen = f" --gguf {other.gguf}" if other.gguf else ""
+            say(
+                f"It can be had in 4 bits ({other.form}), {gb(entry.four_bit_bytes(other))} to download instead of "
+                f"{gb(outline.download_bytes)}, nearly as good: underhill-cli pull {other.repo}{chosen}"
+            )
+        say(
+            f"{outline.repo}: {millions(outline.parameters)} parameters, "
+            f"{millions(outline.active_parameters)} used per token. {gb(outline.download_bytes)} to download, "
+            f"{gb(outline.store_bytes(top))} in the library. Licence: {outline.licence or 'not stated'}."
+        )
+        pills = Pills()
+        for fit in pills.each(lambda top: outline_facts(outline, top, pills.native), (top,)):
+            say(fit.sentence)
+        path = pull(
+            hub, outline, args.name, top,
+            keep_source=args.keep_source, arriving=arriving, importing=importing,
+        )  # fmt: skip
+    if args.tolerance is not None:
+        path = lowered.in_place(path.name, args.tolerance / 100, bar.report)
+    bar.close()
+    card, note = library.card(path), library.source_note(path)
+    if args.json:
+        print(json.dumps({**asdict(card), "source": {"repo": outline.repo, "commit": outline.commit}, "note": note}))
+    else:
+        print(f"{card.name}: {card.experts} experts in {card.moe_layers} layers, {gb(card.disk_bytes)} on disk.")
+        if card.expert_bits:
+            print(experts_by_bits(card))
+        if note:
+            print(note)
+    return 0
+
+
+def run_token(args: argparse.Namespace) -> int:
+    """Ask for a token, try it, keep it; or forget it."""
+    with connected(args) as hub:
+        if args.forget:
+            said = "It is forgotten." if tokens.forget(hub.endpoint) else "There was none."
+            print(json.dumps({"endpoint": hub.endpoint, "kept": False}) if args.json else said)
+            return 0
+        token = getpass.getpass(f"Token for {hub.endpoint}: ") if sys.stdin.isatty() else sys.stdin.readline()
+        name = accept_token(hub, token)
+    print(json.dumps({"endpoint": hub.endpoint, "kept": True, "account": name}) if args.json else f"Kept for {name}.")
+    return 0

@@ -17,6 +17,17 @@ from engine.errors import Kind, UnderhillError, as_error
 from engine.generation.formats.declaration import LEVELS
 from engine.library.home import home
 
+
+def version() -> str:
+    """Its number."""
+    from importlib import metadata  # takes as long as a whole command line
+
+    try:
+        return metadata.version("underhill")
+    except metadata.PackageNotFoundError:  # run straight from a checkout
+        return "(not installed)"
+
+
 _log = logging.getLogger(__name__)
 
 VERBOSE = "tell on standard error what is done; no words of chats are among it"
@@ -75,7 +86,7 @@ def parser() -> argparse.ArgumentParser:
     _mv(commands.add_parser("mv", help="move a model to another folder or disk"))
     _folders(commands.add_parser("folders", help="the folders that models live in"))
     found = commands.add_parser("found", help="models that other apps keep on this computer, and how to import them")
-    _command(found, "found", model=False)
+    _command(found, "library.run_found", model=False)
     _info(commands.add_parser("info", help="what a model is, and what this computer does with it"))
     _eval(commands.add_parser("eval", help="KL divergence against Exact on a text, and perplexity"))
     _verify(commands.add_parser("verify", help="read a model again and name what is damaged"))
@@ -94,13 +105,12 @@ class _Version(argparse.Action):
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from engine.cli.version import version
 
         print(f"Underhill {version()}")
         parser.exit()
 
 
-def _command(p: argparse.ArgumentParser, module: str, *, model: bool = True, as_json: bool = True) -> None:
+def _command(p: argparse.ArgumentParser, function: str, *, model: bool = True, as_json: bool = True) -> None:
     if model:
         p.add_argument("model", metavar="MODEL", help="a path, a name from the library, or builtin")
     p.add_argument("--verbose", action="store_true", default=argparse.SUPPRESS, help=VERBOSE)
@@ -111,7 +121,8 @@ def _command(p: argparse.ArgumentParser, module: str, *, model: bool = True, as_
         from engine.hardware import control_groups
 
         control_groups.require_least_memory()
-        return int(importlib.import_module(f"engine.cli.{module}").run(args) or OK)
+        module, _, name = function.partition(".")
+        return int(getattr(importlib.import_module(f"engine.cli.{module}"), name)(args) or OK)
 
     p.set_defaults(run=run)
 
@@ -141,7 +152,7 @@ def given(args: argparse.Namespace, among: tuple[settings.Setting, ...]) -> dict
 
 
 def _chat(p: argparse.ArgumentParser) -> None:
-    _command(p, "chat", model=False)
+    _command(p, "chat.run_chat", model=False)
     p.add_argument("model", metavar="MODEL", nargs="?", default="builtin", help="a path, a name, or builtin (default)")
     p.add_argument("--prompt", metavar="TEXT", help="answer this one prompt and leave ('-' reads standard input)")
     p.add_argument("--system", metavar="TEXT", help="system prompt")
@@ -160,7 +171,7 @@ def _chat(p: argparse.ArgumentParser) -> None:
 
 
 def _search(p: argparse.ArgumentParser) -> None:
-    _command(p, "search", model=False)
+    _command(p, "hub.run_search", model=False)
     p.add_argument(
         "words",
         metavar="WORDS",
@@ -176,7 +187,7 @@ def _search(p: argparse.ArgumentParser) -> None:
 
 
 def _pull(p: argparse.ArgumentParser) -> None:
-    _command(p, "pull", model=False)
+    _command(p, "hub.run_pull", model=False)
     p.description = (
         "Looks at a model, says how it would run here, and imports it while it arrives. Interrupted in whatever way, "
         "the same command goes on where it was."
@@ -201,14 +212,14 @@ def _pull(p: argparse.ArgumentParser) -> None:
 
 
 def _token(p: argparse.ArgumentParser) -> None:
-    _command(p, "token", model=False)
+    _command(p, "hub.run_token", model=False)
     p.description = "Asks for the token (or reads it from standard input), tries it, and keeps it in the keyring."
     p.add_argument("--forget", action="store_true", help="take it out of the keyring instead")
     _settings(p, settings.HUB)
 
 
 def _import(p: argparse.ArgumentParser) -> None:
-    _command(p, "import_", model=False)
+    _command(p, "library.run_import", model=False)
     p.add_argument(
         "path",
         metavar="SOURCE",
@@ -232,30 +243,30 @@ def _tolerance(p: argparse.ArgumentParser) -> None:
 
 
 def _list(p: argparse.ArgumentParser) -> None:
-    _command(p, "list", model=False)
+    _command(p, "library.run_list", model=False)
     p.description = "Lists the models of the library, how each runs on this computer as it is now, and what is wrong."
 
 
 def _rm(p: argparse.ArgumentParser) -> None:
-    _command(p, "rm", model=False)
+    _command(p, "library.run_rm", model=False)
     p.description = "Deletes without asking: into the trash, where `underhill-cli restore` finds it for a week."
     p.add_argument("name", metavar="MODEL", help="name in the library; builtin is made anew when next used")
     p.add_argument("--now", action="store_true", help="off the disk at once, instead of into the trash for a week")
 
 
 def _restore(p: argparse.ArgumentParser) -> None:
-    _command(p, "restore", model=False)
+    _command(p, "library.run_restore", model=False)
     p.add_argument("name", metavar="MODEL", help="the name it had; the one that was deleted last comes back")
     p.add_argument("--as", dest="as_name", metavar="NAME", default="", help="give it another name")
 
 
 def _trash(p: argparse.ArgumentParser) -> None:
-    _command(p, "trash", model=False)
+    _command(p, "library.run_trash", model=False)
     p.add_argument("--empty", action="store_true", help="remove everything in it for good")
 
 
 def _mv(p: argparse.ArgumentParser) -> None:
-    _command(p, "mv", model=False)
+    _command(p, "library.run_mv", model=False)
     p.description = "Copies, compares the copy with the model's checksums, and only then removes the old one."
     p.add_argument("name", metavar="MODEL", help="name in the library")
     p.add_argument(
@@ -264,20 +275,20 @@ def _mv(p: argparse.ArgumentParser) -> None:
 
 
 def _folders(p: argparse.ArgumentParser) -> None:
-    _command(p, "folders", model=False)
+    _command(p, "library.run_folders", model=False)
     p.add_argument("--add", metavar="FOLDER", help="let models live there; models that are in it are in the library")
     p.add_argument("--first", metavar="FOLDER", help="the same, and new models go there")
     p.add_argument("--forget", metavar="FOLDER", help="take it out of the library; what is in it stays on the disk")
 
 
 def _info(p: argparse.ArgumentParser) -> None:
-    _command(p, "info", model=False)
+    _command(p, "computer.run_info", model=False)
     p.description = "Says what this computer has and, with a model, what that is and what each of its precisions takes."
     p.add_argument("model", metavar="MODEL", nargs="?", default=None, help="a path, a name, or builtin")
 
 
 def _lower(p: argparse.ArgumentParser) -> None:
-    _command(p, "lower")
+    _command(p, "precision.run_lower")
     p.description = (
         "Ranks experts by what it costs to run them with 2 bits, lowers the most robust first until perplexity on "
         "calibration text has risen by the tolerance, and puts the result in the model's place, quantizing nothing "
@@ -309,7 +320,7 @@ def _at_least(low: int) -> Callable[[str], int]:
 
 
 def _eval(p: argparse.ArgumentParser) -> None:
-    _command(p, "eval")
+    _command(p, "precision.run_eval")
     p.description = (
         "KL divergence against Exact on a text, and perplexity. A lossy dial is measured with the smallest cache, "
         "which is the most it can cost, unless --cache-fraction says otherwise."
@@ -321,23 +332,23 @@ def _eval(p: argparse.ArgumentParser) -> None:
 
 
 def _verify(p: argparse.ArgumentParser) -> None:
-    _command(p, "verify")
+    _command(p, "library.run_verify")
     p.description = "Reads every byte of a model and compares it with its checksums. Exit code 1: something is damaged."
 
 
 def _probe(p: argparse.ArgumentParser) -> None:
-    _command(p, "probe", model=False)
+    _command(p, "computer.run_probe", model=False)
     p.add_argument("--again", action="store_true", help="measure anew what was measured before (some 15 seconds)")
 
 
 def _plan(p: argparse.ArgumentParser) -> None:
-    _command(p, "plan")
+    _command(p, "computer.run_plan")
     p.description = "Says where a model would go on this computer under these settings, how fast it should be, and why."
     _settings(p, settings.ENGINE)
 
 
 def _calibrate(p: argparse.ArgumentParser) -> None:
-    _command(p, "calibrate")
+    _command(p, "precision.run_calibrate")
     p.description = (
         "Finds T1 and T2 of the precision dials on calibration text, and measures what each dial costs against Exact: "
         "were every expert missing, and with the cache of these settings. Kept with the model."
@@ -353,7 +364,7 @@ def _calibrate(p: argparse.ArgumentParser) -> None:
 def _trace(p: argparse.ArgumentParser) -> None:
     kinds = p.add_subparsers(required=True, metavar="WHAT")
     replay = kinds.add_parser("replay", help="what every cache policy would have read, beside the best possible")
-    _command(replay, "trace", model=False)
+    _command(replay, "trace.run_trace", model=False)
     replay.add_argument("file", metavar="FILE", help="written by `underhill-cli chat --trace FILE`")
     replay.add_argument(
         "--dial",

@@ -24,7 +24,7 @@ from engine.tracing.trace import Trace, load
 from engine.translatable import msg
 
 
-def run(args: argparse.Namespace) -> int:
+def run_trace(args: argparse.Namespace) -> int:
     """Print hit rate, miss penalty and bytes of every policy at several cache sizes."""
     trace = load(Path(args.file))
     if args.tokens is not None:

@@ -9,8 +9,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from engine.cli.chat import recording
 from engine.cli.main import main
-from engine.cli.recording import recording
 from engine.experts.policies import DEFAULT
 from engine.session import Session
 from engine.session.policy_weights import read

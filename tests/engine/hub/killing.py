@@ -115,7 +115,7 @@ class Killer:
     def __init__(self, server: HubServer, served: Path, home: Path, chance: random.Random) -> None:
         self._server, self._home, self._chance = server, home, chance
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["engine.cli.pull", "engine.hub.streaming", "engine.convert.importer"])
+        self._context.set_forkserver_preload(["engine.cli.hub", "engine.hub.streaming", "engine.convert.importer"])
         files = server.add(REPO, served).files
         self._weights = [name for name, path in files.items() if path.suffix in (".safetensors", ".gguf")]
         self.total = sum(files[name].stat().st_size for name in self._weights)

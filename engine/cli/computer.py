@@ -1,23 +1,35 @@
-"""`underhill-cli info`: this computer and its kernels; with a model, what it is and what each precision costs."""
+"""`underhill-cli` info, plan, probe: what this computer has, and what it does with a model."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from engine.cli.output import gb
-from engine.cli.version import version
+from engine import settings
+from engine.cli.main import given, version
+from engine.cli.output import gb, say
 from engine.convert.lowering import lowered_share
 from engine.hardware import graphics, probe
+from engine.hardware.machine import Machine
 from engine.kernels.choice import in_use
-from engine.library import library
+from engine.library import dials, library
+from engine.library.home import BUILTIN
 from engine.native.library import default_threads, isas
+from engine.planning import offload
+from engine.planning.facts import ModelFacts
+from engine.planning.plan import dial_of, make_plan
 from engine.session import builtin
+from engine.session.facts import model_facts, runs_natively, spec_of
+from engine.session.measured import machine_at, measure_computer
 from engine.session.pills import Pills
+from engine.session.session import measure
+from engine.session.verified import recalled
 from engine.store.reader import Store
 
 PARTS = {  # of what is taken; they add up to it
@@ -29,7 +41,7 @@ PARTS = {  # of what is taken; they add up to it
 }
 
 
-def run(args: argparse.Namespace) -> int:
+def run_info(args: argparse.Namespace) -> int:
     """Print what is known, without loading the model."""
     found: dict[str, Any] = {"computer": _computer()}
     if args.model is not None:
@@ -115,3 +127,54 @@ def _print_model(m: dict[str, Any]) -> None:
         print(f"Open, it takes {gb(m['memory']['taken'])} of memory at most: {parts}.")
     if m["note"]:
         print(m["note"])
+
+
+def run_plan(args: argparse.Namespace) -> int:
+    """Print the plan without loading the model, and what each mode would give; also for one that cannot run."""
+    chosen = given(args, settings.ENGINE)
+    path = library.at_hand(args.model)
+    machine, facts, calibration = _unmade_plan(chosen) if path is None else _opened(path, chosen)
+    plan = make_plan(machine, facts, chosen, probe.rss())
+    if path is not None:
+        facts, plan = recalled(path, machine, facts, plan, chosen)
+    modes = offload.outlooks(machine, facts, plan, dial_of(chosen))
+    against = offload.why_not(str(chosen["mode"]), machine.gpus)
+    kernels = in_use(str(chosen["kernel"]), plan.threads)
+    if args.json:
+        found = None if calibration is None else asdict(calibration)
+        told = {"kernels": kernels, "calibration": found, "modes": list(map(asdict, modes)), "against_mode": against}
+        print(json.dumps({**asdict(plan), **told}))
+    else:
+        calibrated = dials.in_words(calibration, str(chosen["dial"]))
+        print("\n".join((*plan.sentences, calibrated, kernels, *offload.sentences(machine, modes))))
+        if against:
+            say(f"The plan above is {offload.NAMES[plan.mode]}: {offload.NAMES[str(chosen['mode'])]} cannot run here.")
+    return 0
+
+
+def _opened(path: Path, chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts, dials.Calibration | None]:
+    with Store.open(path) as store:
+        card = library.card(path)
+        return measure(store), model_facts(store, card, spec_of(store), runs_natively(chosen)), card.calibration
+
+
+def _unmade_plan(chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts, None]:
+    """Of the built-in model before its first use."""
+    return machine_at(library.location(BUILTIN)), builtin.facts(runs_natively(chosen)), None
+
+
+def run_probe(args: argparse.Namespace) -> int:
+    """Measure what is not known yet, and print it."""
+    shown = sys.stderr.isatty()
+
+    def report(text: str, done: int, total: int) -> None:
+        if shown:
+            print(f"\r\x1b[K{text} ({100 * done // max(1, total)} %)", end="", file=sys.stderr, flush=True)
+
+    try:
+        found = measure_computer(args.again, report)
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    print(json.dumps(asdict(found)) if args.json else "\n".join(found.sentences))
+    return 0
