@@ -26,10 +26,10 @@ from engine.planning.facts import ModelFacts
 from engine.planning.plan import dial_of, make_plan
 from engine.session import builtin
 from engine.session.facts import model_facts, runs_natively, spec_of
+from engine.session.fit_estimates import FitEstimates
 from engine.session.measured import machine_at, measure_computer
-from engine.session.pills import Pills
 from engine.session.session import measure
-from engine.session.verified import recalled
+from engine.session.speed_record import recalled
 from engine.store.reader import Store
 
 PARTS = {  # of what is taken; they add up to it
@@ -66,7 +66,7 @@ def _stored(path: Path) -> dict[str, Any]:
             "lowering": None if store.manifest.lowering is None else asdict(store.manifest.lowering),
             "quality": [asdict(q) for q in store.manifest.quality],
             "io_mode": store.io_mode,
-            "memory": None if (use := Pills().memory(library.card(path))) is None else asdict(use),
+            "memory": None if (use := FitEstimates().memory(library.card(path))) is None else asdict(use),
         }
 
 
@@ -74,7 +74,7 @@ def _unmade() -> dict[str, Any]:
     """Of the built-in model before its first use: what a store alone would tell is null, or empty."""
     lacking: dict[str, Any] = {"source": None, "lowered_share": 0.0, "lowering": None, "quality": [], "io_mode": None}
     lacking["memory"], lacking["source_note"] = None, ""
-    return {**asdict(builtin.card(Pills())), **lacking}
+    return {**asdict(builtin.card(FitEstimates())), **lacking}
 
 
 def _computer() -> dict[str, Any]:

@@ -17,8 +17,8 @@ from engine.hub.meter import DownloadProgress
 from engine.library import catalogue, library, settings_file
 from engine.library.entries import HubModel
 from engine.session import lowered
-from engine.session.offers import judged, listed, of_catalogue, outline_facts
-from engine.session.pills import Pills
+from engine.session.fit_estimates import FitEstimates
+from engine.session.model_listings import judged, listed, of_catalogue, outline_facts
 from engine.session.pull import look, look_patiently, pull
 
 
@@ -35,9 +35,9 @@ def run_search(args: argparse.Namespace) -> int:
     """List what is found, most downloaded first. Without words nothing is sent: the choice is shipped."""
     if args.words:
         with connected(args) as hub:
-            found = judged(hub, listed(hub, " ".join(args.words))[: args.limit], Pills())
+            found = judged(hub, listed(hub, " ".join(args.words))[: args.limit], FitEstimates())
     else:
-        found = of_catalogue(Pills())
+        found = of_catalogue(FitEstimates())
     if args.json:
         print(json.dumps({"models": [asdict(one) for one in found]}))
     elif found:
@@ -109,7 +109,7 @@ def run_pull(args: argparse.Namespace) -> int:
             f"{millions(outline.active_parameters)} used per token. {gb(outline.download_bytes)} to download, "
             f"{gb(outline.store_bytes(top))} in the library. Licence: {outline.licence or 'not stated'}."
         )
-        pills = Pills()
+        pills = FitEstimates()
         for fit in pills.each(lambda top: outline_facts(outline, top, pills.native), (top,)):
             say(fit.sentence)
         path = pull(

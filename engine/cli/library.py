@@ -28,9 +28,9 @@ _LIST_HEADER = ("NAME", "HERE", "TOKENS/S", "FAMILY", "PARAMETERS", "ON DISK", "
 def run_list(args: argparse.Namespace) -> int:
     """Print the library; the built-in model is in it before anything has been made of it."""
     from engine.session import builtin
-    from engine.session.pills import Pills
+    from engine.session.fit_estimates import FitEstimates
 
-    pills = Pills()
+    pills = FitEstimates()
     cards = pills.library(library.listing())
     if not any(card.name == BUILTIN and card.usable for card in cards):
         cards = (builtin.card(pills), *(card for card in cards if card.name != BUILTIN))
@@ -83,11 +83,11 @@ def _folder_row(f: ModelFolder) -> tuple[str, ...]:
 
 def run_found(args: argparse.Namespace) -> int:
     """Print what was found and how to import it; nothing is changed."""
-    from engine.session.pills import Pills
+    from engine.session.fit_estimates import FitEstimates
 
     bar = ProgressBar(sys.stderr.isatty())
     found = external_models.find(
-        lambda phrase, done, total: bar.show("Looking", done, total, "models"), rate=Pills().config
+        lambda phrase, done, total: bar.show("Looking", done, total, "models"), rate=FitEstimates().config
     )
     bar.close()
     if args.json:

@@ -15,7 +15,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.policies import DEFAULT
 from engine.experts.precision import EXACT, Thresholds
 from engine.library import library
-from engine.session import calibration, memories, policy_weights
+from engine.session import calibration, policy_weights, routing_history
 from engine.store.manifest import fingerprint
 from engine.tracing.plot import chart
 from engine.tracing.recall import recall
@@ -35,7 +35,7 @@ def run_trace(args: argparse.Namespace) -> int:
     dial = trace.conditions.dial if args.dial == "recorded" else args.dial
     own = {} if store is None else policy_weights.read(store)
     weights = own[dial].weights if dial in own else DEFAULT
-    past = None if store is None else memories.collection_of(store, len(trace.layers), trace.experts)
+    past = None if store is None else routing_history.collection_of(store, len(trace.layers), trace.experts)
     replayer = Replayer(trace, _thresholds(trace, args.dial, store), weights, collection=past)
     bar = ProgressBar(sys.stderr.isatty())
     found = compare(replayer, args.cache, lambda done, total: bar.show("Replaying", done, total, "replays"))

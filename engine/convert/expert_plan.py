@@ -25,7 +25,7 @@ from engine.formats.families import (
     text_config,
 )
 from engine.formats.source import WeightSource
-from engine.importing import ALONE
+from engine.import_lock import ALONE
 from engine.limits import EXPERTS
 from engine.translatable import msg
 

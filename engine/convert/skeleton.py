@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from engine.errors import Kind, UnderhillError
 from engine.formats.families import dense_model
-from engine.importing import ALONE
+from engine.import_lock import ALONE
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation
 from engine.limits import check_config
 from engine.translatable import Translatable, msg

@@ -11,7 +11,7 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.generation.formats.speech import TemplateNames
 from engine.generation.sandboxed_tokenizer import SandboxedTokenizer
-from engine.importing import ALONE
+from engine.import_lock import ALONE
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxStopped, SandboxTimeout
 from engine.translatable import msg
 

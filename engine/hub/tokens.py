@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
-from engine.importing import ALONE
+from engine.import_lock import ALONE
 from engine.library.home import home
 from engine.regular_file import read_json
 from engine.store.atomic import replace_file

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from engine import settings
 from engine.errors import Kind, UnderhillError
-from engine.garbage import settle_garbage
+from engine.gc_tuning import settle_garbage
 from engine.generation.formats.declaration import LEVELS as THINKING
 from engine.generation.formats.declaration import nearest as nearest_thinking
 from engine.generation.messages import ExpertFacts, Look, MemoryUse, Message, Snapshot, Stats, ToolCall

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from engine import protocol, settings
 from engine.errors import Kind, UnderhillError
 from engine.generation import model_files
-from engine.service.lane import CancelledWork, EngineClosed, Lane
-from engine.service.librarian import LONG, QUICK, Librarian
+from engine.service.command_worker import CancelledWork, CommandWorker, EngineClosed
+from engine.service.hub_worker import ASKING, HubWorker
+from engine.service.library_worker import LONG, QUICK, LibraryWorker
 from engine.service.lowerer import LOWERING, Lowerer
-from engine.service.shop import ASKING, Shop
 from engine.service.transfers import TRANSFERS, Transfers
 from engine.translatable import Translatable, msg
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from engine.pool.pool import Pool
     from engine.session import Session
 
-NEEDS = (  # of every lane
-    "engine.library.external_models", "engine.library.listing", "engine.library.relocation", "engine.hub.client",
+NEEDS = (  # of every worker
+    "engine.library.external_models", "engine.library.listing", "engine.library.relocation",
     "engine.hub.client", "engine.hub.control", "engine.hub.download", "engine.hub.errors",
     "engine.hub.tokens", "engine.models.decoder", "engine.pool.pool", "engine.session",
-    "engine.session.lowered", "engine.session.measured", "engine.session.offers", "engine.session.pills",
-    "engine.session.preflight", "engine.session.pull", "engine.store.verify",
+    "engine.session.lowered", "engine.session.measured", "engine.session.model_listings",
+    "engine.session.fit_estimates", "engine.session.preflight", "engine.session.pull", "engine.store.verify",
 )  # fmt: skip
 PULSE = 0.2  # seconds between two snapshots at least, and between looks for something to do while nobody asks
 _log = logging.getLogger(__name__)
@@ -54,19 +54,21 @@ class Service:
         self._quiet_since = time.monotonic()
         self._look = protocol.Look()
         self._told = 0.0  # when telemetry was last sent, or could have been
-        self._model = Lane("model", self._on_model, self._emit, NEEDS, idle=self._rest, pulse=PULSE)
-        self._librarian = Librarian(self._emit, self._open_store, lambda target: self._library.holds(target))
-        self._library = Lane("library", self._librarian.do, self._emit, NEEDS, idle=self._librarian.tidy, pulse=PULSE)
+        self._model = CommandWorker("model", self._on_model, self._emit, NEEDS, idle=self._rest, pulse=PULSE)
+        self._library_worker = LibraryWorker(self._emit, self._open_store, lambda target: self._library.holds(target))
+        self._library = CommandWorker(
+            "library", self._library_worker.do, self._emit, NEEDS, idle=self._library_worker.tidy, pulse=PULSE
+        )
         self._opened = ""  # what the open model was called when it was asked for
         self._unreadable: dict[str, Any] | None = None  # settings of the open model, once the disk failed under it
         self._lowerer = Lowerer(self._lent, self._away)
-        self._shop = Shop(self._emit)
-        self._transfers = Transfers(self._emit, self._shop.hub)
-        self._hub = Lane("hub", self._shop.do, self._emit, NEEDS)
-        self._catalogue = Lane("catalogue", self._look_up, self._emit, NEEDS)
-        self._halt = Lane("stop", self._on_stop, self._emit)
+        self._hub_worker = HubWorker(self._emit)
+        self._transfers = Transfers(self._emit, self._hub_worker.hub)
+        self._hub = CommandWorker("hub", self._hub_worker.do, self._emit, NEEDS)
+        self._catalogue = CommandWorker("catalogue", self._look_up, self._emit, NEEDS)
+        self._halt = CommandWorker("stop", self._on_stop, self._emit)
         light = (protocol.Watch, protocol.Shutdown)
-        self._control = Lane(
+        self._control = CommandWorker(
             "control", self._on_control, self._emit, NEEDS, light, idle=self._pulse, pulse=self._look.pulse
         )
 
@@ -120,8 +122,8 @@ class Service:
 
     def _on_stop(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         if isinstance(command, protocol.Stop):
-            lanes = (self._model, self._library, self._hub, self._catalogue)
-            return any(lane.cancel(command.target) for lane in lanes)
+            workers = (self._model, self._library, self._hub, self._catalogue)
+            return any(worker.cancel(command.target) for worker in workers)
         session = self._session
         return 0 if session is None else session.beat()
 
@@ -142,26 +144,26 @@ class Service:
             case _ if isinstance(command, TRANSFERS):
                 return self._transfers.answer(command)
             case _:
-                return self._librarian.answer(command)
+                return self._library_worker.answer(command)
         return None
 
     def _look_up(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """What needs torch, but neither the model nor a hub."""
         if not isinstance(command, protocol.AskChoices):
-            return self._shop.catalogue(command, cancelled)
+            return self._hub_worker.catalogue(command, cancelled)
         from engine.hardware import graphics
         from engine.planning import offload
 
         return {"mode": offload.impossible(graphics.gpus())}
 
     def _shut_down(self) -> None:
-        self._shop.go_offline()
-        lanes = (self._hub, self._catalogue, self._library, self._model)
-        for lane in lanes:
-            lane.close()
+        self._hub_worker.go_offline()
+        workers = (self._hub, self._catalogue, self._library, self._model)
+        for worker in workers:
+            worker.close()
         self._transfers.close()
-        for lane in lanes:
-            lane.join()
+        for worker in workers:
+            worker.join()
         self._release()
         self._halt.close()
         self._halt.join()
@@ -177,13 +179,13 @@ class Service:
             folders.choose(str(changes["model_folders"]))
         now = settings_file.change({name: value for name, value in changes.items() if name != "model_folders"})
         if now["offline"]:
-            self._shop.go_offline()
+            self._hub_worker.go_offline()
             self._transfers.go_offline()
         return now
 
     def _list(self, chosen: dict[str, Any]) -> tuple[protocol.ModelCard, ...]:
         session = self._session
-        cards = self._librarian.cards(chosen)
+        cards = self._library_worker.cards(chosen)
         if session is None:
             return cards
         open_one = session.card  # its own plan's figures, not what it would be if it were opened anew
@@ -239,7 +241,7 @@ class Service:
             case protocol.ProbeComputer():
                 return self._measure(command, cancelled)
             case _ if isinstance(command, LOWERING):
-                return self._lowerer.do(command, self._librarian.reporter(command, cancelled, "steps"), cancelled)
+                return self._lowerer.do(command, self._library_worker.reporter(command, cancelled, "steps"), cancelled)
         return None
 
     def _measure(self, command: protocol.ProbeComputer, cancelled: Callable[[], bool]) -> protocol.Computer:
@@ -272,7 +274,7 @@ class Service:
         self._session = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
         if self._pool is not None:
             self._pool.release(lambda one: self._unreadable is not None or damage.is_known(one.store.path))
-        session = self._open(command.model, chosen, self._librarian.reporter(command, cancelled))
+        session = self._open(command.model, chosen, self._library_worker.reporter(command, cancelled))
         self._opened = command.model
         return dataclasses.replace(session.card, loaded=True, plan=session.sentences)
 
@@ -389,7 +391,7 @@ class Service:
         return self._loaded()
 
     def _between_tokens(self) -> None:
-        self._model.overtake(protocol.UpdateSettings, protocol.DeleteModel)
+        self._model.run_urgent(protocol.UpdateSettings, protocol.DeleteModel)
 
     def _delete(self, command: protocol.DeleteModel) -> bool:
         from engine.library import library

@@ -15,7 +15,7 @@ from engine import protocol
 from engine.errors import Kind, UnderhillError
 from engine.hub import active_downloads
 from engine.library.entries import CANCELLED, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, Transfer
-from engine.service.journey import Journey
+from engine.service.pull_job import PullJob
 from engine.translatable import NO_TEXT, msg
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Transfers:
         self._emit, self._connect = emit, connect
         self._lock = threading.RLock()
         self._all: dict[str, Transfer] | None = None  # by id, in the order in which they came
-        self._journeys: dict[str, Journey] = {}  # of those that run, or rest half-way
+        self._jobs: dict[str, PullJob] = {}  # of those that run, or rest half-way
         self._threads: list[threading.Thread] = []
         self._closed = False
         self._kept = 0.0
@@ -68,15 +68,15 @@ class Transfers:
     def go_offline(self) -> None:
         """Halt what would need the network; what is being imported already goes on."""
         with self._lock:
-            for journey in self._journeys.values():
-                journey.go_offline()
+            for job in self._jobs.values():
+                job.go_offline()
 
     def close(self) -> None:
         """Halt everything, so that it can go on after the next start."""
         with self._lock:
             self._closed = True
-            for journey in self._journeys.values():
-                journey.stop()
+            for job in self._jobs.values():
+                job.stop()
             threads = list(self._threads)
         for thread in threads:
             thread.join()
@@ -118,8 +118,8 @@ class Transfers:
 
     def _pause(self, transfer: Transfer) -> Transfer:
         if transfer.state in (QUEUED, RUNNING):
-            if journey := self._journeys.get(transfer.id):
-                journey.pause()
+            if job := self._jobs.get(transfer.id):
+                job.pause()
             transfer = self._change(replace(transfer, state=PAUSED, rate=0.0, left=None))
             self._schedule()
         return transfer
@@ -134,11 +134,11 @@ class Transfers:
         known = self._known()
         del known[transfer.id]
         gone = self._change(replace(transfer, state=CANCELLED, rate=0.0, left=None), listed=False)
-        journey = self._journeys.pop(transfer.id, None)
-        if journey is not None:
-            journey.cancel(keep)
+        job = self._jobs.pop(transfer.id, None)
+        if job is not None:
+            job.cancel(keep)
         elif not keep and transfer.state != FINISHED:
-            rest = Journey(transfer, self._connect, self._told, self._ended)
+            rest = PullJob(transfer, self._connect, self._told, self._ended)
             self._start(rest.remove)
         self._schedule()
         return gone
@@ -177,12 +177,12 @@ class Transfers:
                 return
             if transfer.state == QUEUED:
                 self._change(replace(transfer, state=RUNNING))
-                if resting := self._journeys.get(transfer.id):
+                if resting := self._jobs.get(transfer.id):
                     resting.resume()
                     continue
-                journey = Journey(transfer, self._connect, self._told, self._ended)
-                self._journeys[transfer.id] = journey
-                self._start(journey.run)
+                job = PullJob(transfer, self._connect, self._told, self._ended)
+                self._jobs[transfer.id] = job
+                self._start(job.run)
 
     def _start(self, work: Callable[[], None]) -> None:
         self._threads = [thread for thread in self._threads if thread.is_alive()]
@@ -192,24 +192,24 @@ class Transfers:
 
     # ---- what journeys tell, on their own threads
 
-    def _told(self, journey: Journey, changes: dict[str, Any]) -> None:
+    def _told(self, job: PullJob, changes: dict[str, Any]) -> None:
         """It is further."""
         with self._lock:
-            now = self._known().get(journey.id)
-            if now is None or now.state != RUNNING or self._journeys.get(journey.id) is not journey:
+            now = self._known().get(job.id)
+            if now is None or now.state != RUNNING or self._jobs.get(job.id) is not job:
                 return
             later = self._known()[now.id] = replace(now, **changes)
             if later.revision != now.revision or time.monotonic() - self._kept >= KEEP:
                 self._keep()
             self._emit(protocol.TransferChanged("", later))
 
-    def _ended(self, journey: Journey, changes: dict[str, Any]) -> None:
+    def _ended(self, job: PullJob, changes: dict[str, Any]) -> None:
         """It is over, or stopped."""
         with self._lock:
-            if self._journeys.get(journey.id) is not journey:  # cancelled
+            if self._jobs.get(job.id) is not job:  # cancelled
                 return
-            del self._journeys[journey.id]
-            now = replace(self._known()[journey.id], rate=0.0, left=None, **changes)
+            del self._jobs[job.id]
+            now = replace(self._known()[job.id], rate=0.0, left=None, **changes)
             if self._closed and now.state != FINISHED:
                 now = replace(now, state=PAUSED, kind="", problem=NO_TEXT, action=NO_TEXT)
             self._change(now)

@@ -14,7 +14,7 @@ from engine.library.listing import note_of, title_of
 from engine.models.families import read_spec
 from engine.planning.facts import ModelFacts
 from engine.session.config_facts import config_facts, parameters
-from engine.session.pills import Pills
+from engine.session.fit_estimates import FitEstimates
 from engine.translatable import NO_TEXT, joined, msg
 
 NOT_YET = msg("It is made when it is first used.")
@@ -25,7 +25,7 @@ def facts(native: bool) -> ModelFacts:
     return config_facts(_config(), BUILTIN, library.TOP, native)
 
 
-def card(pills: Pills) -> ModelCard:
+def card(pills: FitEstimates) -> ModelCard:
     """As a list shows it; it can be used, and its `problem` says that there is nothing of it on the disk."""
     config, found = _config(), facts(pills.native)
     held, used = parameters(config)

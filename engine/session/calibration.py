@@ -22,10 +22,10 @@ from engine.library.dials import DIALS, Calibration, Cost, DialCost
 from engine.library.listing import TOY
 from engine.planning.speed import dial_shares
 from engine.session import calibration_state as kept_file
-from engine.session import foresight
+from engine.session import predictor_store
 from engine.session.calibration_state import Kept
 from engine.session.evaluate import Sums, compared, sequences
-from engine.session.observe import Observation
+from engine.session.routing_capture import RoutingCapture
 from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Calibrator:
         self._kept = Kept(low=self._low)
         self.found: Calibration | None = None
         self._windows = self._texts()
-        self._seen = Observation(session)
+        self._seen = RoutingCapture(session)
         if not anew:
             self._find_place()
 
@@ -248,11 +248,11 @@ class Calibrator:
             run = self._seen.observed()
             if run is not None:
                 with writing(self._store):
-                    taught = foresight.learn(session, run, cancelled)
+                    taught = predictor_store.learn(session, run, cancelled)
                 if len(run.tokens) == sum(map(len, self._windows[0])):
                     for kind, table in taught.items():
                         session.tables.adopt(kind, table, len(self._windows[0]))
-            self._seen = Observation(session)
+            self._seen = RoutingCapture(session)
             k = session.card.experts_per_token
             cuts = {dial: from_scores(kept.scores, *dial_shares(dial, k)) for dial in DIALS}
             costs = {dial: DialCost(cut.t1, cut.t2) for dial, cut in cuts.items()}

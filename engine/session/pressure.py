@@ -73,7 +73,7 @@ def share_of(plan: Plan, model: ModelFacts, fraction: object) -> Share:
     )
 
 
-class Room:
+class CacheBudget:
     """The capacity of an expert cache: what is planned, less while a prompt, the process itself or the system needs the
     memory, and more while others do not take what was planned for them.
 
@@ -291,7 +291,7 @@ class PressureWatch:
     """A thread that looks twice a second, more often in a prompt, for less than a millisecond. A look that fails does
     not end it."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: CacheBudget) -> None:
         self._room = room
         self._closed = threading.Event()
         self._files = tuple(control_groups.pressure_files())

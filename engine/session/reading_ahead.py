@@ -10,8 +10,8 @@ from engine.experts.telemetry import PrefetchStats
 from engine.hardware.machine import size
 from engine.models.decoder import Decoder
 from engine.models.gates import gates_of, has_gates
-from engine.session import foresight
-from engine.session.foresight import ALL, TABLES, UNTAUGHT, Learnt, fitting, table
+from engine.session import predictor_store
+from engine.session.predictor_store import ALL, TABLES, UNTAUGHT, Learnt, fitting, table
 from engine.session.tables import KINDS, pairs_bytes
 from engine.translatable import NO_TEXT, Translatable, joined, msg
 
@@ -109,7 +109,7 @@ class ReadingAhead:
         session = self._session
         if not has_gates(session.decoder):
             return None
-        return foresight.read(session.store.path / foresight.FILE, gates_of(session.decoder))
+        return predictor_store.read(session.store.path / predictor_store.FILE, gates_of(session.decoder))
 
     def _lacking(self, name: str, learnt: Learnt | None) -> Translatable:
         """What this model has not that a predictor needs; '' for nothing."""

@@ -27,7 +27,7 @@ from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import graphics, probe
 from engine.hardware.machine import Machine
-from engine.importing import ALONE
+from engine.import_lock import ALONE
 from engine.kernels.choice import in_use
 from engine.library import damage, dials, library
 from engine.library.dials import Calibration
@@ -39,15 +39,15 @@ from engine.planning import offload
 from engine.planning import plan as planning
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import fit_of
-from engine.session import calibration, logged, policy_weights
+from engine.session import calibration, policy_weights, session_log
 from engine.session.facts import activation_of, coarse_bits, largest_file, model_facts, runs_natively, spec_of
+from engine.session.idle_tasks import IdleTasks
 from engine.session.measured import machine_at
-from engine.session.memories import Memories
-from engine.session.pressure import PressureWatch, Room, share_of
+from engine.session.pressure import CacheBudget, PressureWatch, share_of
 from engine.session.reading_ahead import ReadingAhead
+from engine.session.routing_history import RoutingHistory
 from engine.session.sequences import Sequences
 from engine.session.snapshot import Watcher
-from engine.session.spare_time import SpareTime
 from engine.session.speed_check import SpeedCheck
 from engine.session.stats import stats_of
 from engine.session.tables import LearntTables
@@ -112,7 +112,7 @@ class Session:
         threads = torch_threads(self.plan.threads, self.facts.dense_bytes[self.plan.dense], native and spec is not None)
         torch.set_num_threads(threads.many)
         self._weights = policy_weights.in_force(store.path, chosen)
-        memories = Memories(store.path, store)
+        memories = RoutingHistory(store.path, store)
         self.runtime = open_runtime(
             store,
             activation_of(store, spec),
@@ -143,7 +143,7 @@ class Session:
             raise
         self._watcher = Watcher(self, native=native)
         self.told: Callable[[Translatable], None] = lambda notice: None
-        self._room = Room(
+        self._room = CacheBudget(
             share_of(self.plan, self.facts, chosen["cache_fraction"]),
             lambda: self.runtime.cache.nbytes,
             self.runtime.set_capacity,
@@ -156,7 +156,7 @@ class Session:
         forget_code()  # what opening needed
         self._pressure = PressureWatch(self._room)
         self._closed = False
-        self.spare_time = SpareTime(self)
+        self.spare_time = IdleTasks(self)
         for note in (store.io_note, in_use(str(chosen["kernel"]), self.plan.threads)):
             if note:
                 self.note(note)
@@ -192,7 +192,7 @@ class Session:
         except BaseException:
             store.close()
             raise
-        logged.opened(session)
+        session_log.opened(session)
         calibration.calibrate_if_quick(session, report)
         return session
 
@@ -271,7 +271,7 @@ class Session:
             self.warm.answered(self.counters().activations)
             stats = stats_of(result, len(prompt.ids), prompt.dropped, before, self.counters(), self._watcher.why)
         self.speed_check.answered(stats)
-        logged.answered(stats)
+        session_log.answered(stats)
         return stats
 
     def _token_done(self) -> None:

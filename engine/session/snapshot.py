@@ -17,8 +17,8 @@ from engine.generation.messages import ExpertFacts, Look, Snapshot
 from engine.hardware import probe
 from engine.hardware.load import Watch
 from engine.planning.speed import IN_CACHE
+from engine.session.bottleneck import Pace, why
 from engine.session.memory_use import memory_now
-from engine.session.why import Pace, why
 from engine.translatable import NO_TEXT, Translatable, msg
 
 if TYPE_CHECKING:

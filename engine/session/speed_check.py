@@ -9,9 +9,9 @@ from engine.experts.telemetry import ExpertSnapshot as Counters
 from engine.generation.messages import Stats
 from engine.hardware.load import Watch
 from engine.planning import plan as planning
-from engine.session import verified
-from engine.session.verified import Decoded
-from engine.session.why import HELD
+from engine.session import speed_record
+from engine.session.bottleneck import HELD
+from engine.session.speed_record import Decoded
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -36,7 +36,7 @@ class SpeedCheck:
         session = self._session
         self._took, self._over, self._counts = Decoded(), False, False
         self._read = 0
-        session.facts, session.plan = verified.recalled(
+        session.facts, session.plan = speed_record.recalled(
             session.store.path, session.machine, session.facts, session.plan, session.settings
         )
 
@@ -66,9 +66,9 @@ class SpeedCheck:
             return
         self._over = True
         dial = planning.dial_of(session.settings)
-        seen, sentence = verified.judge(session.machine, session.facts, session.plan, dial, self._took)
-        now = verified.conditions(session.machine, session.facts, session.plan, dial)
-        verified.keep(session.store.path, now, seen)
+        seen, sentence = speed_record.judge(session.machine, session.facts, session.plan, dial, self._took)
+        now = speed_record.conditions(session.machine, session.facts, session.plan, dial)
+        speed_record.keep(session.store.path, now, seen)
         session.facts = dataclasses.replace(session.facts, seen=seen)
         session.plan = planning.seen_again(session.plan, session.machine, session.facts, session.settings)
         session.replanned()

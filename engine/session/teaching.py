@@ -10,9 +10,9 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.predictors import RoutingContext, walk
 from engine.library.listing import TOY
 from engine.models.gates import gates_of, has_gates
-from engine.session import calibration, foresight
+from engine.session import calibration, predictor_store
 from engine.session.evaluate import sequences
-from engine.session.observe import Observation
+from engine.session.routing_capture import RoutingCapture
 from engine.session.tables import possible
 from engine.translatable import msg
 
@@ -27,7 +27,7 @@ def _texts(session: Session, tokens: int) -> list[list[int]]:
     return sequences(session.chat, resources.path("calibration", "calibration.jsonl"), session.context.limit, tokens)
 
 
-def _read(session: Session, seen: Observation, ids: list[int], cancelled: Callable[[], bool]) -> None:
+def _read(session: Session, seen: RoutingCapture, ids: list[int], cancelled: Callable[[], bool]) -> None:
     with (
         calibration.interruptible(session, cancelled),
         session.runtime.telemetry.aside(),
@@ -42,9 +42,9 @@ class GateTeacher:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._seen = Observation(session)
-        decoder, file = session.decoder, session.store.path / foresight.FILE
-        self.complete = not has_gates(decoder) or foresight.read(file, gates_of(decoder)) is not None
+        self._seen = RoutingCapture(session)
+        decoder, file = session.decoder, session.store.path / predictor_store.FILE
+        self.complete = not has_gates(decoder) or predictor_store.read(file, gates_of(decoder)) is not None
         tokens = calibration.QUICK if session.card.parameters < TOY else calibration.TOKENS
         self._left = [] if self.complete else _texts(session, tokens)
         self._total = len(self._left) + 1
@@ -64,7 +64,7 @@ class GateTeacher:
         run = self._seen.observed()
         assert run is not None
         with calibration.writing(session.store.path):
-            foresight.learn(session, run, cancelled)
+            predictor_store.learn(session, run, cancelled)
         self.complete = True
         session.ahead.begin()
 
@@ -100,7 +100,7 @@ class TableTeacher:
         if self._generation != tables.generation:  # all was forgotten, and what is under way with it
             self._generation, self._walk = tables.generation, None
         if self._walk is None:
-            seen = Observation(self._session, gating=False)
+            seen = RoutingCapture(self._session, gating=False)
             _read(self._session, seen, self._texts[number], cancelled)
             run = seen.observed()
             assert run is not None

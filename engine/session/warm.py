@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
 from engine.experts.prefetch.tracker import MAX_PREFETCH_SHARE
-from engine.session.memories import Memories, Uses
+from engine.session.routing_history import RoutingHistory, Uses
 from engine.translatable import msg
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class WarmStart:
     and behind it. All are speculative reads, and none makes another expert leave.
     """
 
-    def __init__(self, session: Session, memories: Memories) -> None:
+    def __init__(self, session: Session, memories: RoutingHistory) -> None:
         self._session = session
         self.memories = memories
         self._left: deque[ExpertKey] = deque()

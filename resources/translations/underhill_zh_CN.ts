@@ -7397,34 +7397,34 @@
             <translation>请校验模型；如果已损坏，请重新导入。</translation>
         </message>
         <message>
-            <location filename="../../engine/service/journey.py"></location>
-            <source>Looking at it</source>
-            <translation>正在查看</translation>
-        </message>
-        <message>
-            <location filename="../../engine/service/journey.py"></location>
-            <source>Downloading</source>
-            <translation>正在下载</translation>
-        </message>
-        <message>
-            <location filename="../../engine/service/librarian.py"></location>
+            <location filename="../../engine/service/library_worker.py"></location>
             <source>Paused: {text}</source>
             <translation>已暂停：{text}</translation>
         </message>
         <message>
-            <location filename="../../engine/service/librarian.py"></location>
+            <location filename="../../engine/service/library_worker.py"></location>
             <source>{name} is loaded.</source>
             <translation>{name} 已加载。</translation>
         </message>
         <message>
-            <location filename="../../engine/service/librarian.py"></location>
+            <location filename="../../engine/service/library_worker.py"></location>
             <source>Choose another model first, then move it.</source>
             <translation>请先选择其他模型，再移动它。</translation>
         </message>
         <message>
-            <location filename="../../engine/service/librarian.py"></location>
+            <location filename="../../engine/service/library_worker.py"></location>
             <source>Verifying</source>
             <translation>正在校验</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/pull_job.py"></location>
+            <source>Looking at it</source>
+            <translation>正在查看</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/pull_job.py"></location>
+            <source>Downloading</source>
+            <translation>正在下载</translation>
         </message>
         <message>
             <location filename="../../engine/service/service.py"></location>
@@ -7465,6 +7465,66 @@
             <location filename="../../engine/service/transfers.py"></location>
             <source>This download is not in the list any more.</source>
             <translation>此下载已不在列表中。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>The slower torch kernels compute.</source>
+            <translation>正在使用较慢的 torch 内核计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>Other programs hold {others} of the processor, which makes it slower.</source>
+            <translation>其他程序占用了处理器的 {others}，因此速度较慢。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>Answering.</source>
+            <translation>正在回答。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>every token reads {read} from the disk</source>
+            <translation>每个词元从磁盘读取 {read}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>Waiting for the disk: {a_token}, which gives {read} a second, and {waiting} of the time goes into that. A larger expert cache would help.</source>
+            <translation>正在等待磁盘：{a_token}，磁盘每秒提供 {read}，{waiting} 的时间花在等待上。更大的专家缓存会有帮助。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>Mostly computing: {a_token}, and {waiting} of the time goes into waiting for it.</source>
+            <translation>主要在计算：{a_token}，{waiting} 的时间花在等待磁盘上。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>Reading the prompt.</source>
+            <translation>正在读取提示词。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>Reading the prompt at {prompt_tokens} tokens a second</source>
+            <translation>正在以每秒 {prompt_tokens} 个词元的速度读取提示词</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>{said}, waiting for experts from the disk, which gives {read} a second.</source>
+            <translation>{said}，正在等待磁盘中的专家，磁盘每秒提供 {read}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>{said}; computing sets the pace.</source>
+            <translation>{said}；速度取决于计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>Every expert needed is in memory. Every token reads {weights} of it, at {taken} a second: {value} of what the memory gives, which sets the pace.</source>
+            <translation>所需的专家都在内存中。每个词元读取其中 {weights}，每秒 {taken}，相当于内存速度的 {value}；速度取决于内存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/bottleneck.py"></location>
+            <source>Every expert needed is in memory; computing sets the pace.</source>
+            <translation>所需的专家都在内存中；速度取决于计算。</translation>
         </message>
         <message>
             <location filename="../../engine/session/builtin.py"></location>
@@ -7542,6 +7602,51 @@
             <translation>第 {layer} 层有 {stored} 个宽度为 {stored2} 的专家，应有 {count} 个宽度为 {hidden} 的专家</translation>
         </message>
         <message>
+            <location filename="../../engine/session/idle_tasks.py"></location>
+            <source>Measuring its precision dials ({share} %).</source>
+            <translation>正在测量它的精度档位（{share} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/idle_tasks.py"></location>
+            <source>Its precision dials could not be measured: {sentence}</source>
+            <translation>无法测量它的精度档位：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/idle_tasks.py"></location>
+            <source>Teaching the gates of coming layers ({share} %).</source>
+            <translation>正在教后续层的门控（{share} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/idle_tasks.py"></location>
+            <source>The gates of coming layers could not be taught: {sentence}</source>
+            <translation>无法教后续层的门控：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/idle_tasks.py"></location>
+            <source>Learning which experts tokens use, and which follow which ({share} %).</source>
+            <translation>正在学习词元使用哪些专家、哪些专家相继出现（{share} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/idle_tasks.py"></location>
+            <source>Which experts tokens use could not be learnt: {sentence}</source>
+            <translation>无法学习词元使用哪些专家：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/idle_tasks.py"></location>
+            <source>Fitting to its routing which experts stay in memory ({share} %).</source>
+            <translation>正在按它的路由拟合哪些专家留在内存（{share} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/idle_tasks.py"></location>
+            <source>Which experts stay in memory could not be fitted to its routing: {sentence}</source>
+            <translation>无法按它的路由拟合哪些专家留在内存：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/idle_tasks.py"></location>
+            <source>Measuring this computer ({total} %).</source>
+            <translation>正在为这台电脑测速（{total} %）。</translation>
+        </message>
+        <message>
             <location filename="../../engine/session/lowered.py"></location>
             <source>A tolerance of {tolerance} % is not possible.</source>
             <translation>损失上限不能设为 {tolerance}%。</translation>
@@ -7592,17 +7697,17 @@
             <translation>{sentence}测量结果无法保存，之后需要重新测量。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/offers.py"></location>
+            <location filename="../../engine/session/model_listings.py"></location>
             <source>Its makers publish it in about 4 bits, and those are kept: nothing is lost.</source>
             <translation>制作者发布的就是约 4 位的版本，并原样保留：没有任何损失。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/offers.py"></location>
+            <location filename="../../engine/session/model_listings.py"></location>
             <source>Quantized to 4 bits by its makers: nearly as good as the original, and kept as it is.</source>
             <translation>由制作者量化为 4 位：几乎与原始模型一样好，并原样保留。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/offers.py"></location>
+            <location filename="../../engine/session/model_listings.py"></location>
             <source>Quantized to 4 bits by {by}: nearly as good as the original, and kept as it is.</source>
             <translation>由{by}量化为 4 位：几乎与原始模型一样好，并原样保留。</translation>
         </message>
@@ -7807,49 +7912,19 @@
             <translation>空闲。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/spare_time.py"></location>
-            <source>Measuring its precision dials ({share} %).</source>
-            <translation>正在测量它的精度档位（{share} %）。</translation>
+            <location filename="../../engine/session/speed_record.py"></location>
+            <source>slower</source>
+            <translation>慢</translation>
         </message>
         <message>
-            <location filename="../../engine/session/spare_time.py"></location>
-            <source>Its precision dials could not be measured: {sentence}</source>
-            <translation>无法测量它的精度档位：{sentence}</translation>
+            <location filename="../../engine/session/speed_record.py"></location>
+            <source>faster</source>
+            <translation>快</translation>
         </message>
         <message>
-            <location filename="../../engine/session/spare_time.py"></location>
-            <source>Teaching the gates of coming layers ({share} %).</source>
-            <translation>正在教后续层的门控（{share} %）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/spare_time.py"></location>
-            <source>The gates of coming layers could not be taught: {sentence}</source>
-            <translation>无法教后续层的门控：{sentence}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/spare_time.py"></location>
-            <source>Learning which experts tokens use, and which follow which ({share} %).</source>
-            <translation>正在学习词元使用哪些专家、哪些专家相继出现（{share} %）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/spare_time.py"></location>
-            <source>Which experts tokens use could not be learnt: {sentence}</source>
-            <translation>无法学习词元使用哪些专家：{sentence}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/spare_time.py"></location>
-            <source>Fitting to its routing which experts stay in memory ({share} %).</source>
-            <translation>正在按它的路由拟合哪些专家留在内存（{share} %）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/spare_time.py"></location>
-            <source>Which experts stay in memory could not be fitted to its routing: {sentence}</source>
-            <translation>无法按它的路由拟合哪些专家留在内存：{sentence}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/spare_time.py"></location>
-            <source>Measuring this computer ({total} %).</source>
-            <translation>正在为这台电脑测速（{total} %）。</translation>
+            <location filename="../../engine/session/speed_record.py"></location>
+            <source>It runs at {measured} tokens a second, which is {word} than the {span} expected. The expectation has been corrected.</source>
+            <translation>它每秒运行 {measured} 个词元，比预计的 {span} {word}。预计值已更正。</translation>
         </message>
         <message>
             <location filename="../../engine/session/tables.py"></location>
@@ -7857,84 +7932,9 @@
             <translation>保存从这个模型学到的内容</translation>
         </message>
         <message>
-            <location filename="../../engine/session/verified.py"></location>
-            <source>slower</source>
-            <translation>慢</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/verified.py"></location>
-            <source>faster</source>
-            <translation>快</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/verified.py"></location>
-            <source>It runs at {measured} tokens a second, which is {word} than the {span} expected. The expectation has been corrected.</source>
-            <translation>它每秒运行 {measured} 个词元，比预计的 {span} {word}。预计值已更正。</translation>
-        </message>
-        <message>
             <location filename="../../engine/session/warm.py"></location>
             <source>What is remembered of this model's use cannot be removed from {path}.</source>
             <translation>无法从 {path} 移除对此模型使用情况的记录。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>The slower torch kernels compute.</source>
-            <translation>正在使用较慢的 torch 内核计算。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>Other programs hold {others} of the processor, which makes it slower.</source>
-            <translation>其他程序占用了处理器的 {others}，因此速度较慢。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>Answering.</source>
-            <translation>正在回答。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>every token reads {read} from the disk</source>
-            <translation>每个词元从磁盘读取 {read}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>Waiting for the disk: {a_token}, which gives {read} a second, and {waiting} of the time goes into that. A larger expert cache would help.</source>
-            <translation>正在等待磁盘：{a_token}，磁盘每秒提供 {read}，{waiting} 的时间花在等待上。更大的专家缓存会有帮助。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>Mostly computing: {a_token}, and {waiting} of the time goes into waiting for it.</source>
-            <translation>主要在计算：{a_token}，{waiting} 的时间花在等待磁盘上。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>Reading the prompt.</source>
-            <translation>正在读取提示词。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>Reading the prompt at {prompt_tokens} tokens a second</source>
-            <translation>正在以每秒 {prompt_tokens} 个词元的速度读取提示词</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>{said}, waiting for experts from the disk, which gives {read} a second.</source>
-            <translation>{said}，正在等待磁盘中的专家，磁盘每秒提供 {read}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>{said}; computing sets the pace.</source>
-            <translation>{said}；速度取决于计算。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>Every expert needed is in memory. Every token reads {weights} of it, at {taken} a second: {value} of what the memory gives, which sets the pace.</source>
-            <translation>所需的专家都在内存中。每个词元读取其中 {weights}，每秒 {taken}，相当于内存速度的 {value}；速度取决于内存。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/why.py"></location>
-            <source>Every expert needed is in memory; computing sets the pace.</source>
-            <translation>所需的专家都在内存中；速度取决于计算。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>

@@ -17,8 +17,8 @@ from engine.hardware.machine import DiskPoint, Machine, Memory
 from engine.hardware.processor import Processor
 from engine.hardware.rates import Rates
 from engine.library.listing import note_of
+from engine.session.bottleneck import Pace, why
 from engine.session.reading_ahead import BESIDE
-from engine.session.why import Pace, why
 from engine.translatable import joined, msg
 from tests.app.fake_hub import FakeHub
 

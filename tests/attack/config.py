@@ -11,8 +11,8 @@ from typing import Any
 from engine import resources
 from engine.convert.skeleton import build_skeleton
 from engine.models.families import read_spec
+from engine.session.fit_estimates import FitEstimates
 from engine.session.known_facts import remote_facts
-from engine.session.pills import Pills
 from tests.attack.case import Case
 from tests.attack.given import VALUES, changed
 
@@ -80,4 +80,4 @@ def _other(config: dict[str, Any], folder: Path) -> None:
 
 
 def _pill(change: Mapping[str, Any], folder: Path) -> None:
-    assert Pills().config({**OTHER, **change}, "it", 10**9) is None
+    assert FitEstimates().config({**OTHER, **change}, "it", 10**9) is None

@@ -15,7 +15,7 @@ from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.library import library
 from engine.session import Session
-from engine.session.memories import MATRICES, RESIDENTS
+from engine.session.routing_history import MATRICES, RESIDENTS
 from engine.tracing.recorder import Recorder
 from engine.tracing.replay import Replayer
 from tests.audit.finding import Finding

@@ -23,8 +23,8 @@ from engine.library import catalogue, library
 from engine.native.library import isas
 from engine.planning.plan import make_plan
 from engine.session import Session, measured
+from engine.session.fit_estimates import FitEstimates
 from engine.session.known_facts import catalogue_facts
-from engine.session.pills import Pills
 from engine.settings import ENGINE
 from tests.audit.finding import Finding
 
@@ -123,7 +123,7 @@ def same_everywhere() -> dict[str, float]:
         shown["plan"] = session.plan.speed[1]
         shown["open model's badge"] = session.card.fit.speed[1] if session.card.fit and session.card.fit.speed else 0.0
         with busy():
-            cards = Pills(session.settings).library(library.listing())
+            cards = FitEstimates(session.settings).library(library.listing())
             fits = [card.fit for card in cards if card.path == session.card.path]
             shown["library's badge"] = fits[0].speed[1] if fits and fits[0] and fits[0].speed else 0.0
             measured.computer()  # the first run's page

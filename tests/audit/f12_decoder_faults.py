@@ -16,8 +16,8 @@ from engine.formats.gguf_tokenizer import SPLITS
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.models.families import read_spec
-from engine.session import Session, foresight
-from engine.session.observe import observe
+from engine.session import Session, predictor_store
+from engine.session.routing_capture import observe
 from engine.tracing.recorder import Recorder
 from engine.tracing.trace import NOBODY
 from tests.audit.finding import Finding
@@ -62,7 +62,7 @@ def _top_k_by_layer() -> dict[str, Any]:
                         stats = session.generate((TEXT,), Sampling(temperature=0, max_tokens=6), (), Unheard())
                         answered += len(stats.token_ids)
                 if predictor == "tokens":
-                    foresight.learn(session, observe(session, [[n % 90 + 3 for n in range(80)]], 60))
+                    predictor_store.learn(session, observe(session, [[n % 90 + 3 for n in range(80)]], 60))
                 chosen = [(row != NOBODY).sum(-1).tolist()[0] for row in recorder.trace().ids]
     return {"ok": answered == 36 and chosen == TOP_K, "answered": answered, "chosen": chosen}
 

@@ -33,7 +33,7 @@ from engine.hardware.rates import Rates as Known
 from engine.library import library
 from engine.native.library import default_threads
 from engine.planning.speed import PROMPT
-from engine.session import verified
+from engine.session import speed_record
 from engine.session.measured import LARGE
 from engine.session.speed_check import is_full
 from engine.store.reader import load_manifest
@@ -70,7 +70,7 @@ def subject(args: argparse.Namespace) -> Subject:
         return Subject(store, int(manifest.config["vocab_size"]), manifest.specs[0].top, None)
     shape = large(args.shape, args.layers)
     model = prepare_model(shape, TIER, args.folder)
-    (model.store / verified.FILE).unlink(missing_ok=True)
+    (model.store / speed_record.FILE).unlink(missing_ok=True)
     return Subject(
         model.store, shape.vocabulary, TOPS[TIER], int(model.nbytes * args.limit) if args.limit < 1 else None
     )

@@ -37,7 +37,7 @@ from engine.models.decoder import Decoder
 from engine.models.gates import gates_of
 from engine.session import Session
 from engine.session.evaluate import sequences
-from engine.session.observe import observe
+from engine.session.routing_capture import observe
 from engine.tracing.recall import DEPTH, judge
 from tests.benchmarks.common import arguments, emit
 

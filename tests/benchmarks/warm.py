@@ -24,7 +24,7 @@ from engine import resources
 from engine.library import library
 from engine.session import Session
 from engine.session.evaluate import sequences
-from engine.session.memories import MATRICES, RESIDENTS
+from engine.session.routing_history import MATRICES, RESIDENTS
 from engine.store import reader
 from tests.benchmarks.common import arguments, emit
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from engine import limits
-from engine.importing import ALONE
+from engine.import_lock import ALONE
 from engine.models.config import Config, dense, unsupported
 from engine.models.spec import DecoderSpec, RouterSpec
 from engine.translatable import msg

@@ -40,10 +40,10 @@ from engine.planning.fit import PROGRAM, fit
 from engine.planning.plan import make_plan
 from engine.quantization.planes import encode_expert
 from engine.session import reading_ahead
+from engine.session.bottleneck import Pace, why
 from engine.session.config_facts import config_facts
-from engine.session.offers import of_catalogue
-from engine.session.pills import Pills
-from engine.session.why import Pace, why
+from engine.session.fit_estimates import FitEstimates
+from engine.session.model_listings import of_catalogue
 from engine.store import manifest, problems
 from engine.store.layout import ExpertSpec
 from engine.store.lock import FileLock
@@ -243,7 +243,7 @@ def test_settings_are_told() -> None:
 def test_what_is_shipped_in_the_catalogue_is_told() -> None:
     models = tuple(protocol.HubModel(m.repo, m.name, "", 1, 1, "", m.about) for m in catalogue.load())
     assert [m.repo for m in localized(models) if not is_chinese(m.about)] == []
-    offered = localized(of_catalogue(Pills()))
+    offered = localized(of_catalogue(FitEstimates()))
     assert [m.repo for m in offered if m.lost and (not is_chinese(m.lost) or "makers" in m.lost)] == []
 
 

@@ -151,5 +151,5 @@ def test_a_chat_with_the_real_engine_leaves_no_word_of_it_in_the_log(
         "Import of builtin is done", "Generate w", "Answered: ", "The engine ends", "ended, exit code 0",
     ):  # fmt: skip
         assert event in text, event
-    assert "DEBUG engine.service.lane" in text
+    assert "DEBUG engine.service.command_worker" in text
     assert text.count("\n") < 200  # nothing that comes with every token

@@ -63,7 +63,7 @@ def test_verbose_logs_to_standard_error_and_leaves_out_what_is_said(
     code, out, err = run(capsys, *asked, "--json", "--verbose")
     assert code == 0, err
     said = json.loads(out)
-    assert "INFO engine.session.logged [MainThread] Opened builtin: family qwen3_moe" in err
+    assert "INFO engine.session.session_log [MainThread] Opened builtin: family qwen3_moe" in err
     assert "Answered: " in err
     assert not [words for words in ("zebrafish", said["text"]) if words in err]
     for verbose in (True, False):  # before the command as well, and where it fails; and no longer than it is asked for

@@ -1,4 +1,4 @@
-"""Pills: what runs well, what runs slowly, and what does not run, with numbers that hold."""
+"""FitEstimates: what runs well, what runs slowly, and what does not run, with numbers that hold."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import importing, resources
+from engine import import_lock, resources
 
 # In a process of its own, where nothing has been imported yet. Whatever a thread imports without the lock is reported:
 # our own rooms and the packages that they stand on, not what a package brings along later for itself alone.
@@ -25,7 +25,7 @@ unguarded = []
 
 class Watcher(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        from engine.importing import ALONE
+        from engine.import_lock import ALONE
         if name.split(".")[0] in WATCHED and threading.current_thread() is not threading.main_thread():
             if not ALONE._is_owned():
                 unguarded.append(f"{threading.current_thread().name}: {name}")
@@ -67,6 +67,6 @@ def test_threads_of_a_new_engine_import_one_after_the_other(tmp_path: Path) -> N
 
 def test_a_module_that_is_not_there_is_told_to_whoever_needs_it() -> None:
     with pytest.raises(ModuleNotFoundError):
-        importing.together(("engine.no_such_room",))
-    assert importing.ALONE.acquire(blocking=False)
-    importing.ALONE.release()
+        import_lock.together(("engine.no_such_room",))
+    assert import_lock.ALONE.acquire(blocking=False)
+    import_lock.ALONE.release()

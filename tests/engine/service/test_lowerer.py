@@ -98,7 +98,7 @@ def test_another_model_stays_open_beside_it(desk: Desk) -> None:
 @pytest.mark.parametrize("phase", ["Comparing", "Finding", "Writing"])
 def test_stopped_it_leaves_the_model_as_it_was(desk: Desk, home: Path, phase: str) -> None:
     stopped = threading.Event()
-    heard = desk.engine._librarian._emit  # type: ignore[attr-defined]
+    heard = desk.engine._library_worker._emit  # type: ignore[attr-defined]
 
     def stop(event: protocol.Event) -> None:
         heard(event)
@@ -106,7 +106,7 @@ def test_stopped_it_leaves_the_model_as_it_was(desk: Desk, home: Path, phase: st
             stopped.set()
             desk.engine.send(protocol.Stop("stop", event.id))
 
-    desk.engine._librarian._emit = stop  # type: ignore[attr-defined]
+    desk.engine._library_worker._emit = stop  # type: ignore[attr-defined]
     ended = desk.wait(desk.send(protocol.LowerModel, "mine", WIDE))
     assert isinstance(ended, protocol.Cancelled), ended
     assert load_manifest(home / "models" / "mine").lowering is None

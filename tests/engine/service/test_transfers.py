@@ -18,8 +18,8 @@ from engine.library.home import home
 from engine.service import transfers
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
 from tests.engine.hub.test_gguf import quantized
+from tests.engine.service.test_hub_worker import failed, server
 from tests.engine.service.test_service import Desk, desk
-from tests.engine.service.test_shop import failed, server
 from tests.hubserver import Fault, HubServer
 from tests.waiting import until as until_true
 

@@ -19,7 +19,7 @@ from engine.generation.sampling import Sampling
 from engine.hardware import probe
 from engine.hardware.pressure import IN_PROMPT, PERIOD, Reading
 from engine.session import Session
-from engine.session.pressure import Room, Share
+from engine.session.pressure import CacheBudget, Share
 
 RECORDED = Path(__file__).with_name("sizes.json")
 NEAR, MOMENT = 0.95, 1.0  # a cache that is smaller than this part of what it may be, and longer than this, collapsed
@@ -133,7 +133,7 @@ def replay(
         capacity[0] = most
         held[0] = min(held[0], most)
 
-    room = Room(share, lambda: held[0], apply, apply, said.append, lambda: written[0])
+    room = CacheBudget(share, lambda: held[0], apply, apply, said.append, lambda: written[0])
     room.computing(1, lambda: 0)
     for size in sizes:
         written[0] = size.written

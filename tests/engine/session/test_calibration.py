@@ -15,7 +15,7 @@ from engine.session import Session, fit_policy
 from engine.session import calibration as module
 from engine.session.calibration import Calibrator, calibrate
 from engine.session.calibration_state import FILE
-from engine.session.memories import MATRICES, RESIDENTS
+from engine.session.routing_history import MATRICES, RESIDENTS
 
 pytestmark = pytest.mark.long
 

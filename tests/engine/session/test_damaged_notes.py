@@ -12,7 +12,7 @@ import pytest
 from engine.hardware import fingerprint as rates
 from engine.library import dials, offline_index, partial_imports, store_copy
 from engine.library.home import HOME
-from engine.session import calibration_state, lowered, memories, policy_weights
+from engine.session import calibration_state, lowered, policy_weights, routing_history
 from engine.store.journal import PARTIAL
 from tests.engine.experts.execution.test_decode import SPEC
 from tests.engine.experts.sources import MemorySource
@@ -23,7 +23,11 @@ READERS: dict[str, tuple[str, Callable[[Path], object], object]] = {
     "dials": (dials.FILE, dials.read, None),
     "weights": (policy_weights.FILE, lambda store: policy_weights.weights_of(store, "exact"), policy_weights.DEFAULT),
     "bits": (lowered.FILE, lowered._read, {}),
-    "residents": (memories.RESIDENTS, lambda store: memories.Memories(store, MemorySource(SPEC)).residents(), []),
+    "residents": (
+        routing_history.RESIDENTS,
+        lambda store: routing_history.RoutingHistory(store, MemorySource(SPEC)).residents(),
+        [],
+    ),
     "copy": (store_copy.NOTE, store_copy.read, None),
     "import": (f"../m{PARTIAL}/{partial_imports.NOTE}", partial_imports.read, None),
     "rates": (rates.FILE, rates._rows, []),

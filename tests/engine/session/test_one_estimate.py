@@ -13,8 +13,8 @@ from engine.generation.sampling import Sampling
 from engine.hardware.load import Load, Watch
 from engine.library import library
 from engine.planning.speed import figure
-from engine.session import Session, verified
-from engine.session.pills import Pills
+from engine.session import Session, speed_record
+from engine.session.fit_estimates import FitEstimates
 from tests.engine.session.sizes import Quiet
 
 CHOSEN = {"threads": 1, "dial": "exact", "cache_fraction": 0.4}
@@ -22,7 +22,9 @@ CHOSEN = {"threads": 1, "dial": "exact", "cache_fraction": 0.4}
 
 def shown(session: Session, capsys: pytest.CaptureFixture[str]) -> list[tuple[float, float]]:
     """In all places where a speed is told of a model."""
-    (card,) = [card for card in Pills(session.settings).library(library.listing()) if card.path == session.card.path]
+    (card,) = [
+        card for card in FitEstimates(session.settings).library(library.listing()) if card.path == session.card.path
+    ]
     assert card.fit is not None
     assert session.card.fit is not None
     assert card.fit.speed is not None
@@ -40,7 +42,7 @@ def shown(session: Session, capsys: pytest.CaptureFixture[str]) -> list[tuple[fl
 def answer(session: Session, most: int) -> None:
     """So many answers, or until its speed was judged."""
     for number in range(most):
-        if (session.store.path / verified.FILE).exists():
+        if (session.store.path / speed_record.FILE).exists():
             return
         story = (Message("user", f"Tell me long story number {number} about a fox and a hill."),)
         session.generate(story, Sampling(0, max_tokens=120), (), Quiet())
@@ -58,10 +60,10 @@ def test_the_same_before_and_after_the_model_was_seen_to_run(
         assert all(speed == pytest.approx(before[0], rel=0.01) for speed in before)
         load = Load(0.8)  # what others slow down says nothing of the next time
         answer(session, 4)
-        assert not (session.store.path / verified.FILE).exists()
+        assert not (session.store.path / speed_record.FILE).exists()
         load = Load()
         answer(session, 12)
-        assert (session.store.path / verified.FILE).exists()
+        assert (session.store.path / speed_record.FILE).exists()
         after = shown(session, capsys)
         assert all(speed == pytest.approx(after[0], rel=0.01) for speed in after)
         assert after[0] != before[0]

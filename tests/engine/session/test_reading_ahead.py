@@ -10,7 +10,7 @@ from engine.experts.predictors import Blend, Eam, StackedGates
 from engine.generation.messages import Look, Message, Stats
 from engine.generation.sampling import Sampling
 from engine.models.decoder import Decoder
-from engine.session import Session, foresight, reading_ahead, tables
+from engine.session import Session, predictor_store, reading_ahead, tables
 from engine.settings import ALL
 from tests.engine.models.families.tiny import tiny
 from tests.engine.models.parity import hf_model
@@ -72,15 +72,15 @@ def test_it_changes_in_the_middle_of_an_answer(home: Path) -> None:
 def test_without_calibration_plain_gates_serve_and_the_plan_says_so(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = foresight.read
+    read = predictor_store.read
     with Session.open("builtin", SMALL) as opened:
-        monkeypatch.setattr(foresight, "read", lambda path, gates: None)
+        monkeypatch.setattr(predictor_store, "read", lambda path, gates: None)
         for name, why in (("taught", "not been taught yet"), ("blend", "not been found yet")):
             opened.update({"predictor": name})
             (said,) = (sentence for sentence in opened.card.plan if why in sentence)
             assert said.endswith("Experts are read ahead by the gates of coming layers and the token table.")
             assert isinstance(opened.ahead.choose(name).predictor, Blend)
-        monkeypatch.setattr(foresight, "read", read)
+        monkeypatch.setattr(predictor_store, "read", read)
         assert opened.card.calibration is not None
         opened.calibrated(opened.card.calibration)  # from then on it is what was asked for
         assert not any("not been found yet" in sentence for sentence in opened.card.plan)

@@ -12,8 +12,8 @@ from engine.experts.precision import EXACT
 from engine.experts.predictors import NONE, RoutingContext, RoutingShape, TokenTable
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
-from engine.session import Session, foresight
-from engine.session.observe import observe
+from engine.session import Session, predictor_store
+from engine.session.routing_capture import observe
 from engine.tracing.recall import observed, recall
 from engine.tracing.recorder import Recorder
 from engine.tracing.trace import NOBODY, load
@@ -48,8 +48,8 @@ def test_gates_are_taught(store: Path, home: Path) -> None:
         ids = [number % 90 + 3 for number in range(120)]
         run = observe(opened, [ids], 100)
         assert [(row != NONE).sum(-1).tolist()[0] for row in run.ids] == TOP_K
-        foresight.learn(opened, run)
-        assert (opened.store.path / foresight.FILE).exists()
+        predictor_store.learn(opened, run)
+        assert (opened.store.path / predictor_store.FILE).exists()
 
 
 def test_a_trace_is_kept_and_replayed(store: Path, home: Path, tmp_path: Path) -> None:

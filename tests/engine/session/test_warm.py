@@ -13,7 +13,7 @@ from engine.experts.policies import ActivationAware
 from engine.generation.sampling import Sampling
 from engine.library import library
 from engine.session import Session
-from engine.session.memories import MATRICES, RESIDENTS, Memories
+from engine.session.routing_history import MATRICES, RESIDENTS, RoutingHistory
 from tests.engine.session.test_session import HELLO, Listener, ask
 
 pytestmark = pytest.mark.long
@@ -98,7 +98,7 @@ def test_damaged_memories_are_none(store: Path, content: str) -> None:
 
 
 def test_a_chat_that_has_begun_expects_what_chats_like_it_use(session: Session, store: Path) -> None:
-    memories = Memories(store, session.store)
+    memories = RoutingHistory(store, session.store)
     rows = len(session.store.layers)
 
     def uses(expert: int) -> tuple[tuple[int, ...], ...]:

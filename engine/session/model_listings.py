@@ -18,15 +18,15 @@ from engine.library.home import home
 from engine.library.listing import experts_per_token
 from engine.planning.facts import ModelFacts
 from engine.session.config_facts import parameters
+from engine.session.fit_estimates import FitEstimates
 from engine.session.known_facts import looked_at_facts
-from engine.session.pills import Pills
 from engine.session.pull import look
 from engine.translatable import msg
 
 KEPT = "configs"  # the folder in Underhill's data that configs are kept in
 
 
-def of_catalogue(pills: Pills) -> tuple[HubModel, ...]:
+def of_catalogue(pills: FitEstimates) -> tuple[HubModel, ...]:
     """The catalogue, the smallest first. Nothing is sent."""
     owned = _owned()
     entries = sorted(catalogue.load(), key=lambda entry: entry.parameters)
@@ -40,7 +40,7 @@ def listed(hub: Hub, words: str, limit: int = LOOKED_AT) -> tuple[HubModel, ...]
     return tuple(_told(model, known.get(model.repo)) for model in found)
 
 
-def judged(hub: Hub, models: Iterable[HubModel], pills: Pills) -> tuple[HubModel, ...]:
+def judged(hub: Hub, models: Iterable[HubModel], pills: FitEstimates) -> tuple[HubModel, ...]:
     """The same with pills. The config of each that is not kept yet is fetched, or the first 64 KB of a GGUF file."""
     models = tuple(models)
     found = read_configs(hub, models, home() / KEPT)
@@ -48,7 +48,7 @@ def judged(hub: Hub, models: Iterable[HubModel], pills: Pills) -> tuple[HubModel
     return tuple(_judged(model, found.get(model.repo), known.get(model.repo), pills) for model in models)
 
 
-def details(hub: Hub, repo: str, revision: str, pills: Pills, gguf: str = "") -> ModelDetails:
+def details(hub: Hub, repo: str, revision: str, pills: FitEstimates, gguf: str = "") -> ModelDetails:
     """All that is known of a model before it is here: from its config and the headers of its files, and no weights.
 
     gguf: which of its GGUF models, where it has some; see read_outline. Raises UnderhillError: what looking at it
@@ -90,7 +90,9 @@ def outline_facts(outline: Outline, top: int, native: bool) -> ModelFacts:
     return looked_at_facts(outline.config, outline.repo, dense, nbytes, groups, native)
 
 
-def _judged(model: HubModel, config: dict[str, Any] | None, entry: CatalogueEntry | None, pills: Pills) -> HubModel:
+def _judged(
+    model: HubModel, config: dict[str, Any] | None, entry: CatalogueEntry | None, pills: FitEstimates
+) -> HubModel:
     if config is not None:
         kind = str(config.get("model_type") or model.model_type)
         held, used = parameters(config)

@@ -17,8 +17,8 @@ from engine.hub.client import Hub, connect
 from engine.hub.outline import read_outline
 from engine.library import library
 from engine.library.home import home
-from engine.session import measured, offers
-from engine.session.pills import Pills
+from engine.session import measured, model_listings
+from engine.session.fit_estimates import FitEstimates
 from tests.engine.formats.test_packed import pack
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
 from tests.engine.hub.test_gguf import quantized
@@ -44,11 +44,13 @@ def hub(server: HubServer) -> Iterator[Hub]:
         yield opened
 
 
-def found(hub: Hub, words: str = "moe") -> dict[str, offers.HubModel]:
-    return {model.repo: model for model in offers.judged(hub, offers.listed(hub, words), Pills())}
+def found(hub: Hub, words: str = "moe") -> dict[str, model_listings.HubModel]:
+    return {
+        model.repo: model for model in model_listings.judged(hub, model_listings.listed(hub, words), FitEstimates())
+    }
 
 
-def needs(model: offers.HubModel) -> tuple[int, int, int]:
+def needs(model: model_listings.HubModel) -> tuple[int, int, int]:
     """What does not depend on how fast memory is at this moment."""
     assert model.fit is not None
     return model.fit.needed, model.fit.wanted, model.fit.disk
@@ -75,7 +77,7 @@ def test_packed_weights_count_as_those_they_mean(hub: Hub, server: HubServer, tm
     pack(tmp_path / "packed", "gptq")
     server.add("owner/packed", tmp_path / "packed")
     one = found(hub, "packed")["owner/packed"]
-    assert offers.listed(hub, "packed")[0].parameters < one.active_parameters < one.parameters
+    assert model_listings.listed(hub, "packed")[0].parameters < one.active_parameters < one.parameters
     assert one.parameters == pytest.approx(read_outline(hub, "owner/packed").parameters, rel=0.05)
 
 
@@ -122,13 +124,13 @@ def test_what_the_catalogue_knows_is_said_and_judged_without_a_config(hub: Hub, 
     assert (model.title, model.fit is not None) == ("Qwen3 30B Instruct", True)
     assert model.about
     server.requests.clear()
-    entries = {m.repo: m for m in offers.of_catalogue(Pills())}
+    entries = {m.repo: m for m in model_listings.of_catalogue(FitEstimates())}
     assert not server.requests
     assert all(m.fit is not None for m in entries.values())
 
 
 def test_details_are_those_of_the_model_once_it_is_here(hub: Hub, server: HubServer, mine: Path) -> None:
-    told = offers.details(hub, "owner/small-moe", "main", Pills())
+    told = model_listings.details(hub, "owner/small-moe", "main", FitEstimates())
     assert all("model.safetensors" not in name or size > 0 for name, size in told.files)
     assert sum(server.sent.values()) < 2_000_000  # no weights
     card = library.card(library.prepare("builtin"))
@@ -148,21 +150,21 @@ def test_details_of_what_cannot_be_opened_say_why(hub: Hub, server: HubServer) -
     config = server.repos["owner/other-moe"].folder / "config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | {"model_type": "llama"}))
     with pytest.raises(UnderhillError, match="llama"):
-        offers.details(hub, "owner/other-moe", "main", Pills())
+        model_listings.details(hub, "owner/other-moe", "main", FitEstimates())
     server.faults = [Fault("config.json", status=404, headers={"X-Error-Code": "EntryNotFound"})]
     with pytest.raises(UnderhillError, match=r"no file config\.json"):
-        offers.details(hub, "owner/small-moe", "main", Pills())
+        model_listings.details(hub, "owner/small-moe", "main", FitEstimates())
 
 
 def test_a_model_of_the_library_has_its_pill_and_its_repository_is_known_to_be_here(mine: Path) -> None:
     known: dict[tuple[str, int, bool], object] = {}
-    cards = Pills(known=known).library(library.listing())  # type: ignore[arg-type]
+    cards = FitEstimates(known=known).library(library.listing())  # type: ignore[arg-type]
     assert {card.name: card.fit.pill for card in cards if card.fit} == {"builtin": "fits", "m": "fits"}
     assert len(known) == 2
-    again = Pills(known=known).library(cards)  # type: ignore[arg-type]
+    again = FitEstimates(known=known).library(cards)  # type: ignore[arg-type]
     assert {card.name for card in again if card.fit} == {"builtin", "m"}
     (mine / "m" / "manifest.json").write_text("{")
-    (broken,) = [card for card in Pills().library(library.listing()) if card.name == "m"]
+    (broken,) = [card for card in FitEstimates().library(library.listing()) if card.name == "m"]
     assert broken.fit is None
 
 
@@ -171,23 +173,23 @@ def test_memory_is_measured_once_for_many_lists(mine: Path, monkeypatch: pytest.
     monkeypatch.setattr(measured, "_looks", {})
     rates = iter([4e10])
     monkeypatch.setattr("engine.hardware.compute_speed.quickly", lambda threads: next(rates))
-    speeds = {card.fit.speed for _ in range(3) for card in Pills().library(library.listing()) if card.fit}
+    speeds = {card.fit.speed for _ in range(3) for card in FitEstimates().library(library.listing()) if card.fit}
     assert len(speeds) == 1
     for key, look in measured._looks.items():  # the disk is looked at again
         measured._looks[key] = look._replace(when=look.when - measured.HOLDS)
-    found = {card.fit.speed for card in Pills().library(library.listing()) if card.fit}
+    found = {card.fit.speed for card in FitEstimates().library(library.listing()) if card.fit}
     assert found == speeds
 
 
 def test_fewer_bits_are_taken_where_more_are_too_slow(monkeypatch: pytest.MonkeyPatch, mine: Path) -> None:
     """A computer in whose memory it fits with 4 bits alone, and whose disk is slow."""
-    judge = Pills()
+    judge = FitEstimates()
     machine = replace(
         judge._machine(mine), memory=Memory(32 * 10**9, 22 * 10**9), disk_rate=2e8, disk_points=(), disk_free=10**12,
         memory_rate=3e10,
     )  # fmt: skip
     monkeypatch.setattr(judge, "_machine", lambda folder: machine)
-    entries = {m.repo: m.fit for m in offers.of_catalogue(judge)}
+    entries = {m.repo: m.fit for m in model_listings.of_catalogue(judge)}
     gpt = entries["openai/gpt-oss-20b"]
     assert gpt is not None
     assert (gpt.pill, gpt.tier) == ("fits", 4)
@@ -195,6 +197,6 @@ def test_fewer_bits_are_taken_where_more_are_too_slow(monkeypatch: pytest.Monkey
     assert small is not None
     assert (small.pill, small.tier) == ("fits", 8)
     machine = replace(machine, disk_free=10**10)
-    large = {m.repo: m.fit for m in offers.of_catalogue(judge)}["openai/gpt-oss-120b"]
+    large = {m.repo: m.fit for m in model_listings.of_catalogue(judge)}["openai/gpt-oss-120b"]
     assert large is not None
     assert (large.pill, large.tier) == ("too_big", 4)  # what it says to be missing would be enough

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from engine import importing
+from engine import import_lock
 from engine.errors import Kind, UnderhillError, as_error
 from engine.protocol import Cancelled, Command, Done, Event, Failed, stopped
 from engine.sandbox import stoppable
@@ -33,11 +33,11 @@ class EngineClosed(RuntimeError):
     """A command came after Shutdown."""
 
 
-class Lane:
+class CommandWorker:
     """One thread, one queue. `work(command, cancelled)` returns the result of Done, or raises.
 
     needs: modules that the work imports, loaded before the first command that is none of `light`; other lanes wait
-    meanwhile (see engine.importing). idle: called between commands and every `pulse` seconds while there are none.
+    meanwhile (see engine.import_lock). idle: called between commands and every `pulse` seconds while there are none.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Lane:
         """Whether a command waits to be done, or the lane is to end."""
         return bool(self._queue) or self._closed
 
-    def overtake(self, *kinds: type[Command]) -> None:
+    def run_urgent(self, *kinds: type[Command]) -> None:
         """Called by the running work, on this thread: do the commands of these kinds that wait at the head."""
         while True:
             with self._ready:
@@ -165,7 +165,7 @@ class Lane:
         begun, kind = time.monotonic(), type(command).__name__
         try:
             if self._needs and not isinstance(command, self._light):
-                importing.together(self._needs)
+                import_lock.together(self._needs)
                 self._needs = ()
             with stoppable(self._cancel.is_set):  # code of others, in a process of its own
                 done = Done(command.id, self._work(command, self._cancel.is_set))

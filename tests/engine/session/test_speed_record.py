@@ -11,9 +11,9 @@ from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.hardware.load import Load, Watch
 from engine.planning.plan import make_plan, seen_again
-from engine.session import Session, verified
+from engine.session import Session, speed_record
 from engine.session.speed_check import is_full
-from engine.session.verified import Conditions, Decoded, judge, keep, read
+from engine.session.speed_record import Conditions, Decoded, judge, keep, read
 from engine.settings import SAMPLING, validated
 from tests.engine.planning.test_plan import laptop, native, thirty_b, with_settings
 
@@ -27,7 +27,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 MACHINE, MODEL = laptop(16, 1e9), native(thirty_b())
 CHOSEN = with_settings(tier="4", dial="exact")
 PLAN = make_plan(MACHINE, MODEL, CHOSEN)
-HERE = verified.conditions(MACHINE, MODEL, PLAN, "exact")
+HERE = speed_record.conditions(MACHINE, MODEL, PLAN, "exact")
 ACTIVE = 8 * 48 * MODEL.record_bytes[4]
 
 
@@ -82,7 +82,7 @@ def test_more_misses_than_uniform_routing_has_are_not_believed() -> None:
 
 
 def test_it_is_kept_beside_the_store_for_the_same_conditions_alone(tmp_path: Path) -> None:
-    seen = verified.Seen(0.6, 0.8)
+    seen = speed_record.Seen(0.6, 0.8)
     keep(tmp_path, HERE, seen)
     assert read(tmp_path, HERE) == seen
     assert read(tmp_path, dataclasses.replace(HERE, share=HERE.share + 0.05)) == seen
@@ -98,8 +98,8 @@ def test_what_was_expected_with_quite_another_rate_corrects_nothing(
     tmp_path: Path, rate: float, correction: float
 ) -> None:
     """A disk that gave a tenth for a moment, just when the model was opened, says nothing of the plan."""
-    keep(tmp_path, HERE, verified.Seen(0.6, 0.8))
-    assert read(tmp_path, dataclasses.replace(HERE, rate=rate * HERE.rate)) == verified.Seen(0.6, correction)
+    keep(tmp_path, HERE, speed_record.Seen(0.6, 0.8))
+    assert read(tmp_path, dataclasses.replace(HERE, rate=rate * HERE.rate)) == speed_record.Seen(0.6, correction)
 
 
 def test_all_in_memory_is_another_matter_than_nearly_all() -> None:
@@ -109,21 +109,21 @@ def test_all_in_memory_is_another_matter_than_nearly_all() -> None:
 
 @pytest.mark.parametrize("change", [("0.6", "NaN"), ("0.6", "7"), ("0.8", "-1"), ("{", ""), ('"tier"', '"other"')])
 def test_a_damaged_file_was_never_kept(tmp_path: Path, change: tuple[str, str]) -> None:
-    keep(tmp_path, HERE, verified.Seen(0.6, 0.8))
-    file = tmp_path / verified.FILE
+    keep(tmp_path, HERE, speed_record.Seen(0.6, 0.8))
+    file = tmp_path / speed_record.FILE
     file.write_text(file.read_text().replace(*change))
     assert read(tmp_path, HERE) is None
 
 
 def test_a_store_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
-    keep(tmp_path / "not there", HERE, verified.Seen(0.6))
+    keep(tmp_path / "not there", HERE, speed_record.Seen(0.6))
 
 
 @pytest.fixture
 def clean(home: Path) -> Path:
     """The built-in store as if it never had run."""
     store = home / "models" / "builtin"
-    (store / verified.FILE).unlink(missing_ok=True)
+    (store / speed_record.FILE).unlink(missing_ok=True)
     return store
 
 
@@ -155,8 +155,8 @@ def test_an_open_model_tells_once_that_it_is_far_slower_and_the_next_start_knows
     with Session.open("builtin", {"dial": "exact", "threads": 1}) as session:
         session.told = told.append
         session.plan = dataclasses.replace(session.plan, speed=(1e6, 1e6))
-        monkeypatch.setattr(verified, "TOKENS", 20)
-        monkeypatch.setattr(verified, "READING", 1e9)
+        monkeypatch.setattr(speed_record, "TOKENS", 20)
+        monkeypatch.setattr(speed_record, "READING", 1e9)
         for _ in range(5):  # the first ones fill the cache
             answer(session, 40)
         assert len(told) == 1
@@ -164,8 +164,10 @@ def test_an_open_model_tells_once_that_it_is_far_slower_and_the_next_start_knows
         assert session.plan.speed[1] < 1e6
         assert session.plan.sentences == session.card.plan[: len(session.plan.sentences)]
         corrected = session.facts.seen
-    assert (clean / verified.FILE).is_file()
-    monkeypatch.setattr(verified, "changed", lambda then, now: False)  # a busy machine is not as fast at every start
+    assert (clean / speed_record.FILE).is_file()
+    monkeypatch.setattr(
+        speed_record, "changed", lambda then, now: False
+    )  # a busy machine is not as fast at every start
     with Session.open("builtin", {"dial": "exact", "threads": 1}) as session:
         assert session.facts.seen == corrected
     with Session.open("builtin", {"dial": "exact", "threads": 1, "dense": "int8"}) as session:
@@ -179,8 +181,8 @@ def test_what_is_corrected_without_a_word_is_expected_from_then_on(
         told: list[str] = []
         session.told = told.append
         before = session.plan.speed
-        monkeypatch.setattr(verified, "TOKENS", 20)
-        monkeypatch.setattr(verified, "judge", lambda *_: (verified.Seen(1.0, 0.5), ""))
+        monkeypatch.setattr(speed_record, "TOKENS", 20)
+        monkeypatch.setattr(speed_record, "judge", lambda *_: (speed_record.Seen(1.0, 0.5), ""))
         for _ in range(5):
             answer(session, 40)
         assert told == [""]
@@ -190,7 +192,7 @@ def test_what_is_corrected_without_a_word_is_expected_from_then_on(
 
 def test_a_cache_that_is_still_filling_says_nothing(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Session.open("builtin", {"dial": "exact", "threads": 1, "remember_routing": False}) as session:
-        monkeypatch.setattr(verified, "TOKENS", 2)
+        monkeypatch.setattr(speed_record, "TOKENS", 2)
         monkeypatch.setattr("engine.session.speed_check.FULL", 1.1)
         answer(session, 20)
-    assert not (clean / verified.FILE).exists()
+    assert not (clean / speed_record.FILE).exists()

@@ -13,7 +13,7 @@ import torch
 
 from engine.errors import Kind, UnderhillError
 from engine.protocol import Cancelled, Command, Done, Event, Failed
-from engine.service.lane import CancelledWork, EngineClosed, Lane
+from engine.service.command_worker import CancelledWork, CommandWorker, EngineClosed
 from engine.translatable import translated
 from tests.waiting import LONGEST, until
 
@@ -24,13 +24,13 @@ class Harness:
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.started = threading.Event()
-        self.lane = Lane("test", self.work, self.events.append)
+        self.lane = CommandWorker("test", self.work, self.events.append)
 
     def work(self, command: Command, cancelled: Callable[[], bool]) -> Any:
         self.started.set()
         if command.id.startswith("wait"):
             while not cancelled():
-                self.lane.overtake(Live)
+                self.lane.run_urgent(Live)
                 time.sleep(0.002)
             raise CancelledWork("half")
         match command.id:
@@ -168,7 +168,7 @@ def test_a_lane_that_dies_fails_whatever_is_asked_of_it(capsys: pytest.CaptureFi
         go.wait(LONGEST)
         raise SystemExit("torn down")
 
-    lane = Lane("dying", work, events.append)
+    lane = CommandWorker("dying", work, events.append)
     lane.put(Command("running"))
     assert asked.wait(LONGEST)
     lane.put(Command("waiting"))
@@ -195,7 +195,7 @@ def test_a_panic_of_a_library_fails_one_command() -> None:
             raise panic("index out of bounds")
         return 1
 
-    lane = Lane("panicking", work, events.append)
+    lane = CommandWorker("panicking", work, events.append)
     lane.put(Command("bad"))
     lane.put(Command("good"))
     until(lambda: len(events) == 2)
@@ -213,7 +213,7 @@ def test_a_defect_between_commands_is_told_with_the_next_one(capsys: pytest.Capt
     def idle() -> None:
         raise ZeroDivisionError("idle hands")
 
-    lane = Lane("idle", lambda command, cancelled: None, events.append, idle=idle, pulse=0.001)
+    lane = CommandWorker("idle", lambda command, cancelled: None, events.append, idle=idle, pulse=0.001)
     lane.join(LONGEST)
     lane.put(Command("a"))
     assert isinstance(events[0], Failed)

@@ -14,9 +14,9 @@ from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.models.decoder import Decoder
 from engine.models.gates import gates_of
-from engine.session import Session, foresight
+from engine.session import Session, predictor_store
 from engine.session.evaluate import sequences
-from engine.session.observe import observe
+from engine.session.routing_capture import observe
 from tests.engine.session.test_session import Listener
 
 pytestmark = pytest.mark.long
@@ -65,9 +65,9 @@ def test_taught_gates_come_back_from_disk_and_find_more(session: Session, tmp_pa
     assert run.ids.shape[1] == len(run.tokens) >= 1400
     assert isinstance(session.decoder, Decoder)
     gates = gates_of(session.decoder)
-    assert foresight.read(tmp_path / foresight.FILE, gates) is None
-    foresight.learn(session, run)
-    kept = foresight.read(session.store.path / foresight.FILE, gates)
+    assert predictor_store.read(tmp_path / predictor_store.FILE, gates) is None
+    predictor_store.learn(session, run)
+    kept = predictor_store.read(session.store.path / predictor_store.FILE, gates)
     assert kept is not None
     assert [len(own) for own in kept.maps] == [3, 3, 3, 2, 1, 0]
     experts, hidden = gates[0].weight.shape
@@ -86,13 +86,13 @@ def test_taught_gates_come_back_from_disk_and_find_more(session: Session, tmp_pa
 def test_a_file_of_a_version_that_knew_less_still_serves(session: Session, tmp_path: Path) -> None:
     assert isinstance(session.decoder, Decoder)
     gates = gates_of(session.decoder)
-    learnt = foresight.read(session.store.path / foresight.FILE, gates)
+    learnt = predictor_store.read(session.store.path / predictor_store.FILE, gates)
     assert learnt is not None
-    path = tmp_path / foresight.FILE
+    path = tmp_path / predictor_store.FILE
     experts, hidden = gates[0].weight.shape
     narrow = [[LinearMap(one.weight[:, :hidden], one.bias) for one in own] for own in learnt.maps]
-    foresight.write(path, foresight.Learnt(narrow, learnt.weights))
-    found = foresight.read(path, gates)
+    predictor_store.write(path, predictor_store.Learnt(narrow, learnt.weights))
+    found = predictor_store.read(path, gates)
     assert found is not None
     assert found.all_weights is None
     assert {one.weight.shape for own in found.maps for one in own} == {(experts, hidden)}
@@ -103,14 +103,14 @@ def test_a_file_of_a_version_that_knew_less_still_serves(session: Session, tmp_p
 def test_a_damaged_file_is_not_believed(session: Session, tmp_path: Path, harm: str) -> None:
     assert isinstance(session.decoder, Decoder)
     gates = gates_of(session.decoder)
-    learnt = foresight.read(session.store.path / foresight.FILE, gates)
+    learnt = predictor_store.read(session.store.path / predictor_store.FILE, gates)
     assert learnt is not None
-    path = tmp_path / foresight.FILE
-    foresight.write(path, learnt)
-    assert foresight.read(path, gates) is not None
+    path = tmp_path / predictor_store.FILE
+    predictor_store.write(path, learnt)
+    assert predictor_store.read(path, gates) is not None
     if harm == "cut":
         path.write_bytes(path.read_bytes()[:-100])
-        assert foresight.read(path, gates) is None
+        assert predictor_store.read(path, gates) is None
     else:
-        assert foresight.read(path, gates[:3] + gates[:2]) is not None  # fewer layers of the same shape
-        assert foresight.read(path, [*gates, gates[0]]) is None
+        assert predictor_store.read(path, gates[:3] + gates[:2]) is not None  # fewer layers of the same shape
+        assert predictor_store.read(path, [*gates, gates[0]]) is None

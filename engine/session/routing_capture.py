@@ -21,7 +21,7 @@ BYTES = 128 << 20  # of recorded vectors, held while they are fitted to
 Rows = list[list[NDArray[Any]]]
 
 
-class Observation:
+class RoutingCapture:
     """Texts, each a sequence of its own, as the routers met them. room: tokens noted, and the text they end."""
 
     def __init__(self, session: Session, most: int = BYTES, *, gating: bool = True) -> None:
@@ -92,7 +92,7 @@ class Observation:
 
 def observe(session: Session, texts: Iterable[list[int]], tokens: int, most: int = BYTES) -> TraceView:
     """At least `tokens` of the texts, or all there are. Raises what reading an expert raises."""
-    seen = Observation(session, most)
+    seen = RoutingCapture(session, most)
     with session.exactly():
         for ids in texts:
             if seen.tokens >= min(tokens, seen.room):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from engine import protocol
-from engine.service.lane import CancelledWork
+from engine.service.command_worker import CancelledWork
 
 if TYPE_CHECKING:
     from engine.hub.client import Hub
@@ -17,8 +17,8 @@ ASKING = (protocol.SearchModels, protocol.DescribeModel, protocol.AskToken, prot
 PER_PAGE = 20  # models
 
 
-class Shop:
-    """emit: where events go."""
+class HubWorker:
+    """Answers what is asked of a hub, one command after the other, on a thread of its own. emit: where events go."""
 
     def __init__(self, emit: Callable[[protocol.Event], None]) -> None:
         self._emit = emit
@@ -47,11 +47,11 @@ class Shop:
     @staticmethod
     def catalogue(command: protocol.Command, cancelled: Callable[[], bool]) -> tuple[protocol.HubModel, ...]:
         """Of ListCatalogue, on a thread of its own: no hub is asked, so none is waited for."""
-        from engine.session import offers
-        from engine.session.pills import Pills
+        from engine.session import model_listings
+        from engine.session.fit_estimates import FitEstimates
 
         assert isinstance(command, protocol.ListCatalogue)
-        return offers.of_catalogue(Pills(command.settings))
+        return model_listings.of_catalogue(FitEstimates(command.settings))
 
     @contextmanager
     def hub(self, endpoint: str = "") -> Iterator[Hub]:
@@ -77,18 +77,18 @@ class Shop:
 
     @staticmethod
     def _describe(hub: Hub, command: protocol.DescribeModel) -> protocol.ModelDetails:
-        from engine.session import offers
-        from engine.session.pills import Pills
+        from engine.session import model_listings
+        from engine.session.fit_estimates import FitEstimates
 
-        return offers.details(hub, command.repo, command.revision, Pills(command.settings), command.gguf)
+        return model_listings.details(hub, command.repo, command.revision, FitEstimates(command.settings), command.gguf)
 
     def _search(self, hub: Hub, command: protocol.SearchModels, cancelled: Callable[[], bool]) -> protocol.SearchPage:
-        from engine.session import offers
-        from engine.session.pills import Pills
+        from engine.session import model_listings
+        from engine.session.fit_estimates import FitEstimates
 
         asked = hub.endpoint, command.words.strip()
         if command.page <= 0 or self._last is None or self._last[0] != asked:
-            self._last = asked, offers.listed(hub, asked[1])
+            self._last = asked, model_listings.listed(hub, asked[1])
         if cancelled():
             raise CancelledWork()
         found = self._last[1]
@@ -96,7 +96,7 @@ class Shop:
         page = max(0, min(command.page, pages - 1))
         models = found[page * PER_PAGE : (page + 1) * PER_PAGE]
         self._emit(protocol.Listed(command.id, protocol.SearchPage(models, page, pages, len(found))))
-        judged = offers.judged(hub, models, Pills(command.settings))
+        judged = model_listings.judged(hub, models, FitEstimates(command.settings))
         if cancelled():
             raise CancelledWork()
         return protocol.SearchPage(judged, page, pages, len(found))

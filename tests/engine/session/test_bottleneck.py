@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.session.why import Pace, why
+from engine.session.bottleneck import Pace, why
 
 READY = Pace(False, 10.0, 95.0, 0.0, 0.0, 0.0, 1_300_000_000, 2e10)
 

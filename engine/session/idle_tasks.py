@@ -39,7 +39,7 @@ class Task(Protocol):
         """Go on for a while. Raises UnderhillError: CANCELLED, or what ends it."""
 
 
-class SpareTime:
+class IdleTasks:
     """Small steps, each of which ends within a layer or a token of somebody asking."""
 
     def __init__(self, session: Session) -> None:

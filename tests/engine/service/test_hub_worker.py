@@ -16,7 +16,7 @@ import pytest
 from engine import log, protocol
 from engine.library import settings_file
 from engine.library.home import home
-from engine.service import shop
+from engine.service import hub_worker
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
 from tests.engine.hub.test_tokens import Memory
 from tests.engine.service.test_service import TERMINAL, Desk, desk
@@ -45,7 +45,7 @@ def failed(desk: Desk, kind: type[protocol.Command], *values: Any, **fields: Any
 
 
 def test_a_search_is_listed_first_and_judged_then(server: HubServer, desk: Desk, monkeypatch: Any) -> None:
-    monkeypatch.setattr(shop, "PER_PAGE", 1)
+    monkeypatch.setattr(hub_worker, "PER_PAGE", 1)
     command = desk.send(protocol.SearchModels, " moe ")
     page = desk.wait(command).result  # type: ignore[attr-defined]
     listed, done = desk.of(command)

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 OFTEN = 0.2  # seconds between words on how far it is
 
-Tell = Callable[["Journey", dict[str, Any]], None]  # what changes in the Transfer
+Tell = Callable[["PullJob", dict[str, Any]], None]  # what changes in the Transfer
 
 
-class Journey:
-    """connect: the hub at an address. tell: hears how far it is; ended: how it ended. Both on the journey's thread."""
+class PullJob:
+    """connect: the hub at an address. tell: hears how far it is; ended: how it ended. Both on the job's thread."""
 
     def __init__(
         self, transfer: Transfer, connect: Callable[[str], AbstractContextManager[Hub]], tell: Tell, ended: Tell

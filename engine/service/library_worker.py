@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from engine import protocol
 from engine.errors import Kind, UnderhillError
 from engine.hub.meter import RateEstimator
-from engine.service.lane import CancelledWork
+from engine.service.command_worker import CancelledWork
 from engine.translatable import NO_TEXT, Translatable, msg
 
 if TYPE_CHECKING:
-    from engine.session.pills import Known
+    from engine.session.fit_estimates import Known
 
 # What takes its time, one after the other; and what is answered at once, also while that goes on.
 LONG = (
@@ -31,8 +31,10 @@ PACE = 0.1  # seconds between two reports of how far something is
 TIDY = 3600.0  # seconds between two times that the library is tidied unasked
 
 
-class Librarian:
-    """emit: where events go. loaded: the store that is open now, if any. holds: whether a long command is still there.
+class LibraryWorker:
+    """Runs the commands of the library.
+
+    emit: where events go. loaded: the store that is open now, if any. holds: whether a long command is still there.
 
     The hub is imported late: it brings torch along.
     """
@@ -55,7 +57,7 @@ class Librarian:
 
     def _do(self, command: protocol.Command, report: Callable[[Translatable, int, int], None]) -> Any:
         from engine.library import external_models, library, relocation, trash
-        from engine.session import pills, preflight
+        from engine.session import fit_estimates, preflight
 
         match command:
             case protocol.ImportModel():
@@ -75,7 +77,7 @@ class Librarian:
             case protocol.EmptyTrash():
                 return trash.empty()
             case protocol.FindModels():
-                return external_models.find(report, rate=pills.Pills().config)
+                return external_models.find(report, rate=fit_estimates.FitEstimates().config)
         raise TypeError(f"not a long command of the library: {command!r}")
 
     def answer(self, command: protocol.Command) -> Any:
@@ -106,11 +108,11 @@ class Librarian:
     def cards(self, chosen: dict[str, Any]) -> tuple[protocol.ModelCard, ...]:
         """Everything in the library, with pills. chosen: settings that a model would be opened with."""
         from engine.library import library
-        from engine.session.pills import Pills
+        from engine.session.fit_estimates import FitEstimates
 
         if self._tidied is None:  # from now on there is something to tidy
             self._tidied = -TIDY
-        return Pills(chosen, known=self._known).library(library.listing())
+        return FitEstimates(chosen, known=self._known).library(library.listing())
 
     def tidy(self) -> None:
         """Called while nothing long goes on."""

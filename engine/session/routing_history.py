@@ -25,7 +25,7 @@ VERSION = 1
 Uses = tuple[tuple[int, ...], ...]  # by layer and expert
 
 
-class Memories:
+class RoutingHistory:
     """Of one store. collection: activation matrices of past answers (moe-infinity, section 4.3), for as long as it is
     open: the policy 'activation' and the predictor 'eam' go by it.
     """

@@ -23,7 +23,7 @@ from engine.session.facts import largest_file, model_facts, runs_natively, spec_
 from engine.session.known_facts import catalogue_facts, remote_facts
 from engine.session.measured import machine_at
 from engine.session.memory_use import memory_planned
-from engine.session.verified import recalled
+from engine.session.speed_record import recalled
 from engine.store import manifest as manifests
 from engine.store.reader import Store
 
@@ -34,7 +34,7 @@ Known = dict[
 ]  # and its largest file; by store, when its manifest was written, and whether kernels are native
 
 
-class Pills:
+class FitEstimates:
     """chosen: values of settings.ENGINE. Memory is what is free when this is made; a model that is loaded counts as
     free, because it would make way. known: facts of stores, kept from one list to the next; filled here.
     """

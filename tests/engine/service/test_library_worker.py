@@ -15,8 +15,7 @@ import pytest
 from engine import protocol
 from engine.library import folders, store_copy
 from engine.library.external_models import FILES, Place
-from engine.service import librarian
-from engine.service.librarian import Librarian
+from engine.service.library_worker import LibraryWorker
 from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, TERMINAL, Desk, desk
 from tests.waiting import LONGEST
 
@@ -38,9 +37,9 @@ def disk(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def go_on(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """What takes long rests after its first step until this is set, however late a test says what it has to say."""
     go = threading.Event()
-    made = Librarian.reporter
+    made = LibraryWorker.reporter
 
-    def reporter(self: Librarian, *how: Any) -> Callable[[str, int, int], None]:
+    def reporter(self: LibraryWorker, *how: Any) -> Callable[[str, int, int], None]:
         report = made(self, *how)
 
         def told(text: str, done: int, total: int) -> None:
@@ -49,7 +48,7 @@ def go_on(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
         return told
 
-    monkeypatch.setattr(Librarian, "reporter", reporter)
+    monkeypatch.setattr(LibraryWorker, "reporter", reporter)
     return go
 
 
@@ -152,7 +151,7 @@ def test_nothing_rests_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where somebody halts it right between two looks at who has been halted."""
     events: list[protocol.Event] = []
     told: list[str] = []
-    librarian = Librarian(events.append, lambda: None, lambda target: True)
+    librarian = LibraryWorker(events.append, lambda: None, lambda target: True)
     report = librarian.reporter(protocol.MoveModel("a", "m", "/disk"), lambda: False)
 
     class Halted(set[str]):
@@ -163,7 +162,7 @@ def test_nothing_rests_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
             return self.looks in (2, 5)
 
     monkeypatch.setattr(librarian, "_resting", Halted())
-    monkeypatch.setattr("engine.service.librarian.time.sleep", lambda _: told.append(events[-1].text))  # type: ignore[attr-defined]
+    monkeypatch.setattr("engine.service.library_worker.time.sleep", lambda _: told.append(events[-1].text))  # type: ignore[attr-defined]
     for done in range(3):
         report("Copying", done, 3)
     assert told
@@ -218,8 +217,8 @@ def test_progress_comes_at_a_pace_and_at_every_turn(monkeypatch: pytest.MonkeyPa
     """However many steps there are: an import of a small model takes thousands in a second."""
     now: list[float] = [0.0]
     heard: list[protocol.Event] = []
-    monkeypatch.setattr(librarian, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    desk = Librarian(heard.append, lambda: None, lambda command: True)
+    monkeypatch.setattr(library_worker, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    desk = LibraryWorker(heard.append, lambda: None, lambda command: True)
     report = desk.reporter(protocol.ListModels("c"), lambda: False, "experts")
     for done in range(1, 1001):
         now[0] = done / 1000
@@ -229,4 +228,4 @@ def test_progress_comes_at_a_pace_and_at_every_turn(monkeypatch: pytest.MonkeyPa
     said = [(e.text, e.done) for e in heard if isinstance(e, protocol.Progress)]
     assert said[0] == ("Importing", 1)
     assert said[-2:] == [("Importing", 1000), ("Writing", 1)]
-    assert len(said) <= 2 + 1 / librarian.PACE
+    assert len(said) <= 2 + 1 / library_worker.PACE
