@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
 
 from app.attachments.controller import AttachmentController, AttachmentReader
 from app.backend.engine_link import EngineLink
@@ -20,7 +20,6 @@ from app.i18n.translate import tr
 from app.library.view_model import LibraryViewModel
 from app.main_window import MainWindow
 from app.platform import thread_priority
-from app.platform.first_paint import AfterFirstPaint
 from app.platform.main_thread_queue import MainThreadQueue
 from app.platform.paths import AppPaths
 from app.platform.single_instance import SingleInstance
@@ -161,3 +160,30 @@ def _asked_to_try_again(box: QMessageBox) -> bool:
     again = box.clickedButton() is box.defaultButton()
     box.deleteLater()
     return again
+
+
+_LATEST = 1000  # milliseconds; a window that starts minimized is never painted
+
+
+class AfterFirstPaint(QObject):
+    """Calls `then` once, after the first painting of a widget or a second."""
+
+    def __init__(self, widget: QWidget, then: Callable[[], object]) -> None:
+        super().__init__(widget)
+        self._widget, self._then = widget, then
+        self._done = False
+        widget.installEventFilter(self)
+        QTimer.singleShot(_LATEST, self, self._over)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Only looks on."""
+        if event.type() == QEvent.Type.Paint:
+            watched.removeEventFilter(self)
+            QTimer.singleShot(0, self, self._over)  # the painting itself comes first
+        return False
+
+    def _over(self) -> None:
+        if not self._done:
+            self._done = True
+            self._widget.removeEventFilter(self)
+            self._then()

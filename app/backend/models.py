@@ -1,4 +1,4 @@
-"""The model that is open and those there are: loading, importing, live settings."""
+"""The open model and the list of models: loading, importing, live settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chat that is open and the answers on their way: what the window's parts do together, without any widget."""
+"""The open chat and its running answers, without widgets: sends, stops, edits, and saves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answers on their way: what comes of them is shown as it comes, and written to the disk all along."""
+"""Answers that are being generated: shown at a limited rate, and saved as they grow."""
 
 from __future__ import annotations
 

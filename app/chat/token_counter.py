@@ -1,4 +1,4 @@
-"""Counts tokens of what is being written and of the chat before it, with the model's own tokenizer."""
+"""Counts the tokens of the draft and of the chat before it, with the model's own tokenizer."""
 
 from __future__ import annotations
 

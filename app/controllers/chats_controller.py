@@ -1,4 +1,4 @@
-"""The part of the window that deals with the list of chats: search, folders, pins, the trash."""
+"""Controls the list of chats: search, folders, pins, the trash, and the style of a chat."""
 
 from __future__ import annotations
 

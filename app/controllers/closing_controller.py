@@ -1,4 +1,4 @@
-"""The part of the window that closes it: not before one knows which words would be lost by that."""
+"""Controls closing: the window asks first where text would be lost that the disk does not have."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from app.storage.records import Attachment, QueuedMessage
 from app.storage.store import ChatStore
 from app.widgets.dialogs import raise_window
 
-_PATIENCE = 2.0  # seconds for the disk to take what is not on it yet
-_CALLED_OFF = 60_000  # milliseconds after which a session that was to end goes on
+_RETRY_SECONDS = 2.0  # seconds for the disk to take what is not on it yet
+_SESSION_END_TIMEOUT = 60_000  # milliseconds after which a session that was to end goes on
 _log = logging.getLogger(__name__)
 
 
 @dataclass
 class UnsavedText:
-    """Of one chat: answers, messages that wait for the end of one, and what is typed and attached, but not sent."""
+    """Text of one chat that is not saved: answers, queued messages, and what is typed and attached, but not sent."""
 
     text: str = ""
     files: tuple[Attachment, ...] = ()
@@ -49,7 +49,7 @@ class _OnDisk:
 
 
 class ClosingController(QObject):
-    """stayed: the window was to close, and does not. dialog: what asks, while it is open."""
+    """stayed: the window was to close, and does not. dialog: the open question, or None."""
 
     stayed = Signal()
 
@@ -64,16 +64,16 @@ class ClosingController(QObject):
         super().__init__(shell)
         self._shell, self._database, self._conversation = shell, database, conversation
         self._state, self._navigator, self._drafts = state, navigator, conversation.drafts
-        self._sure = False  # somebody said to close it all the same
+        self._confirmed = False  # the user chose to close and to lose the text
         self.dialog: UnsavedDialog | None = None
-        self._ending = QTimer(self, singleShot=True, interval=_CALLED_OFF)  # runs while the session may end
+        self._ending = QTimer(self, singleShot=True, interval=_SESSION_END_TIMEOUT)  # runs while the session may end
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
         application.commitDataRequest.connect(self._session_ends, Qt.ConnectionType.DirectConnection)
 
     def may_close(self) -> bool:
-        """Is everything that was typed on the disk, or did somebody say to close all the same? Otherwise it asks."""
-        if self._sure or self._ending.isActive() or not self._doubtful():
+        """Whether all text is on the disk, or the user has confirmed to close; otherwise it asks and returns False."""
+        if self._confirmed or self._ending.isActive() or not self._doubtful():
             return True
         if self.dialog is None:
             found = self._try_once_more()
@@ -95,10 +95,10 @@ class ClosingController(QObject):
             self._database.retry(lambda: None)
         self._conversation.answers.write_again()
         self._state.save()
-        return self._database.run_blocking(_look, _PATIENCE) or _OnDisk({}, 0, {})
+        return self._database.run_blocking(_look, _RETRY_SECONDS) or _OnDisk({}, 0, {})
 
     def _left(self, found: _OnDisk) -> dict[int, UnsavedText]:
-        """What is nowhere but here, by chat; drafts.NEW for the one without a message."""
+        """The unsaved text by chat; drafts.NEW for the chat without a message."""
         left = dict(found.drafts)
         for message in self._conversation.answers.unwritten:
             left.setdefault(message.chat_id, UnsavedText()).answers.append(message.content)
@@ -137,7 +137,7 @@ class ClosingController(QObject):
     @Slot()
     def _quit(self) -> None:
         self.dialog = None
-        self._sure = True
+        self._confirmed = True
         self._shell.close()
 
     @Slot()
@@ -150,7 +150,7 @@ class ClosingController(QObject):
         self.save_all()
 
     def save_all(self) -> None:
-        """The session is about to end, and nobody is there to answer: whatever the disk takes is on it after this."""
+        """Save whatever the disk takes, without asking: the session is about to end."""
         self._ending.start()
         self._navigator.leave()
         if self._doubtful():

@@ -1,4 +1,4 @@
-"""The part of the window that deals with an engine that has stopped working."""
+"""Starts another engine where one has stopped working, and keeps what is known of the fault."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from engine import protocol
 
 
 class EngineController(QObject):
-    """Says so, keeps what is known of it, and starts another one with the same model: at once, where it was ended since
-    it did not let go of an answer; the chat says that.
-    """
+    """Shows a banner that offers a restart; restarts at once where the engine was killed over an answer."""
 
     def __init__(
         self, shell: Shell, link: EngineLink, view_model: LibraryViewModel, database: DatabaseThread, log: Path

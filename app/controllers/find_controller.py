@@ -1,4 +1,4 @@
-"""The part of the window that finds words in the open chat, and shows where a search over all chats found them."""
+"""Finds words in the open chat, and selects in an opened chat what a search over all chats found."""
 
 from __future__ import annotations
 

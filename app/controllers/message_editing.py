@@ -1,4 +1,4 @@
-"""What changes a chat that is there already: editing and deleting messages, other answers, versions, branches."""
+"""Edits the open chat: edit and delete messages, regenerate, continue, versions, branches."""
 
 from __future__ import annotations
 

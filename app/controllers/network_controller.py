@@ -1,4 +1,4 @@
-"""The part of the window that says how it stands with the network: the word at the top, the page of what is sent."""
+"""Shows whether Underhill is offline, and the page about what is sent."""
 
 from __future__ import annotations
 

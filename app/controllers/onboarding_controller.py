@@ -1,4 +1,4 @@
-"""When the tour shows, and what it asks of the rest of the window."""
+"""Shows the tour at the first start, and connects its steps with probe, library and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of the window that says what is wrong with the chats on the disk, and tries again."""
+"""Shows banners about the database of chats, and tries again."""
 
 from __future__ import annotations
 

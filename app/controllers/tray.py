@@ -1,4 +1,4 @@
-"""For who looks elsewhere: an icon in the system's tray with progress, and word that an answer is there."""
+"""The tray icon with progress, and notifications of long answers and downloads while another program is in front."""
 
 from __future__ import annotations
 

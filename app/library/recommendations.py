@@ -1,4 +1,4 @@
-"""Which models of the catalogue to offer a newcomer, and why. Pure arithmetic on pills."""
+"""Recommends models of the catalogue to a newcomer, and says why. Pure arithmetic on fit estimates."""
 
 from __future__ import annotations
 

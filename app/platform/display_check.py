@@ -1,4 +1,4 @@
-"""Finds out, before Qt aborts the process over it, whether a window can be shown at all."""
+"""Checks for a usable display before Qt would abort the process for want of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why something that a person has named cannot be opened as a file, in words."""
+"""Errors in words for a path that cannot be opened as a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other programs open: pages of the web, letters, folders."""
+"""Opens web pages, mail addresses and folders in other programs."""
 
 from __future__ import annotations
 

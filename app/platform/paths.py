@@ -1,4 +1,4 @@
-"""Where the window keeps what it keeps."""
+"""Paths of the window's files: chats, preferences, logs."""
 
 from __future__ import annotations
 

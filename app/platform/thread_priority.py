@@ -1,5 +1,4 @@
-"""Asks the system to let the window's thread run as soon as it wakes, though the engine holds every core, and Python to
-let it have its lock soon, though another thread of the window's process computes.
+"""Lowers the scheduling latency of the window's thread: EEVDF slice, Windows priority, and Python's switch interval.
 
 It works little and seldom, so the engine loses nothing by it; but without, it would wait until what runs has used up
 its time: docs/benchmarks.md has the figures. Neither way needs any rights.

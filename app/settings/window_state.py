@@ -1,4 +1,4 @@
-"""What the window remembers between runs is written as it changes; that the disk refuses is said once."""
+"""Saves geometry, docks, draft and preferences as they change; a banner says once where the disk refuses."""
 
 from __future__ import annotations
 

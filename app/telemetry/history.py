@@ -1,4 +1,4 @@
-"""The last half minute of telemetry, as rates and counts from one snapshot to the next."""
+"""Keeps half a minute of telemetry, as rates and counts from one snapshot to the next."""
 
 from __future__ import annotations
 

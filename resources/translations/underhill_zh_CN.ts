@@ -2086,58 +2086,6 @@
             <source>What is known of it is kept in {file}.</source>
             <translation>已知的情况保存在 {file} 中。</translation>
         </message>
-        <message numerus="yes">
-            <location filename="../../app/onboarding/computer_facts.py"></location>
-            <source>{name} with %n cores.</source>
-            <translation>
-                <numerusform>{name}，%n 个核心。</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/computer_facts.py"></location>
-            <source>It runs on its battery, where it may be slower.</source>
-            <translation>正在使用电池，速度可能较慢。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/computer_facts.py"></location>
-            <source>{limit} of memory, of which {free} are free now.</source>
-            <translation>内存 {limit}，目前可用 {free}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/computer_facts.py"></location>
-            <source>What fits into that runs fastest.</source>
-            <translation>能放进可用内存的模型运行最快。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/computer_facts.py"></location>
-            <source>Graphics card: {name} with {size}. This version of Underhill does not compute on it.</source>
-            <translation>显卡：{name}，显存 {size}。此版本的 Underhill 不使用它计算。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/computer_facts.py"></location>
-            <source>{free} are free on the disk.</source>
-            <translation>磁盘剩余 {free}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/computer_facts.py"></location>
-            <source>{amount} a second</source>
-            <translation>每秒 {amount}</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/computer_facts.py"></location>
-            <source>It is fast ({speed}): models much bigger than the memory can run from it.</source>
-            <translation>磁盘很快（{speed}）：比内存大得多的模型也可以从磁盘运行。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/computer_facts.py"></location>
-            <source>It is quick enough ({speed}) for models that are somewhat bigger than the memory.</source>
-            <translation>磁盘速度足够（{speed}），可以运行比内存略大的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/computer_facts.py"></location>
-            <source>It is slow ({speed}): choose models that fit into memory.</source>
-            <translation>磁盘较慢（{speed}）：选择能放进内存的模型。</translation>
-        </message>
         <message>
             <location filename="../../app/onboarding/model_step.py"></location>
             <source>A model for this computer</source>
@@ -2257,6 +2205,58 @@
             <location filename="../../app/onboarding/steps.py"></location>
             <source>An answer is being written; the measurement goes on after it.</source>
             <translation>正在生成回答；测量会在之后继续。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>{name} with %n cores.</source>
+            <translation>
+                <numerusform>{name}，%n 个核心。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>It runs on its battery, where it may be slower.</source>
+            <translation>正在使用电池，速度可能较慢。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>{limit} of memory, of which {free} are free now.</source>
+            <translation>内存 {limit}，目前可用 {free}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>What fits into that runs fastest.</source>
+            <translation>能放进可用内存的模型运行最快。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Graphics card: {name} with {size}. This version of Underhill does not compute on it.</source>
+            <translation>显卡：{name}，显存 {size}。此版本的 Underhill 不使用它计算。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>{free} are free on the disk.</source>
+            <translation>磁盘剩余 {free}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>{amount} a second</source>
+            <translation>每秒 {amount}</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>It is fast ({speed}): models much bigger than the memory can run from it.</source>
+            <translation>磁盘很快（{speed}）：比内存大得多的模型也可以从磁盘运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>It is quick enough ({speed}) for models that are somewhat bigger than the memory.</source>
+            <translation>磁盘速度足够（{speed}），可以运行比内存略大的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>It is slow ({speed}): choose models that fit into memory.</source>
+            <translation>磁盘较慢（{speed}）：选择能放进内存的模型。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding/tour.py"></location>
