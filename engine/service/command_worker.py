@@ -36,7 +36,7 @@ class EngineClosed(RuntimeError):
 class CommandWorker:
     """One thread, one queue. `work(command, cancelled)` returns the result of Done, or raises.
 
-    needs: modules that the work imports, loaded before the first command that is none of `light`; other lanes wait
+    needs: modules that the work imports, loaded before the first command that is none of `light`; other workers wait
     meanwhile (see engine.import_lock). idle: called between commands and every `pulse` seconds while there are none.
     """
 

@@ -15,6 +15,7 @@ import pytest
 from engine import protocol
 from engine.library import folders, store_copy
 from engine.library.external_models import FILES, Place
+from engine.service import library_worker
 from engine.service.library_worker import LibraryWorker
 from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, TERMINAL, Desk, desk
 from tests.waiting import LONGEST
