@@ -8,25 +8,17 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from app.platform.main_thread_queue import MainThreadQueue
-from app.storage import opening
-from app.storage.opening import Problem, explain, open_store, unreadable
+from app.storage.opening import Problem, copy_rows, explain, open_store, unreadable
 from app.storage.store import ChatStore
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
-_Job = tuple[Callable[[ChatStore], Any], Callable[[Any], object] | None, Callable[[Problem], object]]
-
-
-@dataclass(frozen=True)
-class _Retry:
-    """Request to open the database again. done: called on the window's thread once it has worked."""
-
-    done: Callable[[], object]
+_Step = Callable[[ChatStore], ChatStore]  # takes the store there is, and returns the one to continue with
 
 
 class DatabaseThread:
@@ -39,7 +31,7 @@ class DatabaseThread:
         self._on_problem = on_problem
         self.in_memory = False  # the file could not be opened: what is written lasts for this run only
         self._unreadable = False  # the disk failed, and the file has not been opened again since
-        self._jobs: queue.SimpleQueue[_Job | _Retry | None] = queue.SimpleQueue()
+        self._steps: queue.SimpleQueue[_Step | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="chats", daemon=True)  # a crash must end the process
         self._thread.start()
 
@@ -53,7 +45,7 @@ class DatabaseThread:
 
         A defect (anything but a database or file error) is shown by Python's thread hook, and is a problem, too.
         """
-        self._jobs.put((job, done, failed or self._on_problem))
+        self._steps.put(partial(self._run_job, job, done, failed or self._on_problem))
 
     def run_blocking(self, job: Callable[[ChatStore], T], seconds: float) -> T | None:
         """Run a job and wait for its result, after all jobs before it and their results.
@@ -79,11 +71,11 @@ class DatabaseThread:
 
         done: that worked, or it was open. Otherwise there is another problem.
         """
-        self._jobs.put(_Retry(done))
+        self._steps.put(partial(self._retry, done))
 
     def close(self) -> None:
         """Finish what is queued, close the file and wait for the thread."""
-        self._jobs.put(None)
+        self._steps.put(None)
         self._thread.join()
 
     def _run(self) -> None:
@@ -93,20 +85,16 @@ class DatabaseThread:
             if problem is not None:
                 _log.error("The chats could not be opened as they should: %s", problem.kind)
                 self._inbox.post(self._on_problem, problem)
-            while (entry := self._jobs.get()) is not None:
-                if isinstance(entry, _Retry):
-                    store, fine = self._tried_again(store)
-                    self.in_memory = store.in_memory
-                    if fine:
-                        self._inbox.post(entry.done)
-                else:
-                    store = self._done(store, entry)
+            while (step := self._steps.get()) is not None:
+                store = step(store)
         finally:
             store.close()
 
-    def _done(self, store: ChatStore, entry: _Job) -> ChatStore:
+    def _run_job(
+        self, job: Callable[[ChatStore], Any], done: Callable[[Any], object] | None,
+        failed: Callable[[Problem], object], store: ChatStore,
+    ) -> ChatStore:  # fmt: skip
         """Run a job; returns the store to continue with."""
-        job, done, failed = entry
         try:
             if self._unreadable:
                 store = self._opened_anew(store)
@@ -149,21 +137,28 @@ class DatabaseThread:
             self._inbox.post(self._on_problem, problem)
         return opened
 
-    def _tried_again(self, store: ChatStore) -> tuple[ChatStore, bool]:
-        """Returns the store to continue with, and whether it is on the disk."""
+    def _retry(self, done: Callable[[], object], store: ChatStore) -> ChatStore:
+        """Open the file instead of a store in memory; done: called once the store is on the disk."""
+        if store.in_memory:
+            store = self._moved_to_disk(store)
+        self.in_memory = store.in_memory
         if not store.in_memory:
-            return store, True
+            self._inbox.post(done)
+        return store
+
+    def _moved_to_disk(self, store: ChatStore) -> ChatStore:
+        """Open the file and copy all rows of `store` into it; returns `store` where that fails."""
         opened, problem = open_store(self._path)
         if problem is not None:
             self._inbox.post(self._on_problem, problem)
         if opened.in_memory:
             opened.close()
-            return store, False
+            return store
         try:
-            opening.copy_rows(store, opened)
+            copy_rows(store, opened)
         except sqlite3.Error as error:
             opened.close()
             self._inbox.post(self._on_problem, explain(error, self._path))
-            return store, False
+            return store
         store.close()
-        return opened, True
+        return opened
