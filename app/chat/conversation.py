@@ -219,7 +219,7 @@ class Conversation(QObject):
             self.drafts.keep_queue(self.chat.id, queue)
             self.queue_changed.emit(queue)
 
-    def again(self, message_id: int) -> None:
+    def regenerate(self, message_id: int) -> None:
         """Another answer to the same question; the old one stays as a version."""
         index = self._index(message_id)
         if index < 0 or self.busy or self.chat is None or not self.asked(index):
@@ -246,7 +246,7 @@ class Conversation(QObject):
         )  # fmt: skip
         self._begin(old.chat_id, [*self.messages[:index], question], self.style, question)
 
-    def go_on(self, message_id: int) -> None:
+    def continue_answer(self, message_id: int) -> None:
         """Have the last answer go on from where it was cut."""
         if self.busy or not self.messages or self.messages[-1].id != message_id or not self.messages[-1].unfinished:
             return
@@ -271,7 +271,7 @@ class Conversation(QObject):
         write = partial(branches.write, chat=None, messages=(edited,))
         self._database.submit(write, lambda _: self._read_again(chat), refused)
 
-    def erase(self, message_id: int, done: Callable[[branches.DeletedMessages], object]) -> None:
+    def delete_message(self, message_id: int, done: Callable[[branches.DeletedMessages], object]) -> None:
         """Remove a message from the open chat. done: gets what `bring_back` needs."""
         chat = self.chat
         if chat is None or self.busy:
@@ -284,7 +284,7 @@ class Conversation(QObject):
 
         self._database.submit(partial(branches.delete_message, chat_id=chat.id, message_id=message_id), erased)
 
-    def bring_back(self, what: branches.DeletedMessages) -> None:
+    def restore_messages(self, what: branches.DeletedMessages) -> None:
         """Undo `erase`; where its chat is open, it shows what came back."""
 
         def done(_: None) -> None:

@@ -26,12 +26,12 @@ class MessageEditing(QObject):
         self._edited: StoredMessage | None = None
         self._held: Draft = ("", ())
         transcript, composer = shell.transcript, shell.composer
-        transcript.again.connect(self.again)
+        transcript.regenerate.connect(self.regenerate)
         transcript.edit.connect(self.edit)
         transcript.step.connect(self.step)
-        transcript.go_on.connect(self.go_on)
+        transcript.continue_answer.connect(self.continue_answer)
         transcript.branch.connect(self._branch)
-        transcript.erase.connect(self.erase)
+        transcript.delete_message.connect(self.delete_message)
         composer.recall.connect(self.edit_last)
         composer.strip.ended.connect(self.leave_off)
 
@@ -123,7 +123,7 @@ class MessageEditing(QObject):
     # ---- answers ----------------------------------------------------------------------------------------------
 
     @Slot(object)
-    def again(self, message_id: int) -> None:
+    def regenerate(self, message_id: int) -> None:
         """Another answer to the same question."""
         if not self._free():
             return
@@ -131,13 +131,13 @@ class MessageEditing(QObject):
         if at >= 0 and not self._conversation.asked(at):
             self._shell.toast.say(tr("There is no question above this answer any more."))
         else:
-            self._conversation.again(message_id)
+            self._conversation.regenerate(message_id)
 
     @Slot()
     def again_last(self) -> None:
         """Another answer to the last question."""
         if self._conversation.messages and self._ready():
-            self.again(self._conversation.messages[-1].id)
+            self.regenerate(self._conversation.messages[-1].id)
 
     def again_to(self, question_id: int) -> None:
         """The same with this question, where it is on the page."""
@@ -146,20 +146,20 @@ class MessageEditing(QObject):
         if answer is None:
             self.again_last()
         elif self._ready():
-            self.again(answer.id)
+            self.regenerate(answer.id)
 
     @Slot(object)
-    def go_on(self, message_id: int) -> None:
+    def continue_answer(self, message_id: int) -> None:
         """Have an answer go on that was cut."""
         if self._ready():
-            self._conversation.go_on(message_id)
+            self._conversation.continue_answer(message_id)
 
     @Slot()
     def go_on_last(self) -> None:
         """The same with the last answer."""
         messages = self._conversation.messages
         if messages and messages[-1].unfinished:
-            self.go_on(messages[-1].id)
+            self.continue_answer(messages[-1].id)
         elif messages and self._ready():
             self._shell.toast.say(tr("The last answer was not cut, or holds nothing yet that could go on."))
 
@@ -178,7 +178,7 @@ class MessageEditing(QObject):
     # ---- deleting ---------------------------------------------------------------------------------------------
 
     @Slot(object)
-    def erase(self, message_id: int) -> None:
+    def delete_message(self, message_id: int) -> None:
         """Take a message out of the chat; the toast gives it back."""
         if not self._free():
             return
@@ -189,7 +189,7 @@ class MessageEditing(QObject):
         place = self._shell.transcript.place()
         if place is not None and place.message_id == message_id and len(messages) > 1:
             self._conversation.keep_place(ScrollPosition(messages[at + 1 if at + 1 < len(messages) else at - 1].id, 0))
-        self._conversation.erase(message_id, self._erased)
+        self._conversation.delete_message(message_id, self._erased)
 
     def _erased(self, what: DeletedMessages) -> None:
         more = len(what.messages) - 1
@@ -199,7 +199,7 @@ class MessageEditing(QObject):
             if more
             else tr("The message was deleted.")
         )  # fmt: skip
-        self._shell.toast.say(with_attachments, tr("Undo"), lambda: self._conversation.bring_back(what))
+        self._shell.toast.say(with_attachments, tr("Undo"), lambda: self._conversation.restore_messages(what))
 
     def _ready(self) -> bool:
         return self._models.state == models.READY

@@ -28,11 +28,11 @@ class MessageActions(QFrame):
     """
 
     copy = Signal(object)
-    again = Signal(object)
+    regenerate = Signal(object)
     edit = Signal(object)
-    go_on = Signal(object)
+    continue_answer = Signal(object)
     branch = Signal(object)
-    erase = Signal(object)
+    delete_message = Signal(object)
     thought = Signal(object)  # show or hide it
     details = Signal(object)
     files = Signal(object)  # read what is attached
@@ -50,13 +50,13 @@ class MessageActions(QFrame):
         self._after = self._add("chevron-right", tr("Version after"), lambda i: self.step.emit(i, 1))
         self._thought = self._add("thought", tr("Show the thought"), self.thought.emit, "Ctrl+T")
         self._details = self._add("info", tr("How this answer was made"), self.details.emit, "Ctrl+I")
-        self._go_on = self._add("go-on", tr("Go on from its end"), self.go_on.emit, "Ctrl+Shift+R")
+        self._continue = self._add("go-on", tr("Go on from its end"), self.continue_answer.emit, "Ctrl+Shift+R")
         self._files = self._add("attach", tr("Read what is attached"), self.files.emit)
         self._copy = self._add("copy", tr("Copy message"), self.copy.emit, "Ctrl+Shift+C")
         self._edit = self._add("edit", tr("Edit and send again"), self.edit.emit)
-        self._again = self._add("refresh", tr("Answer again"), self.again.emit, "Ctrl+R")
+        self._regenerate = self._add("refresh", tr("Answer again"), self.regenerate.emit, "Ctrl+R")
         self._add("branch", tr("New chat from here"), self.branch.emit)
-        self._add("trash", tr("Delete message"), self.erase.emit)
+        self._add("trash", tr("Delete message"), self.delete_message.emit)
         self.hide()
 
     def _add(self, icon: str, label: str, act: Callable[[int], object], shortcut: str = "") -> IconButton:
@@ -83,8 +83,8 @@ class MessageActions(QFrame):
         self._which.setText(f"{message.version}/{message.versions}")
         mine = message.role == "user"
         self._edit.set_label(tr("Edit and send again") if mine else tr("Edit this answer"))
-        self._again.setVisible(message.role == "assistant" or last)
-        self._go_on.setVisible(message.unfinished and last)
+        self._regenerate.setVisible(message.role == "assistant" or last)
+        self._continue.setVisible(message.unfinished and last)
         self.adjustSize()
         self.show()
 

@@ -26,12 +26,12 @@ _COPIED_FOR = 1500  # milliseconds that a button says "Copied"
 class TranscriptView(TranscriptPage):
     """The page with its interactions. Signals carry message ids."""
 
-    again = Signal(object)
+    regenerate = Signal(object)
     edit = Signal(object)
     step = Signal(object, int)
-    go_on = Signal(object)
+    continue_answer = Signal(object)
     branch = Signal(object)
-    erase = Signal(object)
+    delete_message = Signal(object)
     attached = Signal(object)  # what is attached to it is to be read
     link = Signal(str)  # the address of one that was clicked
 
@@ -48,9 +48,9 @@ class TranscriptView(TranscriptPage):
         actions = self.message_actions
         for source, target in (
             (actions.copy, self.copy_message), (actions.thought, self.toggle_thought),
-            (actions.details, self.toggle_details), (actions.again, self.again), (actions.edit, self.edit),
-            (actions.step, self.step), (actions.go_on, self.go_on), (actions.branch, self.branch),
-            (actions.erase, self.erase), (actions.files, self.attached),
+            (actions.details, self.toggle_details), (actions.regenerate, self.regenerate), (actions.edit, self.edit),
+            (actions.step, self.step), (actions.continue_answer, self.continue_answer), (actions.branch, self.branch),
+            (actions.delete_message, self.delete_message), (actions.files, self.attached),
         ):  # fmt: skip
             source.connect(target)
 
@@ -214,9 +214,9 @@ class TranscriptView(TranscriptPage):
             menu.addAction(tr("Edit and send again"), partial(self.edit.emit, message.id))
         elif not item.streaming:
             menu.addAction(tr("Edit this answer"), partial(self.edit.emit, message.id))
-            menu.addAction(tr("Answer again"), partial(self.again.emit, message.id))
+            menu.addAction(tr("Answer again"), partial(self.regenerate.emit, message.id))
         if message.unfinished and self.items[-1] is item:
-            menu.addAction(tr("Go on from its end"), partial(self.go_on.emit, message.id))
+            menu.addAction(tr("Go on from its end"), partial(self.continue_answer.emit, message.id))
         if not item.streaming:
             menu.addAction(tr("New chat from here"), partial(self.branch.emit, message.id))
         if item.has_details:
@@ -224,7 +224,7 @@ class TranscriptView(TranscriptPage):
             menu.addAction(shown, partial(self.toggle_details, message.id))
         if not item.streaming:
             menu.addSeparator()
-            menu.addAction(tr("Delete message"), partial(self.erase.emit, message.id))
+            menu.addAction(tr("Delete message"), partial(self.delete_message.emit, message.id))
         return menu
 
     # ---- copying ----------------------------------------------------------------------------------------------

@@ -247,7 +247,7 @@ def test_what_is_attached_to_a_draft_stays_with_its_chat(qtbot: QtBot, launch: L
     window.navigator.leave()
     underhill.conversation.open(chat)
     qtbot.waitUntil(lambda: composer.attachments == (Attachment("map.txt", "north"),))
-    underhill.window.transcript.again.emit(underhill.conversation.messages[1].id)  # another branch of the same chat
+    underhill.window.transcript.regenerate.emit(underhill.conversation.messages[1].id)  # another branch
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert [a.name for a in composer.attachments] == ["map.txt"]
     window.navigator.new_chat()

@@ -78,7 +78,7 @@ def test_other_answers_are_not_touched_by_what_comes_late(qtbot: QtBot, launch: 
     underhill.conversation.stop()
     underhill.conversation.stop()
     engine_of(underhill).rate = 0.0
-    underhill.conversation.go_on(underhill.conversation.messages[1].id)
+    underhill.conversation.continue_answer(underhill.conversation.messages[1].id)
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert contents(underhill)[1].endswith(SENTENCE * 50)
     assert underhill.conversation.messages[1].finish == "stop"

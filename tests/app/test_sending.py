@@ -154,7 +154,7 @@ def test_the_end_of_an_answer_that_was_given_up_is_not_that_of_the_one_that_goes
     for _ in range(2):
         underhill.conversation.stop()
     assert not underhill.conversation.working
-    underhill.conversation.go_on(underhill.conversation.messages[1].id)
+    underhill.conversation.continue_answer(underhill.conversation.messages[1].id)
     type_in(qtbot, underhill, "two")
     assert [chip.text for chip in underhill.window.composer.waiting.chips] == ["two"]
     engine_of(underhill).ends.set()
@@ -168,7 +168,7 @@ def test_an_answer_cannot_go_on_while_another_follows_it(qtbot: QtBot, launch: L
     ask(qtbot, underhill, "one")
     cut = underhill.conversation.messages[1]
     ask(qtbot, underhill, "two")
-    underhill.conversation.go_on(cut.id)
+    underhill.conversation.continue_answer(cut.id)
     assert not underhill.conversation.working
 
 
@@ -186,7 +186,7 @@ def test_going_on_that_fails_keeps_what_there_was(qtbot: QtBot, launch: Launch) 
     engine_of(underhill).fail[protocol.Generate] = protocol.Failed(
         "", protocol.Kind.OUT_OF_MEMORY, "Too little memory."
     )
-    underhill.conversation.go_on(underhill.conversation.messages[1].id)
+    underhill.conversation.continue_answer(underhill.conversation.messages[1].id)
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert contents(underhill) == ["one", SENTENCE * 3]
     assert underhill.conversation.messages[1].unfinished

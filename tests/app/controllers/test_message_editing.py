@@ -152,14 +152,14 @@ def test_a_message_is_deleted_and_the_toast_gives_it_back(qtbot: QtBot, launch: 
     ask(qtbot, underhill, "Hello")
     ask(qtbot, underhill, "And more")
     before = contents(underhill)
-    window.transcript.erase.emit(underhill.conversation.messages[0].id)
+    window.transcript.delete_message.emit(underhill.conversation.messages[0].id)
     qtbot.waitUntil(lambda: contents(underhill) == before[1:])
     ask(qtbot, underhill, "Read this")
     command = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)][-1]
     assert [m.role for m in command.messages] == ["user", "assistant", "user"]  # chat templates want a question first
-    window.transcript.again.emit(underhill.conversation.messages[0].id)
+    window.transcript.regenerate.emit(underhill.conversation.messages[0].id)
     assert "no question" in window.toast.accessibleName()
-    window.transcript.erase.emit(underhill.conversation.messages[0].id)
+    window.transcript.delete_message.emit(underhill.conversation.messages[0].id)
     qtbot.waitUntil(lambda: contents(underhill)[0] == "And more")
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)  # nothing typed to undo
     qtbot.waitUntil(lambda: contents(underhill)[0] == before[1])
@@ -168,7 +168,7 @@ def test_a_message_is_deleted_and_the_toast_gives_it_back(qtbot: QtBot, launch: 
 def test_undo_leaves_another_chat_on_the_page(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
     underhill = launch()
     ask(qtbot, underhill, "Hello")
-    underhill.window.transcript.erase.emit(underhill.conversation.messages[1].id)
+    underhill.window.transcript.delete_message.emit(underhill.conversation.messages[1].id)
     qtbot.waitUntil(lambda: contents(underhill) == ["Hello"])
     underhill.window.navigator.new_chat()
     underhill.window.toast.undo()
