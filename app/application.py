@@ -45,17 +45,17 @@ class Application:
         fonts.set_percent(remembered.font_percent)
         languages.install(remembered.language)
         self.theme = Theme(application, remembered.theme)
-        self.inbox = MainThreadQueue(application)
-        self.database = DatabaseThread(paths.chats, self.inbox, self._problem)
-        self.link = EngineLink(self.inbox, start)
-        self.conversation = Conversation(self.database, self.link, self.inbox)
-        self.models = Models(self.link, self.inbox, lambda: dict(remembered.engine))
+        self.main_queue = MainThreadQueue(application)
+        self.database = DatabaseThread(paths.chats, self.main_queue, self._problem)
+        self.link = EngineLink(self.main_queue, start)
+        self.conversation = Conversation(self.database, self.link, self.main_queue)
+        self.models = Models(self.link, self.main_queue, lambda: dict(remembered.engine))
         self.library = LibraryViewModel(self.link, self.models, lambda: dict(remembered.engine))
         self.window = MainWindow(
             self.theme, self.database, self.conversation, self.models, self.library, remembered, paths
         )
         composer = self.window.composer
-        self.attachments = AttachmentController(composer, self.window.banners, self.inbox, self.conversation)
+        self.attachments = AttachmentController(composer, self.window.banners, self.main_queue, self.conversation)
         self.conversation.opened.connect(self.attachments.forget)
         self.reading = AttachmentReader(self.window, self.theme, self.conversation, self.models)
         window, editing = self.window, self.window.editing
@@ -74,7 +74,7 @@ class Application:
         self.window.closing.stayed.connect(self._stayed)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.looking.connect(self.link.watch)
-        self.frame_throttle = FrameThrottle(self.inbox)
+        self.frame_throttle = FrameThrottle(self.main_queue)
         self.link.telemetry.connect(self.frame_throttle.take)
         self.frame_throttle.changed.connect(self.window.live.set_intervals)
         # the engine is there, and no answer yet that would stutter beside it
@@ -98,9 +98,9 @@ class Application:
         self.tray_controller.end()
         self.conversation.closing = True
         self.link.close()
-        self.inbox.drain()  # what the engine said last: answers that were cut short go to disk
+        self.main_queue.drain()  # what the engine said last: answers that were cut short go to disk
         self.database.close()
-        self.inbox.close()
+        self.main_queue.close()
         self.window.transcript.end()
         self.window.deleteLater()
         self.theme.deleteLater()  # the next window has its own

@@ -47,7 +47,7 @@ class MainWindow(Shell):
         view_model: LibraryViewModel, preferences: Preferences, paths: AppPaths,
     ) -> None:  # fmt: skip
         super().__init__(theme, models)
-        self.conversation, self.models, self.preferences, self._paths = conversation, models, preferences, paths
+        self.conversation, self.models, self.preferences, self.paths = conversation, models, preferences, paths
         self.state = WindowState(self, database, preferences, paths.preferences)
         self.side_panes = SidePanes(self.splitter, self.header, self.sidebar, self.live, preferences)
         self.navigator = ChatNavigator(self, database, conversation)
@@ -154,8 +154,8 @@ class MainWindow(Shell):
     def show_logs(self) -> None:
         """Open the folder of the logs, also where none could be written yet."""
         with suppress(OSError):  # then the file manager says that there is none
-            self._paths.logs.mkdir(parents=True, exist_ok=True)
-        self.open_folder(self._paths.logs)
+            self.paths.logs.mkdir(parents=True, exist_ok=True)
+        self.open_folder(self.paths.logs)
 
     @Slot()
     def show_shortcuts(self) -> ShortcutSheet:
@@ -169,7 +169,7 @@ class MainWindow(Shell):
     def show_about(self) -> AboutDialog:
         """Versions, folders, licences."""
         card = self.models.card
-        about = AboutDialog(self._paths.folder, sentences(*card.plan) if card is not None else "", self)
+        about = AboutDialog(self.paths.folder, sentences(*card.plan) if card is not None else "", self)
         about.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         about.open()
         return about

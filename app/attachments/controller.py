@@ -31,13 +31,13 @@ class AttachmentController(QObject):
     """Controller of a composer's attachments: files chosen, dropped or pasted, read on a thread of their own."""
 
     def __init__(
-        self, composer: Composer, banners: Banners, inbox: MainThreadQueue, conversation: Conversation
+        self, composer: Composer, banners: Banners, main_queue: MainThreadQueue, conversation: Conversation
     ) -> None:
         super().__init__(composer)
         self._conversation = conversation
         self._composer = composer
         self._banners = banners
-        self._inbox = inbox
+        self._main_queue = main_queue
         self._told = ""  # by the banner about what was not attached, until the message is sent or left
         self._folder = QDir.homePath()  # that files were last chosen in
         composer.attach.clicked.connect(self.choose)
@@ -83,7 +83,7 @@ class AttachmentController(QObject):
                 found.append(read(path))
             except protocol.UnderhillError as error:
                 refused.append(error)
-        self._inbox.post(self._finished, chat_id, found, refused)
+        self._main_queue.post(self._finished, chat_id, found, refused)
 
     def _finished(self, chat_id: int, found: list[Attachment], refused: list[protocol.UnderhillError]) -> None:
         if self._conversation.chat_id == chat_id:

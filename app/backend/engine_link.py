@@ -37,11 +37,11 @@ class EngineLink(QObject):
 
     def __init__(
         self,
-        inbox: MainThreadQueue,
+        main_queue: MainThreadQueue,
         start: Callable[[Callable[[protocol.Event], None]], protocol.Engine] = client.start_subprocess,
     ) -> None:
-        super().__init__(inbox)
-        self._inbox = inbox
+        super().__init__(main_queue)
+        self._main_queue = main_queue
         self._listeners: dict[str, Listener] = {}
         self._numbers = itertools.count(1)
         self._closed = False
@@ -109,7 +109,7 @@ class EngineLink(QObject):
     def _end(self) -> None:
         """On a thread of its own: what hangs may take a while."""
         self._engine.close()
-        self._inbox.post(self._begin_again)
+        self._main_queue.post(self._begin_again)
 
     def _begin_again(self) -> None:
         if self._closed:
@@ -125,11 +125,11 @@ class EngineLink(QObject):
     def _arrived(self, event: protocol.Event) -> None:
         """Runs on a thread of the engine: only hand over."""
         if not isinstance(event, protocol.TextDelta):
-            self._inbox.post(self._deliver, event)
+            self._main_queue.post(self._deliver, event)
             return
         self._texts.append(event)
         if len(self._texts) == 1:  # else a turn that takes them is on its way
-            self._inbox.post(self._deliver_texts)
+            self._main_queue.post(self._deliver_texts)
 
     def _deliver_texts(self) -> None:
         """All text that has come, in one piece for each answer; nothing in it is to be translated."""

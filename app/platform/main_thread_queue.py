@@ -18,7 +18,7 @@ _WAKE = QEvent.Type(QEvent.registerEventType())
 
 
 class MainThreadQueue(QObject):
-    """post() may be called from any thread and never blocks; handlers run on the thread that made the inbox.
+    """post() may be called from any thread and never blocks; handlers run on the thread that made the main_queue.
 
     Where nothing comes, nothing runs.
     """

@@ -42,7 +42,7 @@ class Notifications(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._inbox: Queue[Any] = Queue()  # what to show; what the bus says; None: the end
+        self._requests: Queue[Any] = Queue()  # what to show; what the bus says; None: the end
         self._thread: threading.Thread | None = None
 
     def show(self, title: str, words: str, click: str) -> None:
@@ -50,19 +50,19 @@ class Notifications(QObject):
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="underhill-notices", daemon=True)
             self._thread.start()
-        self._inbox.put((title, words, click))
+        self._requests.put((title, words, click))
 
     def close(self) -> None:
         """End the thread. Notifications stay where they are. Safe to call twice."""
         if self._thread is not None:
-            self._inbox.put(None)
+            self._requests.put(None)
             self._thread.join(_END)
             self._thread = None
 
     def _run(self) -> None:
         with ExitStack() as stack:
             server: _NotificationServer | None = None
-            while (asked := self._inbox.get()) is not None:
+            while (asked := self._requests.get()) is not None:
                 if not isinstance(asked, tuple):
                     if server is not None and server.clicked(asked):
                         self.clicked.emit()
@@ -72,7 +72,7 @@ class Notifications(QObject):
                 server = None
                 stack.close()  # of a bus that has gone, and may have come again since
                 try:
-                    server = _NotificationServer(self._inbox, stack)
+                    server = _NotificationServer(self._requests, stack)
                 except Exception:  # whatever a bus may say, or not say: it is told in another way, and tried anew
                     stack.close()
                 if server is None or not _shown(server, asked):
@@ -88,14 +88,14 @@ def _shown(server: _NotificationServer, asked: tuple[str, str, str]) -> bool:
 
 
 class _NotificationServer:
-    """A connection to the bus. inbox: where signals go. Raises what jeepney raises, and what a queue does."""
+    """A connection to the bus. replies: where signals go. Raises what jeepney raises, and what a queue does."""
 
-    def __init__(self, inbox: Queue[Any], stack: ExitStack) -> None:
+    def __init__(self, replies: Queue[Any], stack: ExitStack) -> None:
         from jeepney import DBusAddress, MatchRule, message_bus  # only where there is something to show
         from jeepney.io.threading import open_dbus_connection
 
         self._connection = open_dbus_connection("SESSION")
-        self._inbox, self._answers = inbox, Queue[Any]()  # None: the bus is gone
+        self._requests, self._answers = replies, Queue[Any]()  # None: the bus is gone
         self._listener = threading.Thread(target=self._listen, name="underhill-notices-heard", daemon=True)
         self._listener.start()
         stack.callback(self._end)
@@ -150,7 +150,7 @@ class _NotificationServer:
         try:
             while True:
                 found = self._connection.receive()
-                (self._inbox if found.header.message_type is MessageType.signal else self._answers).put(found)
+                (self._requests if found.header.message_type is MessageType.signal else self._answers).put(found)
         except (ReceiveStopped, OSError):
             self._answers.put(None)
 

@@ -22,12 +22,12 @@ _Step = Callable[[ChatStore], ChatStore]  # takes the store there is, and return
 
 
 class DatabaseThread:
-    """Runs jobs on the store one after the other; results and problems come back through the inbox."""
+    """Runs jobs on the store one after the other; results and problems come back through the main-thread queue."""
 
-    def __init__(self, path: Path, inbox: MainThreadQueue, on_problem: Callable[[Problem], object]) -> None:
+    def __init__(self, path: Path, main_queue: MainThreadQueue, on_problem: Callable[[Problem], object]) -> None:
         """on_problem: called on the window's thread if the database could not be opened as it should."""
         self._path = path
-        self._inbox = inbox
+        self._main_queue = main_queue
         self._on_problem = on_problem
         self.in_memory = False  # the file could not be opened: what is written lasts for this run only
         self._unreadable = False  # the disk failed, and the file has not been opened again since
@@ -63,7 +63,7 @@ class DatabaseThread:
 
         self.submit(run, failed=lambda problem: None)
         passed.wait(seconds)
-        self._inbox.drain()
+        self._main_queue.drain()
         return found[0] if found else None
 
     def retry(self, done: Callable[[], object]) -> None:
@@ -84,7 +84,7 @@ class DatabaseThread:
         try:
             if problem is not None:
                 _log.error("The chats could not be opened as they should: %s", problem.kind)
-                self._inbox.post(self._on_problem, problem)
+                self._main_queue.post(self._on_problem, problem)
             while (step := self._steps.get()) is not None:
                 store = step(store)
         finally:
@@ -111,10 +111,10 @@ class DatabaseThread:
             if not isinstance(error, OSError | sqlite3.Error):
                 shown = type(error), error, error.__traceback__, threading.current_thread()
                 threading.excepthook(threading.ExceptHookArgs(shown))
-            self._inbox.post(failed, explain(error, self._path))
+            self._main_queue.post(failed, explain(error, self._path))
         else:
             if done is not None:
-                self._inbox.post(done, result)
+                self._main_queue.post(done, result)
         return store
 
     def _opened_anew(self, store: ChatStore) -> ChatStore:
@@ -134,7 +134,7 @@ class DatabaseThread:
             return store
         self._unreadable = False
         if problem is not None:
-            self._inbox.post(self._on_problem, problem)
+            self._main_queue.post(self._on_problem, problem)
         return opened
 
     def _retry(self, done: Callable[[], object], store: ChatStore) -> ChatStore:
@@ -143,14 +143,14 @@ class DatabaseThread:
             store = self._moved_to_disk(store)
         self.in_memory = store.in_memory
         if not store.in_memory:
-            self._inbox.post(done)
+            self._main_queue.post(done)
         return store
 
     def _moved_to_disk(self, store: ChatStore) -> ChatStore:
         """Open the file and copy all rows of `store` into it; returns `store` where that fails."""
         opened, problem = open_store(self._path)
         if problem is not None:
-            self._inbox.post(self._on_problem, problem)
+            self._main_queue.post(self._on_problem, problem)
         if opened.in_memory:
             opened.close()
             return store
@@ -158,7 +158,7 @@ class DatabaseThread:
             copy_rows(store, opened)
         except sqlite3.Error as error:
             opened.close()
-            self._inbox.post(self._on_problem, explain(error, self._path))
+            self._main_queue.post(self._on_problem, explain(error, self._path))
             return store
         store.close()
         return opened

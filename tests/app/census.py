@@ -37,7 +37,7 @@ def take(underhill: Application, switches: int) -> Census:
     python = Counter(sys.intern(_kind(o)) for o in gc.get_objects() if not isinstance(o, Census | Counter))
     for kind in [kind for kind in python if COVERAGE in kind]:
         del python[kind]
-    qt = children(underhill.window) + children(underhill.inbox)
+    qt = children(underhill.window) + children(underhill.main_queue)
     listeners = underhill.theme.receivers(SIGNAL("changed()"))
     return Census(switches, python, qt, listeners, resident())
 

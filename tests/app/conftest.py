@@ -184,7 +184,7 @@ def raised(monkeypatch: pytest.MonkeyPatch) -> list[MainWindow]:
 
 
 @pytest.fixture
-def inbox(qapp: QApplication) -> Iterator[MainThreadQueue]:
+def main_queue(qapp: QApplication) -> Iterator[MainThreadQueue]:
     made = MainThreadQueue()
     yield made
     made.close()

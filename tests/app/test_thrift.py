@@ -16,7 +16,7 @@ def running(underhill: Application) -> list[QTimer]:
     """The timers that would wake it."""
     return [
         timer
-        for owner in (underhill.window, underhill.inbox)
+        for owner in (underhill.window, underhill.main_queue)
         for timer in owner.findChildren(QTimer)
         if timer.isActive()
     ]

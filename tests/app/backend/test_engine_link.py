@@ -25,8 +25,8 @@ class Silent:
         """Nothing is there."""
 
 
-def test_text_of_two_answers_in_few_pieces_and_before_their_ends(qtbot: QtBot, inbox: MainThreadQueue) -> None:
-    link = EngineLink(inbox, Silent)
+def test_text_of_two_answers_in_few_pieces_and_before_their_ends(qtbot: QtBot, main_queue: MainThreadQueue) -> None:
+    link = EngineLink(main_queue, Silent)
     heard: dict[str, list[protocol.Event]] = {"a": [], "b": []}
     for name, events in heard.items():
         link.send(protocol.Generate(name, (protocol.Message("user", "?"),)), events.append)
@@ -50,8 +50,8 @@ def test_text_of_two_answers_in_few_pieces_and_before_their_ends(qtbot: QtBot, i
     link.close()
 
 
-def test_text_for_nobody_is_dropped(qtbot: QtBot, inbox: MainThreadQueue) -> None:
-    link = EngineLink(inbox, Silent)
+def test_text_for_nobody_is_dropped(qtbot: QtBot, main_queue: MainThreadQueue) -> None:
+    link = EngineLink(main_queue, Silent)
     ends: list[protocol.Event] = []
     link.send(protocol.Generate("a", (protocol.Message("user", "?"),)), ends.append)
     say = link._engine.say  # type: ignore[attr-defined]

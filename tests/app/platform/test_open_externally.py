@@ -78,7 +78,7 @@ def test_the_menu_opens_the_folder_of_the_logs_also_before_there_is_any(
     qtbot: QtBot, launch: Launch, opened: list[str]
 ) -> None:
     window = launch().window
-    folder = AppPaths(window._paths.folder).logs
+    folder = AppPaths(window.paths.folder).logs
     assert not folder.exists()
     (entry,) = (a for a in window.header.more.menu().actions() if a.text() == "Open log folder")
     entry.trigger()

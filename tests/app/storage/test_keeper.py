@@ -27,8 +27,8 @@ def problems() -> list[Problem]:
 
 
 @pytest.fixture
-def database(tmp_path: Path, inbox: MainThreadQueue, problems: list[Problem]) -> Iterator[DatabaseThread]:
-    made = DatabaseThread(tmp_path / "chats.db", inbox, problems.append)
+def database(tmp_path: Path, main_queue: MainThreadQueue, problems: list[Problem]) -> Iterator[DatabaseThread]:
+    made = DatabaseThread(tmp_path / "chats.db", main_queue, problems.append)
     yield made
     made.close()
 
