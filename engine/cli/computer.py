@@ -14,12 +14,12 @@ from typing import Any
 from engine import settings
 from engine.cli.main import given, version
 from engine.cli.output import gb, say
-from engine.convert.lowering import lowered_share
 from engine.hardware import graphics, probe
 from engine.hardware.machine import Machine
 from engine.kernels.choice import in_use
 from engine.library import dials, library
 from engine.library.home import BUILTIN
+from engine.library.lowering import lowered_share
 from engine.native.library import default_threads, isas
 from engine.planning import offload
 from engine.planning.facts import ModelFacts

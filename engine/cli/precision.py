@@ -11,9 +11,9 @@ from pathlib import Path
 from engine import settings
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, gb, table
-from engine.convert.lowering import write_lowered
 from engine.experts.keys import keys_of
-from engine.library import dials, library, replacing
+from engine.library import dials, library, lowering
+from engine.library.lowering import write_lowered
 from engine.session import Session, lowered
 from engine.session.calibration import calibrate
 from engine.session.evaluate import evaluate, sequences
@@ -117,11 +117,11 @@ def run_lower(args: argparse.Namespace) -> int:
     with Store.open(source) as store:
         before, experts = store.expert_bytes(), len(keys_of(store))
         if destination is None:
-            replacing.write_beside(store, found.bits, found.lowering, bar.report)
+            lowering.write_beside(store, found.bits, found.lowering, bar.report)
         else:
             write_lowered(store, destination, found.bits, found.lowering, bar.report)
     if destination is None:
-        replacing.put_in_place(path)
+        lowering.put_in_place(path)
     bar.close()
     card = library.card(path)
     layers: dict[int, list[int]] = {}
@@ -145,7 +145,7 @@ def run_lower(args: argparse.Namespace) -> int:
 
 def _restored(model: str, *, as_json: bool) -> int:
     path = library.location(model)
-    replacing.restore(path)
+    lowering.restore(path)
     card = library.card(path)
     print(json.dumps(asdict(card)) if as_json else f"{card.name} is as it was: experts take {gb(card.expert_bytes)}.")
     return 0

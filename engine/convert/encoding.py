@@ -10,11 +10,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Protocol
 
 import torch
 
-from engine.convert.journal import ImportPart
+from engine.convert.journal import ImportPart, StreamSource
 from engine.convert.pieces import ExpertMatrices, ExpertPieces, ExpertPlan, coded_piece, piece_shape
 from engine.errors import Kind, UnderhillError
 from engine.formats.source import WeightSource, suited
@@ -36,18 +35,12 @@ TORCH_WORKERS = 4  # of torch's code; more of them wait for one another
 MEMORY = 1_400_000_000  # bytes that all experts under way may take together
 
 
-class Supply(Protocol):
-    """Whether the weights of a part can be read already."""
-
-    def ready(self, part: ImportPart) -> bool:
-        """Whether they can."""
-
-    def wait(self, idle: bool) -> None:
-        """Wait a moment. idle: no part is being encoded."""
-
-
 def encoded(
-    source: WeightSource, plan: ExpertPlan, parts: Sequence[ImportPart], supply: Supply | None, rest: Callable[[], None]
+    source: WeightSource,
+    plan: ExpertPlan,
+    parts: Sequence[ImportPart],
+    supply: StreamSource | None,
+    rest: Callable[[], None],
 ) -> Iterator[tuple[ImportPart, EncodedExpert | None]]:
     """Each part once it is ready, experts encoded; never more of these at once than MEMORY allows.
 

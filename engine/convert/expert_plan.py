@@ -164,7 +164,6 @@ def _expected(layer: int, config: Mapping[str, Any]) -> int:
 
 
 _EXPERT_NUMBER = re.compile(r"\.experts\.(\d+)\.")
-_COMPANIONS = ("_scale_inv", "_blocks", "_scales")  # decode a quantized tensor of nearly the same name
 
 
 @dataclass
@@ -255,7 +254,7 @@ def sort_keys(skeleton: Skeleton, keymap: KeyMap, keys: Iterable[str]) -> Sorted
     found = SortedKeys()
     owned = {f"{experts.name}.{name}" for experts in skeleton.experts for name in projections(experts.module)}
     for key in in_order(keys):
-        companion = next((end for end in _COMPANIONS if key.endswith(end)), "")
+        companion = next((end for end in COMPANIONS if key.endswith(end)), "")
         target, pattern = keymap.target(key.removesuffix(companion))
         if target is None or not skeleton.needs(target):
             found.unused.append(key)

@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,27 @@ from engine.translatable import Translatable, msg
 Report = Callable[[Translatable, int, int], None]  # phrase, bytes done, bytes in all; may raise to stop the import
 
 
+def file_sha256(file: Path, hashed: Callable[[int], None] = lambda n: None) -> str:
+    """SHA-256 of a file, in hex. hashed: told after each block how many bytes were hashed; it may raise to stop.
+
+    Raises UnderhillError(DISK_ERROR).
+    """
+    sha, done = hashlib.sha256(), 0
+    try:
+        with open_unbuffered(file) as f:
+            while chunk := f.read(8 << 20):
+                sha.update(chunk)
+                done += len(chunk)
+                hashed(done)
+    except OSError as cause:
+        raise unreadable(file, cause) from cause
+    return sha.hexdigest()
+
+
+def _report_hashing(report: Report, before: int, total: int, hashed: int) -> None:
+    report(msg("Noting what the source files are"), before + hashed, total)
+
+
 def hash_files(ledger: ImportJournal, files: tuple[Path, ...], report: Report) -> tuple[FileHash, ...]:
     """Of each file. Raises UnderhillError(DISK_ERROR)."""
     sizes = [f.stat().st_size for f in files]
@@ -45,19 +67,9 @@ def hash_files(ledger: ImportJournal, files: tuple[Path, ...], report: Report) -
         key = f"sha256 {file.name}"
         digest = ledger.done(key) or verified(file)
         if digest is None:
-            sha = hashlib.sha256()
-            try:
-                with open_unbuffered(file) as f:
-                    while chunk := f.read(8 << 20):
-                        sha.update(chunk)
-                        done += len(chunk)
-                        report(msg("Noting what the source files are"), done, sum(sizes))
-            except OSError as cause:
-                raise unreadable(file, cause) from cause
-            digest = sha.hexdigest()
+            digest = file_sha256(file, partial(_report_hashing, report, done, sum(sizes)))
             ledger.note(key, digest)
-        else:
-            done += size
+        done += size
         hashes.append(FileHash(file.name, size, digest))
     return tuple(hashes)
 

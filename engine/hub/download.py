@@ -150,8 +150,6 @@ class RangeDownload:
                 return
 
 
-__all__ = ["PART", "DownloadContext", "fetch"]
-
 PART = ".part"
 _BLOCK = 4 << 20  # bytes hashed at once of what is there already
 

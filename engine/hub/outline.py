@@ -232,8 +232,6 @@ def _gguf_header(hub: Hub, found: Revision, file: RemoteFile) -> tuple[GgufHeade
     return replace(header, tensors=tensors), peek
 
 
-__all__ = ["Outline", "read_outline", "without_zeros"]
-
 FIRST_LOOK = 256 << 10  # bytes of a shard that are asked for at first: most headers are shorter
 AT_ONCE = 8  # shards looked at together
 _EXPERT_BIAS = re.compile(r"(^|\.)experts\.\d+\..*\.bias$")

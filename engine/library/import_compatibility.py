@@ -14,7 +14,7 @@ from engine.convert.expert_plan import find_experts
 from engine.errors import UnderhillError, as_error
 from engine.formats import gguf_header
 from engine.formats.checkpoint import CONFIG, Checkpoint
-from engine.formats.families import COMPATIBLE, FAMILIES, check_quantization, text_config
+from engine.formats.families import COMPATIBLE, EXPERT_COUNT_KEYS, FAMILIES, check_quantization, text_config
 from engine.formats.gguf_header import read_gguf_header
 from engine.formats.gguf_names import ARCHITECTURES
 from engine.formats.opening import open_source, unpacked
@@ -26,7 +26,6 @@ from engine.planning.fit import Fit
 from engine.regular_file import is_regular, read_text
 from engine.translatable import NO_TEXT, Translatable, msg
 
-_EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 MOST_NAME = LONGEST - 10  # bytes of a name, to which something may be added
 
 
@@ -153,7 +152,7 @@ def _file_type(metadata: Mapping[str, Any]) -> str:
 
 def expert_count(config: Mapping[str, Any]) -> int:
     """Experts of a layer, by a config; 0 where it counts none."""
-    value = next((config[key] for key in _EXPERTS if config.get(key)), 0)
+    value = next((config[key] for key in EXPERT_COUNT_KEYS if config.get(key)), 0)
     value = max((v for v in value if type(v) is int), default=0) if isinstance(value, list) else value
     return value if type(value) is int and value > 0 else 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import time
@@ -11,19 +10,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine import resources
-from engine.convert.importer import Report, import_checkpoint
+from engine.convert.importer import Report, file_sha256, import_checkpoint
 from engine.convert.journal import StreamSource
 from engine.errors import Kind, UnderhillError
 from engine.formats.opening import gguf_file, is_source, source_files, source_name
-from engine.formats.safetensors_header import unreadable
 from engine.formats.source import again, bound
 from engine.hardware.battery import running_low
-from engine.library import damage, folders, partial_imports, replacing, settings_file, store_copy, trash
+from engine.library import damage, folders, lowering, partial_imports, settings_file, store_copy, trash
 from engine.library.entries import MISSING, ModelCard
 from engine.library.folders import location
 from engine.library.home import BUILTIN, COPY, HOME, home
 from engine.library.listing import card, listing
-from engine.regular_file import open_unbuffered
 from engine.store import manifest as manifests
 from engine.store.atomic import OLD
 from engine.store.journal import PARTIAL
@@ -279,7 +276,7 @@ def tidy() -> None:
     for folder in folders.present():
         sweep(folder)
         partial_imports.sweep(folder)
-        replacing.sweep(folder)
+        lowering.sweep(folder)
         for path in folder.glob("*/" + store_copy.NOTE):
             if not path.parent.name.endswith(COPY):
                 with suppress(UnderhillError):  # in use: the next time
@@ -357,14 +354,4 @@ def _made_from(store: Path, files: tuple[FileHash, ...]) -> bool:
 
 def _fingerprint(path: Path) -> tuple[FileHash, ...]:
     """The files of a checkpoint as its store's manifest lists them."""
-    result = []
-    for file in source_files(path):
-        sha = hashlib.sha256()
-        try:
-            with open_unbuffered(file) as f:
-                while chunk := f.read(8 << 20):
-                    sha.update(chunk)
-        except OSError as cause:
-            raise unreadable(file, cause) from cause
-        result.append(FileHash(file.name, file.stat().st_size, sha.hexdigest()))
-    return tuple(result)
+    return tuple(FileHash(file.name, file.stat().st_size, file_sha256(file)) for file in source_files(path))

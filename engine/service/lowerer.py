@@ -31,7 +31,7 @@ class Lowerer:
 
     def do(self, command: protocol.Command, report: Report, cancelled: Callable[[], bool]) -> Any:
         """One of LOWERING."""
-        from engine.library import library, replacing
+        from engine.library import library, lowering
         from engine.session import lowered
         from engine.store.reader import Store
 
@@ -43,14 +43,14 @@ class Lowerer:
             case protocol.LowerModel():
                 path, found = self._search(command, report, cancelled)
                 with Store.open(path) as store:
-                    replacing.write_beside(store, found.bits, found.lowering, report)
+                    lowering.write_beside(store, found.bits, found.lowering, report)
                 with self._away(path, report):
-                    replacing.put_in_place(path)
+                    lowering.put_in_place(path)
                 return library.card(path)
             case protocol.RestoreOriginal():
                 path = library.location(command.model)
                 with self._away(path, report):
-                    replacing.restore(path)
+                    lowering.restore(path)
                 return library.card(path)
         raise TypeError(f"nothing about fewer bits: {command!r}")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey, keys_of
-from engine.library import library, replacing
+from engine.library import library, lowering
 from engine.library.entries import LoweringOffer
 from engine.models.layers.weight_format import BITS
 from engine.session import calibration, robustness
@@ -135,8 +135,8 @@ def in_place(model: str, tolerance: float, report: Report) -> Path:
     with own_sessions(path, report) as open_with:
         found = search(path, open_with, tolerance, report)
     with Store.open(path) as store:
-        replacing.write_beside(store, found.bits, found.lowering, report)
-    replacing.put_in_place(path)
+        lowering.write_beside(store, found.bits, found.lowering, report)
+    lowering.put_in_place(path)
     return path
 
 

@@ -4167,21 +4167,6 @@
             <translation>第 {layer} 层专家 {expert} 的 {name} 与相邻专家的形状不同。</translation>
         </message>
         <message>
-            <location filename="../../engine/convert/lowering.py"></location>
-            <source>Writing the experts</source>
-            <translation>正在写入专家</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/lowering.py"></location>
-            <source>Only experts that are all stored with 4 or 8 bits can be lowered to fewer.</source>
-            <translation>只有全部以 4 位或 8 位存储的专家才能降到更少的位。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/lowering.py"></location>
-            <source>Import the model again with --top 4 or 8.</source>
-            <translation>请用 --top 4 或 8 重新导入模型。</translation>
-        </message>
-        <message>
             <location filename="../../engine/convert/pieces.py"></location>
             <source>{key} is stored as {dtype}, which Underhill does not read.</source>
             <translation>{key} 以 {dtype} 保存，Underhill 不能读取。</translation>
@@ -6557,6 +6542,31 @@
             <translation>重命名 {path} 后即可使用它。</translation>
         </message>
         <message>
+            <location filename="../../engine/library/lowering.py"></location>
+            <source>Writing the experts</source>
+            <translation>正在写入专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/lowering.py"></location>
+            <source>Only experts that are all stored with 4 or 8 bits can be lowered to fewer.</source>
+            <translation>只有全部以 4 位或 8 位存储的专家才能降到更少的位。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/lowering.py"></location>
+            <source>Import the model again with --top 4 or 8.</source>
+            <translation>请用 --top 4 或 8 重新导入模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/lowering.py"></location>
+            <source>The original of {name} is no longer there.</source>
+            <translation>{name} 的原模型已经不在了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/lowering.py"></location>
+            <source>Download or import the model again.</source>
+            <translation>重新下载或导入该模型。</translation>
+        </message>
+        <message>
             <location filename="../../engine/library/relocation.py"></location>
             <source>The built-in model stays where it is.</source>
             <translation>内置模型会留在原处。</translation>
@@ -6595,16 +6605,6 @@
             <location filename="../../engine/library/relocation.py"></location>
             <source>Choose a folder that holds config.json and .safetensors files, or one with models of Underhill in it.</source>
             <translation>请选择存放 config.json 和 .safetensors 文件的文件夹，或里面有 Underhill 模型的文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/replacing.py"></location>
-            <source>The original of {name} is no longer there.</source>
-            <translation>{name} 的原模型已经不在了。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/replacing.py"></location>
-            <source>Download or import the model again.</source>
-            <translation>重新下载或导入该模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/settings_file.py"></location>

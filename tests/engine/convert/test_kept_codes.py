@@ -18,13 +18,13 @@ from torch import Tensor
 
 from engine.convert.expert_plan import find_experts
 from engine.convert.importer import import_checkpoint
-from engine.convert.lowering import Lowering, write_lowered
 from engine.convert.pieces import read_piece
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import Thresholds
 from engine.experts.runtime import open_runtime
 from engine.formats.opening import open_source
 from engine.formats.source import DecodedEntry, WeightSource
+from engine.library.lowering import Lowering, write_lowered
 from engine.models.families import read_spec
 from engine.models.open import open_decoder
 from engine.quantization.planes import decode_expert

@@ -14,11 +14,11 @@ from safetensors.torch import load_file
 
 from engine.convert.expert_plan import find_experts
 from engine.convert.importer import import_checkpoint
-from engine.convert.lowering import Lowering, write_lowered
 from engine.experts.keys import ExpertKey
 from engine.experts.runtime import open_runtime
 from engine.formats.opening import open_source
 from engine.kernels.native import NativeKernel
+from engine.library.lowering import Lowering, write_lowered
 from engine.models.families import read_spec
 from engine.models.layers.weight_format import holding
 from engine.models.open import open_decoder

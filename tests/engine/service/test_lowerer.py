@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine import protocol
-from engine.library import library, replacing, trash
+from engine.library import library, lowering, trash
 from engine.session import robustness
 from engine.store.reader import Store, load_manifest
 from tests.engine.service.test_service import HELLO, SETTINGS, Desk
@@ -153,11 +153,11 @@ def test_a_copy_that_was_cut_off_between_two_renames_takes_its_place(desk: Desk,
     from engine.store.manifest import Lowering
 
     with Store.open(path) as store:
-        replacing.write_beside(store, found["bits"], Lowering(0.02, 0.0, 0.001, 100), lambda *_: None)
+        lowering.write_beside(store, found["bits"], Lowering(0.02, 0.0, 0.001, 100), lambda *_: None)
     trash.put(path)
     library.tidy()
     assert load_manifest(path).lowering is not None
-    assert not replacing.beside(path).exists()
-    shutil.copytree(path, replacing.beside(path))  # one of which nothing became
+    assert not lowering.beside(path).exists()
+    shutil.copytree(path, lowering.beside(path))  # one of which nothing became
     library.tidy()
-    assert not replacing.beside(path).exists()
+    assert not lowering.beside(path).exists()

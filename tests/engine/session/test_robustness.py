@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.convert.lowering import lowered_share, write_lowered
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey, keys_of
+from engine.library.lowering import lowered_share, write_lowered
 from engine.session import Session
 from engine.session import robustness as module
 from engine.store.manifest import Lowering
