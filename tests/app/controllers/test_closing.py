@@ -169,7 +169,7 @@ def test_a_question_that_the_disk_has_not_taken_yet_is_shown_too(
         write(*what, **more)
 
     monkeypatch.setattr(branches, "write", slow)
-    monkeypatch.setattr(closing_controller, "_PATIENCE", 0.05)
+    monkeypatch.setattr(closing_controller, "_RETRY_SECONDS", 0.05)
     underhill.conversation.send("How do I bake bread?", (NOTES,))
     assert not underhill.window.close()
     words = asked(underhill).words.toPlainText()
