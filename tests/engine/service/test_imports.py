@@ -31,7 +31,7 @@ class Watcher(importlib.abc.MetaPathFinder):
                 unguarded.append(f"{threading.current_thread().name}: {name}")
         return None
 
-from engine import client, protocol
+from engine import client, import_lock, protocol
 sys.meta_path.insert(0, Watcher())
 events = queue.Queue()
 engine = client.start(events.put)
