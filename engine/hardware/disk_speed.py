@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import fmean
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware.load import Watch
+from engine.hardware.load import LoadWatch
 from engine.hardware.machine import DiskPoint, level
 from engine.hardware.rates import settled
 from engine.native.memory import all_huge
@@ -44,7 +44,7 @@ def quickly(file: Path, seconds: float = 0.4) -> DiskPoint | None:
     nbytes, depths = QUICK
     each = seconds / ROUNDS / len(depths)
     found: dict[int, list[float]] = {depth: [] for depth in depths}
-    watch = Watch()
+    watch = LoadWatch()
     for _ in range(ROUNDS):
         for depth in depths:
             found[depth].append(measure([file], nbytes, depth, direct, each).rate)
@@ -71,7 +71,7 @@ def points(files: Sequence[Path], seconds: float = POINT) -> Iterator[DiskPoint]
     for direct in (True, False) if can_go_direct(files[0]) else (False,):
         for nbytes in SIZES:
             for depth in DEPTHS:
-                watch, found = Watch(), measure(files, nbytes, depth, direct, seconds)
+                watch, found = LoadWatch(), measure(files, nbytes, depth, direct, seconds)
                 for _ in range(AGAIN if watch.load.busy else 0):
                     found = max(found, measure(files, nbytes, depth, direct, seconds), key=lambda point: point.rate)
                 yield found

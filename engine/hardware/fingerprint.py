@@ -116,31 +116,31 @@ MOST = 16  # disks, computers and states that are remembered; the oldest go firs
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptRates:
     """What is known. rates: None where they have to be measured; then why says so in a sentence."""
 
     rates: Rates | None
     why: Translatable = NO_TEXT
 
 
-def look(folder: Path, now: Fingerprint, on_battery: bool | None) -> Kept:
+def look(folder: Path, now: Fingerprint, on_battery: bool | None) -> KeptRates:
     """The rates that hold for this fingerprint and power. Never raises: what cannot be read was never kept."""
     rows = _rows(folder)
     power = _power(on_battery)
     for row in rows:
         if row["power"] == power and row["fingerprint"] == asdict(now):
             with suppress(KeyError, TypeError, ValueError, AttributeError):
-                return Kept(from_json(row["rates"]))
+                return KeptRates(from_json(row["rates"]))
     if not rows:
-        return Kept(None, msg("This computer has not been measured yet."))
+        return KeptRates(None, msg("This computer has not been measured yet."))
     if any(row["fingerprint"] == asdict(now) for row in rows):
         where = msg("on its battery") if on_battery else msg("on mains")
-        return Kept(None, msg("This computer has not been measured {where} yet.", where=where))
+        return KeptRates(None, msg("This computer has not been measured {where} yet.", where=where))
     try:
         differs = Fingerprint(**rows[-1]["fingerprint"]).differs(now)
     except TypeError:
         differs = ""
-    return Kept(
+    return KeptRates(
         None,
         msg("Since this computer was measured, {differs}.", differs=differs)
         if differs

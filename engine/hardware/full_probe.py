@@ -14,7 +14,7 @@ from engine.hardware import compute_speed, disk_speed, graphics
 from engine.hardware.compute_speed import Experts
 from engine.hardware.disk_speed import scratch_file
 from engine.hardware.fingerprint import existing
-from engine.hardware.load import Watch
+from engine.hardware.load import LoadWatch
 from engine.hardware.machine import DiskPoint
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates
@@ -83,7 +83,7 @@ class Probe:
 
     def step(self) -> None:
         """One measurement: a tenth of a second to a second, or the writing of the file."""
-        start, watch = time.perf_counter(), Watch()
+        start, watch = time.perf_counter(), LoadWatch()
         try:
             next(self._steps)
             self.done += 1

@@ -35,7 +35,7 @@ class Load:
         return self.others >= BUSY or self.stalled >= STALLED
 
 
-class Watch:
+class LoadWatch:
     """Looks at the load from its making on, or from the last `again`."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ def wait_for_quiet(
     """
     end = time.monotonic() + patience
     while True:
-        watch = Watch()
+        watch = LoadWatch()
         time.sleep(LOOK)
         load = watch.load
         if not load.busy or time.monotonic() >= end or cancelled():
@@ -97,7 +97,7 @@ def wait_for_quiet(
 
 
 @dataclass(frozen=True)
-class Turn:
+class StepTime:
     """Seconds: of the clock, and of the processors that computed."""
 
     wall: float
@@ -108,11 +108,11 @@ class Turn:
         return self.cpu >= PRESENT * threads * self.wall
 
 
-def turn(call: Callable[[], object]) -> Turn:
+def turn(call: Callable[[], object]) -> StepTime:
     """How long it took."""
     wall, cpu = time.perf_counter(), time.process_time()
     call()
-    return Turn(time.perf_counter() - wall, time.process_time() - cpu)
+    return StepTime(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def turns(calls: Sequence[Callable[[], object]], threads: int, count: int) -> float:

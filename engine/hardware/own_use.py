@@ -10,7 +10,7 @@ SHARE = 64  # one part in so many of what the cache grows by is taken beside it 
 WINDOW = 1.0  # seconds of which the most counts: a layer's own memory comes and goes within them
 
 
-class Look(NamedTuple):
+class UsageSample(NamedTuple):
     """taken: bytes of the process beside cache and rows, as if the cache were empty. rows: of the context, written by
     the end of the pass under way. when: seconds of a steady clock."""
 
@@ -31,7 +31,7 @@ class OwnUse:
 
     prompt: bool = False
     tokens: int = 1
-    looks: tuple[Look, ...] = ()
+    looks: tuple[UsageSample, ...] = ()
     decoding: int | None = None
     began: float | None = None
     steady: int | None = None
@@ -76,7 +76,7 @@ def turned(use: OwnUse, prompt: bool, tokens: int) -> OwnUse:
 def seen(use: OwnUse, own: int, held: int, written: int, rows: int, now: float) -> OwnUse:
     """One look. own: resident bytes of the process; held: of these, the cache's; written: of these, the context's rows;
     rows: see Look. now: seconds of a steady clock."""
-    look = Look(now, own - held - held // SHARE - written, rows)
+    look = UsageSample(now, own - held - held // SHARE - written, rows)
     looks = (*(known for known in use.looks if now - known.when < WINDOW), look)
     if not use.prompt:
         return replace(use, looks=looks, decoding=look.taken)

@@ -16,7 +16,7 @@ from engine import sandbox
 from engine.hardware import compute_speed, control_groups, disk_speed, graphics
 from engine.hardware.battery import on_battery
 from engine.hardware.fingerprint import existing, fingerprint, keep, look
-from engine.hardware.load import Watch
+from engine.hardware.load import LoadWatch
 from engine.hardware.machine import Machine, Memory
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates, changed, settled
@@ -41,7 +41,7 @@ def probe(
     place, power = fingerprint(disk), on_battery()
     known = None if kept is None else look(kept, place, power).rates
     threads = cores() if known is None else known.threads
-    watch = Watch()
+    watch = LoadWatch()
     now = disk_speed.quickly(disk) if disk_rate is None else None
     rate = memory_rate or _memory_now(threads, known)
     disturbed = watch.load.busy and known is not None and not known.busy

@@ -23,7 +23,7 @@ from engine.library.listing import TOY
 from engine.planning.speed import dial_shares
 from engine.session import calibration_state as kept_file
 from engine.session import predictor_store
-from engine.session.calibration_state import Kept
+from engine.session.calibration_state import CalibrationState
 from engine.session.evaluate import Sums, compared, sequences
 from engine.session.routing_capture import RoutingCapture
 from engine.translatable import Translatable, msg
@@ -126,7 +126,7 @@ class Calibrator:
         self._session, self._store = session, session.store.path
         self._tokens = tokens
         self._low = session.low
-        self._kept = Kept(low=self._low)
+        self._kept = CalibrationState(low=self._low)
         self.found: Calibration | None = None
         self._windows = self._texts()
         self._seen = RoutingCapture(session)
@@ -139,7 +139,7 @@ class Calibrator:
         self.found = None if found is None else found.at(self._low)
         known = self.found is not None
         done = known and all(dial.worst is not None for dial in self.found.dials.values())  # type: ignore[union-attr]
-        kept = Kept.load(self._store)
+        kept = CalibrationState.load(self._store)
         if (
             kept is not None
             and kept.low == self._low
@@ -148,7 +148,7 @@ class Calibrator:
         ):
             self._kept = kept
         else:
-            self._kept = Kept(stage=3 if done else int(known), low=self._low)
+            self._kept = CalibrationState(stage=3 if done else int(known), low=self._low)
 
     @property
     def complete(self) -> bool:

@@ -24,7 +24,7 @@ VERSION = 1
 
 
 @dataclass
-class Kept:
+class CalibrationState:
     """stage: see Calibrator; window: of its windows, the first that is not done. scores: of routing decisions so far.
 
     worst, here: sums by dial. low: bits of the coarse experts that they are about.
@@ -55,7 +55,7 @@ class Kept:
             np.savez(file, state=text, scores=self.scores.numpy())
 
     @classmethod
-    def load(cls, store: Path) -> Kept | None:
+    def load(cls, store: Path) -> CalibrationState | None:
         """None where there is none, or it is damaged: then it begins again."""
         with suppress(*DAMAGED, EOFError, zipfile.BadZipFile):
             with arrays(store / FILE) as found:

@@ -18,7 +18,7 @@ from engine.hardware.battery import on_battery
 from engine.hardware.computer import Computer, describe
 from engine.hardware.fingerprint import FILE, Fingerprint, disk_of, existing, fingerprint, keep, look
 from engine.hardware.full_probe import Probe, Report, probe_fully
-from engine.hardware.load import PATIENCE, Watch, wait_for_quiet
+from engine.hardware.load import PATIENCE, LoadWatch, wait_for_quiet
 from engine.hardware.machine import Machine
 from engine.hardware.probe import with_rates
 from engine.hardware.processor import processor
@@ -150,7 +150,7 @@ class SpareProbe:
         self._probe: Probe | None = None
         self.over = not files
         self.improved = False  # what is kept is better than before
-        self._watch = Watch()
+        self._watch = LoadWatch()
 
     def ready(self) -> bool:
         """Whether there is anything to do, and nobody would disturb it."""

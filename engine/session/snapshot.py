@@ -15,7 +15,7 @@ from engine.experts.telemetry import COARSE, GATE, SKIPPED
 from engine.generation.answer import Listener
 from engine.generation.messages import ExpertFacts, Look, Snapshot
 from engine.hardware import probe
-from engine.hardware.load import Watch
+from engine.hardware.load import LoadWatch
 from engine.planning.speed import IN_CACHE
 from engine.session.bottleneck import Pace, why
 from engine.session.memory_use import memory_now
@@ -58,8 +58,8 @@ class Watcher:
         self._mapped = Look(), -math.inf  # what was looked at when matrices were told last, and when
         self._decoding_from = 0.0, 0.0, 0.0
         self._rates = tuple(Rate() for _ in range(4))
-        self._load, self._others = Watch(), 0.0
-        self._answering = Watch()  # since the answer itself began
+        self._load, self._others = LoadWatch(), 0.0
+        self._answering = LoadWatch()  # since the answer itself began
 
     @contextmanager
     def answering(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.experts.telemetry import ExpertSnapshot as Counters
 from engine.generation.messages import Stats
-from engine.hardware.load import Watch
+from engine.hardware.load import LoadWatch
 from engine.planning import plan as planning
 from engine.session import speed_record
 from engine.session.bottleneck import HELD
@@ -28,7 +28,7 @@ class SpeedCheck:
     """One verdict a plan, after tokens enough. Used on the session's thread, once its plan is made."""
 
     def __init__(self, session: Session) -> None:
-        self._session, self._load = session, Watch()
+        self._session, self._load = session, LoadWatch()
         self.begin()
 
     def begin(self) -> None:

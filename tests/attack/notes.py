@@ -16,7 +16,7 @@ from engine.library import dials, folders, listing, offline_index, partial_impor
 from engine.library.entries import HubModel
 from engine.library.home import HOME
 from engine.session import policy_weights
-from engine.session.calibration_state import Kept
+from engine.session.calibration_state import CalibrationState
 from engine.store.journal import Journal
 from engine.tracing import trace
 from tests.attack.case import Case
@@ -52,7 +52,7 @@ READERS: dict[str, tuple[str, Reader]] = {
     "policy": ("policy.json", lambda home: policy_weights.read(home)),
     "journal": ("journal.jsonl", lambda home: Journal(home / "journal.jsonl", "it").close()),
     "matrices": ("eam.npz", lambda home: EamCollection.load(home / "eam.npz", 2, 4)),
-    "half a calibration": ("calibration.part.npz", lambda home: Kept.load(home)),
+    "half a calibration": ("calibration.part.npz", lambda home: CalibrationState.load(home)),
     "trace": ("trace.npz", lambda home: trace.load(home / "trace.npz")),
     "trash": (".trash/m@1", lambda home: trash.nbytes(home)),
 }

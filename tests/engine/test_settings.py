@@ -39,7 +39,7 @@ def test_shares_are_taken_in_any_proportion_and_sum_to_one() -> None:
     assert weights.check(None) is None
     assert weights.check(weights.start) == weights.start
     for wrong in ("0,0,0,0", "1,1,1", "1,1,1,1,1", "1,1,-1,1", "1,1,inf,1", "1,nan,1,1", "a,b,c,d", [True] * 4, 3):
-        with pytest.raises(UnderhillError, match="recency, frequency, full precision, distance"):
+        with pytest.raises(UnderhillError, match="Recency, Frequency, Full precision, Distance"):
             weights.check(wrong)
 
 

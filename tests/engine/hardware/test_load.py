@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from engine.hardware import load
-from engine.hardware.load import Load, Watch, turns, wait_for_quiet, working
+from engine.hardware.load import Load, LoadWatch, turns, wait_for_quiet, working
 
 pytestmark = pytest.mark.alone("looks at what other programs take of the processor")
 
@@ -59,7 +59,7 @@ def computer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Computer:
 
 
 def test_others_and_the_host_count_and_what_this_process_does_itself_does_not(computer: Computer) -> None:
-    watch = Watch()
+    watch = LoadWatch()
     computer.compute(0.5)
     assert not watch.load.busy
     computer.busy = 0.5
@@ -74,12 +74,12 @@ def test_others_and_the_host_count_and_what_this_process_does_itself_does_not(co
 
 def test_waiting_for_a_processor_counts_where_the_system_tells_of_it(computer: Computer) -> None:
     computer.sleep(0.1)
-    watch = Watch()
+    watch = LoadWatch()
     computer.sleep(1.0, stalled=0.3)
     assert watch.load == Load(pytest.approx(0.0, abs=1e-6), pytest.approx(0.3))
     assert watch.load.busy
     computer.pressure.unlink()
-    assert not Watch().load.busy
+    assert not LoadWatch().load.busy
 
 
 def test_quiet_is_waited_for_and_not_for_ever(computer: Computer) -> None:

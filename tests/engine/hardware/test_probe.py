@@ -14,7 +14,7 @@ import pytest
 from engine.hardware import compute_speed, control_groups, disk_speed, probe
 from engine.hardware.battery import on_battery
 from engine.hardware.fingerprint import fingerprint, keep, look
-from engine.hardware.load import Load, Watch
+from engine.hardware.load import Load, LoadWatch
 from engine.hardware.machine import GB, DiskPoint, Gpu, Machine, Memory
 from engine.hardware.rates import Rates
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.long
 def load(monkeypatch: pytest.MonkeyPatch) -> list[Load]:
     """What others take of the processor: nothing, whatever runs beside the tests."""
     now = [Load()]
-    monkeypatch.setattr(Watch, "load", property(lambda watch: now[0]))
+    monkeypatch.setattr(LoadWatch, "load", property(lambda watch: now[0]))
     return now
 
 

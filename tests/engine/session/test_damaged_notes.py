@@ -32,7 +32,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object], object]] = {
     "import": (f"../m{PARTIAL}/{partial_imports.NOTE}", partial_imports.read, None),
     "rates": (rates.FILE, rates._rows, []),
     "seen": ("seen.json", offline_index.cards, ()),
-    "calibration": (calibration_state.FILE, calibration_state.Kept.load, None),
+    "calibration": (calibration_state.FILE, calibration_state.CalibrationState.load, None),
 }
 MANGLED: list[Any] = [None, 1, "x", [], [1], {}, {"version": ENDLESS}, {"hobbit": {"exact": [[ENDLESS, [1] * 4]]}},
                       {"version": 2, "fingerprint": "", "hobbit": {"exact": {"t1": 0, "t2": ENDLESS, "weights": []}}},

@@ -13,7 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hardware import compute_speed, disk_speed
 from engine.hardware.battery import on_battery
 from engine.hardware.fingerprint import FILE, fingerprint, keep, look
-from engine.hardware.load import Load, Watch
+from engine.hardware.load import Load, LoadWatch
 from engine.hardware.machine import DiskPoint
 from engine.hardware.rates import Rates
 from engine.session import measured
@@ -27,7 +27,7 @@ RATES = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12}
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(measured, "wait_for_quiet", lambda *_: Load())
-    monkeypatch.setattr(Watch, "load", Load())
+    monkeypatch.setattr(LoadWatch, "load", Load())
     monkeypatch.setattr(measured, "SEEN", 0.0)
     return tmp_path / "home"
 
@@ -163,9 +163,9 @@ def test_what_was_measured_beside_other_programs_says_so_and_is_measured_again_w
     assert found.why in found.sentences
     monkeypatch.setattr(measured, "Probe", Steps)
     probe = SpareProbe((tmp_path / "data",))
-    monkeypatch.setattr(Watch, "load", Load(0.6))
+    monkeypatch.setattr(LoadWatch, "load", Load(0.6))
     assert not probe.ready()
-    monkeypatch.setattr(Watch, "load", Load())
+    monkeypatch.setattr(LoadWatch, "load", Load())
     while not probe.over:
         assert probe.ready()
         probe.use()

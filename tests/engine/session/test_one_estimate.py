@@ -10,7 +10,7 @@ import pytest
 from engine.cli.main import main
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
-from engine.hardware.load import Load, Watch
+from engine.hardware.load import Load, LoadWatch
 from engine.library import library
 from engine.planning.speed import figure
 from engine.session import Session, speed_record
@@ -52,7 +52,7 @@ def test_the_same_before_and_after_the_model_was_seen_to_run(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     load = Load()
-    monkeypatch.setattr(Watch, "load", property(lambda watch: load))
+    monkeypatch.setattr(LoadWatch, "load", property(lambda watch: load))
     rates = iter([3e10, *[1e10] * 50])
     monkeypatch.setattr("engine.hardware.compute_speed.quickly", lambda threads: next(rates))
     with Session.open("builtin", CHOSEN) as session:

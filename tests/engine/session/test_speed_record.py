@@ -9,7 +9,7 @@ import pytest
 
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
-from engine.hardware.load import Load, Watch
+from engine.hardware.load import Load, LoadWatch
 from engine.planning.plan import make_plan, seen_again
 from engine.session import Session, speed_record
 from engine.session.speed_check import is_full
@@ -21,7 +21,7 @@ from tests.engine.planning.test_plan import laptop, native, thirty_b, with_setti
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other programs take nothing of the processor, whatever runs beside the tests."""
-    monkeypatch.setattr(Watch, "load", Load())
+    monkeypatch.setattr(LoadWatch, "load", Load())
 
 
 MACHINE, MODEL = laptop(16, 1e9), native(thirty_b())
