@@ -169,7 +169,7 @@ class ExpertRuntime:
                 self._upgrader.layer_done()
 
     def read_ahead(self, predictor: Predictor | None, k: int = 1, depth: int = 2, width: int | None = None) -> None:
-        """Prefetcher experts that the predictor expects, from the next pass on; None ends that. See Prefetcher.
+        """Prefetch the experts that the predictor expects, from the next pass on; None ends that. See Prefetcher.
 
         k: experts that a token chooses. depth: layers looked ahead, if the predictor does not speak of all. width:
         experts read ahead for a layer at most; None: k.

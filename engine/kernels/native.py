@@ -154,7 +154,7 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
         pointer, ctypes.POINTER(_Layout), ctypes.c_char_p, i32, pointer, i32, i32, pointer, i32, pointer,
     )  # fmt: skip
     library.uh_moe_one.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer)
-    library.uh_moe_resident.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer, pointer)
+    library.uh_moe_if_resident.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer, pointer)
     library.uh_moe_some.argtypes = (pointer, pointer, pointer, pointer, i32, i32, pointer, pointer)
     library.uh_compute_and_wait.argtypes = (pointer, pointer, pointer, pointer, i32, pointer, pointer, i32, pointer)
     library.uh_linear.argtypes = (pointer, ctypes.POINTER(MatrixView), pointer, i32, pointer)
@@ -257,12 +257,12 @@ class NativeKernel:
         float32 [k], y float32 [H]; nothing is checked here. Raises UnderhillError(OUT_OF_MEMORY).
         """
         with self._lock:
-            ran: int = self._library.uh_moe_resident(self._context, layer, ids, k, x, weights, y, needed)
+            ran: int = self._library.uh_moe_if_resident(self._context, layer, ids, k, x, weights, y, needed)
         if ran == -1:
             raise _no_memory()
         return ran
 
-    def lacking(self, layer: int, ids: int, k: int, weights: int, needed: int) -> int:
+    def missing_experts(self, layer: int, ids: int, k: int, weights: int, needed: int) -> int:
         """How many of the experts chosen have to be fetched, and `needed` as `moe_resident` says; or UNDECIDED.
 
         Arguments as there. Nothing is counted.

@@ -81,7 +81,7 @@ class LoadResult(NamedTuple):
 class _BatchStats(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("nbytes", "ns")),
-        *((name, ctypes.c_int32) for name in ("reads", "repaired", "failed", "lacking")),
+        *((name, ctypes.c_int32) for name in ("reads", "upgraded", "failed", "lacking")),
     )
 
 

@@ -223,7 +223,7 @@ static void reading(void) {
     const int32_t needed[] = {2, 1, UH_SKIPPED, 2};
     int64_t nbytes[2];
     const int32_t hoped[] = {7, 0}, planes[] = {1, 2};
-    check(uh_cache_expect(at.cache, 2, hoped, planes, 1, nbytes) == UH_NO_ROOM, "expected");
+    check(uh_cache_prefetch(at.cache, 2, hoped, planes, 1, nbytes) == UH_NO_ROOM, "expected");
     check(nbytes[0] == 4 * PAGE && !nbytes[1], "no more than there is room for");
     int32_t *ranks = exactly(4 * sizeof *ranks, 0), *waits = exactly(4 * sizeof *waits, 0), counts[2];
     check(uh_cache_demand(at.cache, 0, ids, needed, 4, ranks, waits, counts) == 3, "three are on their way");

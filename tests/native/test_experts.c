@@ -1,4 +1,4 @@
-/* uh_run: some experts of a layer on some slots; uh_moe_one: the same for one token, added up; uh_moe_resident: by number. */
+/* uh_run: some experts of a layer on some slots; uh_moe_one: the same for one token, added up; uh_moe_if_resident: by number. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -224,7 +224,7 @@ static void residents(const variant *which) {
     float weights[K] = {0.2f, 0.65f, 0.15f};
     int32_t needed[K];
     for (int c = 0; c < 90; c++) x[c] = (float)normal();
-    check(uh_moe_resident(context, &layer, ids, K, x, weights, y, needed) == 2, "two of three run, one is skipped");
+    check(uh_moe_if_resident(context, &layer, ids, K, x, weights, y, needed) == 2, "two of three run, one is skipped");
     check(!needed[0] && !needed[1] && needed[2] == UH_SKIPPED, "which one is said");
     uh_expert chosen[2] = {experts[4], experts[2]};
     chosen[0].first = 0;
@@ -237,20 +237,20 @@ static void residents(const variant *which) {
     check(notes[4][2] == 1 && notes[5][3] == 1 && !notes[0][0], "what ran coarse, and what was skipped");
     memcpy(same, y, 90 * 4);
     weights[2] = 3.0f; /* now the missing one matters most */
-    check(uh_moe_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT, "what matters is fetched");
+    check(uh_moe_if_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT, "what matters is fetched");
     check(needed[2] == 3 && !needed[1], "with all its planes, and alone");
     check(hits == 4 && uses[5] == 2 && ran[0] == 1 && ran[4] == 1 && ran[8] == 1, "the choice is counted, not yet the run");
     check(notes[5][0] == (double)0.15f + 3.0 && notes[5][1] == 3.0 && notes[5][3] == 1, "its gate weights, too");
     layer.t1 = layer.t2 = 1.0; /* exact: 4 bits of expert 4 are too few */
     ids[2] = 3;
-    check(uh_moe_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT, "exact wants every plane");
+    check(uh_moe_if_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT, "exact wants every plane");
     check(needed[0] == 3 && !needed[1] && needed[2] == 3, "those that lack some");
     check(!memcmp(y, same, 90 * 4) && hits == 5 && uses[3] == 1, "nothing was computed, all was counted");
     layer.t1 = 0.1; /* who may be skipped is while others are fetched */
     layer.t2 = 0.2;
     ids[0] = 5;
     ids[2] = 4;
-    check(uh_moe_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT && needed[2] == 3, "one lacks");
+    check(uh_moe_if_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT && needed[2] == 3, "one lacks");
     check(needed[0] == UH_SKIPPED && ran[0] == 2 && notes[5][3] == 2 && hits == 6, "and one is skipped, and counted so");
     ids[0] = 4;
     ids[2] = 3;
@@ -272,7 +272,7 @@ static void residents(const variant *which) {
     check(uh_moe_some(context, &layer, ids, ranks, 2, K, x, rows) == UH_NOT_RESIDENT, "one of them is not there");
     const int64_t wrong[3][K] = {{2, -1, 4}, {2, N, 4}, {2, 2, 4}};
     for (int i = 0; i < 3; i++)
-        check(uh_moe_resident(context, &layer, wrong[i], K, x, weights, y, needed) == UH_NOT_DECIDED, "impossible numbers");
+        check(uh_moe_if_resident(context, &layer, wrong[i], K, x, weights, y, needed) == UH_NOT_DECIDED, "impossible numbers");
     uh_close(context);
 }
 

@@ -99,7 +99,7 @@ static void order(void) {
     check(!uh_io_listen(reads, 1), "events are written down");
     const int64_t expected = ask(reads, UH_PREFETCH, 0, room, 0);
     await_begun(1);
-    const int64_t repair = ask(reads, UH_REPAIR, 6, room + EXPERT * PAGE, 0);
+    const int64_t upgrade = ask(reads, UH_UPGRADE, 6, room + EXPERT * PAGE, 0);
     const int64_t given_up = ask(reads, UH_PREFETCH, 12, room + 2 * EXPERT * PAGE, 0);
     const int64_t raised = ask(reads, UH_PREFETCH, 18, room + 3 * EXPERT * PAGE, 0);
     uh_io_demand(reads, raised);
@@ -110,7 +110,7 @@ static void order(void) {
           "%d are open, %d bytes demanded, %d expected", (int)state.open, (int)state.queued[UH_DEMAND],
           (int)state.queued[UH_PREFETCH]);
     allow(100);
-    const int64_t ids[4] = {given_up, raised, repair, expected};
+    const int64_t ids[4] = {given_up, raised, upgrade, expected};
     for (int i = 0; i < 4; i++) {
         const uh_io_completion last = taken(reads);
         check(last.id == ids[i], "end %d is that of %d, not %d", i, (int)last.id, (int)ids[i]);

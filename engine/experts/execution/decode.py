@@ -22,7 +22,7 @@ from engine.experts.profiler_hook import ProfilerHook
 from engine.experts.telemetry import ExpertTelemetry
 from engine.kernels.native import MISSING, SKIPPED, UNDECIDED, NativeKernel, StepArgs
 
-MOST = 64  # experts per token that native code takes (MOST in residents.c)
+MOST = 64  # experts per token that native code takes (MOST in resident_experts.c)
 
 
 class DecodeExecutor:
@@ -76,7 +76,7 @@ class DecodeExecutor:
     def _missing(self, experts: LayerTable, step: Step) -> int:
         """How many of a step's experts have to be fetched, as far as is seen without the lock; or UNDECIDED."""
         _, ids, weights, _ = step.addresses
-        return self._kernel.lacking(experts.address, ids, step.k, weights, self._addresses[0])
+        return self._kernel.missing_experts(experts.address, ids, step.k, weights, self._addresses[0])
 
     def _run(self, experts: LayerTable, step: Step, chosen: Sequence[int], prefetch: Prefetcher | None) -> bool:
         """See run. prefetch: to be told of the layer once all is asked for; None: it was told, or there is none."""

@@ -174,7 +174,7 @@ class PendingLoads:
         """Count n reads that have just been put in place; returns why an awaited one did not come."""
         came, telemetry = self._table.stats, self._telemetry
         telemetry.read(came.nbytes, came.ns * 1e-9, came.reads)
-        telemetry.upgraded += came.repaired
+        telemetry.upgraded += came.upgraded
         self._counts.loads += came.reads
         return self._failure(self._table.results(n)) if came.failed else None
 

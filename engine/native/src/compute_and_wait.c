@@ -38,7 +38,7 @@ int32_t uh_cache_commit_step(uh_cache *cache, int32_t first, const int64_t *ids,
             came->reads++;
             came->nbytes += a->nbytes;
             came->ns += a->ns;
-            came->repaired += a->urgency == UH_REPAIR;
+            came->upgraded += a->urgency == UH_UPGRADE;
         } else {
             came->failed++;
         }

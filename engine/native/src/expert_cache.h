@@ -41,7 +41,7 @@ typedef void (*uh_cache_plan_read)(int32_t expert, int32_t parts);      /* how t
 
 typedef struct uh_cache uh_cache;
 
-/* A token's call of a layer: what was chosen [k], its weights [k], x [hidden], `needed` [k] of uh_moe_resident, room for what
+/* A token's call of a layer: what was chosen [k], its weights [k], x [hidden], `needed` [k] of uh_moe_if_resident, room for what
  * each gives [k, hidden], and the answer [hidden]. */
 typedef struct {
     const int64_t *ids;
@@ -55,7 +55,7 @@ typedef struct {
  * asked for again. */
 typedef struct {
     int64_t nbytes, ns;
-    int32_t reads, repaired, failed, lacking;
+    int32_t reads, upgraded, failed, lacking;
 } uh_batch_stats;
 
 /* How a read ended. status: of io_pool.h. awaited: it is pinned for whoever asked, as precisely as `planes` says. */
@@ -117,9 +117,9 @@ UH_API int uh_cache_set_plan(uh_cache *cache, int32_t expert, int32_t parts, con
 UH_API int uh_cache_fetch(uh_cache *cache, int32_t expert, int32_t planes, int32_t urgency);
 /* Fetches the first of n experts, as precisely as `planes` says of each, that is not on its way nor skipped (0 planes), and so on
  * while `room` bytes are not used up. nbytes [n]: what each takes, 0: it was not begun. Returns UH_ASKED or why it ended. */
-UH_API int uh_cache_expect(uh_cache *cache, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
+UH_API int uh_cache_prefetch(uh_cache *cache, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
                            int64_t *nbytes);
-/* A token's experts first + ids[rank], with the `needed` of uh_moe_resident: whoever is there is pinned, and what is needed is
+/* A token's experts first + ids[rank], with the `needed` of uh_moe_if_resident: whoever is there is pinned, and what is needed is
  * demanded, in the order of the ranks. ranks [k]: of those that are pinned; awaited [k]: planes that each rank waits for, 0:
  * none; counts [2]: how many of the one and of the other. Returns how many were asked for or are under way before there was no
  * room, or why it went wrong below 0 (UH_OUT_OF_MEMORY, UH_STOPPED): then nobody is pinned and all that was asked for is on its

@@ -64,7 +64,7 @@ int uh_cache_fetch(uh_cache *cache, int32_t expert, int32_t planes, int32_t urge
     return found;
 }
 
-int uh_cache_expect(uh_cache *cache, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
+int uh_cache_prefetch(uh_cache *cache, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
                     int64_t *nbytes) {
     memset(nbytes, 0, (size_t)n * sizeof *nbytes);
     for (int32_t i = 0; i < n; i++) {

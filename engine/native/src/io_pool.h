@@ -12,7 +12,7 @@
 
 typedef struct uh_io_pool uh_io_pool;
 
-enum { UH_DEMAND, UH_REPAIR, UH_PREFETCH, UH_URGENCIES };
+enum { UH_DEMAND, UH_UPGRADE, UH_PREFETCH, UH_URGENCIES };
 
 /* How a request ended. REFUSED: `error` is the system's; DAMAGED: `part` is not what was written. */
 enum { UH_IO_WHOLE, UH_IO_CANCELLED, UH_IO_REFUSED, UH_IO_SHORT, UH_IO_DAMAGED };

@@ -203,7 +203,7 @@ static int64_t read_all(uh_prefetch *ahead, const int32_t *missing, const int32_
     int64_t nbytes[MOST];
     const int64_t before = under_way(ahead);
     int64_t begun = 0;
-    uh_cache_expect(ahead->cache, n, missing, planes, room - before, nbytes);
+    uh_cache_prefetch(ahead->cache, n, missing, planes, room - before, nbytes);
     for (int32_t i = 0; i < n; i++) {
         if (!nbytes[i]) continue;
         bet_on(ahead, missing[i] / ahead->experts, missing[i] % ahead->experts, nbytes[i]);

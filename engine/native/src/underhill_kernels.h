@@ -198,7 +198,7 @@ UH_API int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids
 /* uh_moe_one on the k different experts `ids`, if none of them has to be fetched; one that may be skipped and is not there
  * is. Returns how many ran; -1: out of memory; below: nothing was computed. needed [k], of UH_NOT_RESIDENT: as of uh_missing_experts;
  * then all is counted but what they will run at. */
-UH_API int uh_moe_resident(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *x,
+UH_API int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *x,
                            const float *weights, float *y, int32_t *needed);
 
 /* Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x) for the n `ranks` below k. out

@@ -1,4 +1,4 @@
-"""Compute now, repair later: what ran coarse and is used again is completed once the disk is idle."""
+"""Compute now, upgrade later: what ran coarse and is used again is completed once the disk is idle."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_demand_takes_it_over(source: MemorySource, opened: Open) -> None:
     runtime = opened(12)
     step(runtime, 1)
     source.gate.clear()
-    step(runtime, 1)  # begins the repair, which waits
+    step(runtime, 1)  # begins the upgrade, which waits
     assert runtime.pending.pending_tier(COARSE) == 8
     runtime.set_thresholds(EXACT)
     source.gate.set()

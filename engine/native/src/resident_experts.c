@@ -63,7 +63,7 @@ static void count_run(const uh_resident_layer *layer, int64_t id) {
     layer->notes[4 * id + 2] += coarse(layer, layer->experts + id);
 }
 
-int uh_moe_resident(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *x,
+int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *x,
                     const float *weights, float *y, int32_t *needed) {
     uh_expert asked[MOST];
     int32_t at = 0;
