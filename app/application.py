@@ -52,7 +52,13 @@ class Application:
         self.models = Models(self.link, self.main_queue, lambda: dict(remembered.engine))
         self.library = LibraryViewModel(self.link, self.models, lambda: dict(remembered.engine))
         self.window = MainWindow(
-            self.theme, self.database, self.conversation, self.models, self.library, remembered, paths
+            self.theme,
+            self.database,
+            self.conversation,
+            models=self.models,
+            view_model=self.library,
+            preferences=remembered,
+            paths=paths,
         )
         composer = self.window.composer
         self.attachments = AttachmentController(composer, self.window.banners, self.main_queue, self.conversation)
@@ -63,11 +69,12 @@ class Application:
         self.token_counter.counted.connect(composer.meter.show_usage)
         self.token_counter.attachments_counted.connect(composer.show_token_counts)
         self.tray_controller = TrayController(
-            window, window.navigator, self.conversation, self.models, self.library, self.theme
+            window, window.navigator, self.conversation, known=self.models, view_model=self.library, theme=self.theme
         )
         self.onboarding = OnboardingController(
-            window, self.theme, self.conversation, self.models, self.library, window.network, remembered, window.state,
-            window.navigator, window.library,
+            window, self.theme, self.conversation, models=self.models, view_model=self.library,
+            network=window.network, preferences=remembered, state=window.state, navigator=window.navigator,
+            library=window.library,
         )  # fmt: skip
         self.again = False  # whether to open anew once this one is closed
         self.window.restart_wanted.connect(self._restart)

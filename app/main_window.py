@@ -43,7 +43,7 @@ class MainWindow(Shell):
     """Owns the controllers. Only the application and tests know it; controllers know Shell."""
 
     def __init__(
-        self, theme: Theme, database: DatabaseThread, conversation: Conversation, models: Models,
+        self, theme: Theme, database: DatabaseThread, conversation: Conversation, *, models: Models,
         view_model: LibraryViewModel, preferences: Preferences, paths: AppPaths,
     ) -> None:  # fmt: skip
         super().__init__(theme, models)
@@ -52,23 +52,38 @@ class MainWindow(Shell):
         self.side_panes = SidePanes(self.splitter, self.header, self.sidebar, self.live, preferences)
         self.navigator = ChatNavigator(self, database, conversation)
         self.editing = MessageEditing(self, conversation, models, self.navigator)
-        self.chat = ChatController(self, database, conversation, preferences, self.state, self.navigator, self.editing)
+        self.chat = ChatController(
+            self,
+            database,
+            conversation,
+            preferences=preferences,
+            state=self.state,
+            navigator=self.navigator,
+            editing=self.editing,
+        )
         self.find_controller = FindController(self, conversation)  # after chat: it selects in what is on the page then
         self.chats = ChatsController(
             self,
             theme,
             database,
-            conversation,
-            preferences,
-            self.state,
-            self.navigator,
-            self.find_controller,
-            paths.folder,
+            conversation=conversation,
+            preferences=preferences,
+            state=self.state,
+            navigator=self.navigator,
+            find=self.find_controller,
+            folder=paths.folder,
         )
         self.network = Network(models)
         self.model_controller = ModelController(self, models, conversation, preferences, self.state, self.navigator)
         self.settings = SettingsController(
-            self, theme, models, conversation, preferences, self.state, self.network, self.model_controller.reload
+            self,
+            theme,
+            models,
+            conversation=conversation,
+            remembered=preferences,
+            state=self.state,
+            network=self.network,
+            reload=self.model_controller.reload,
         )
         self.library = LibraryController(self, view_model, models, self.navigator)
         self.network_controller = NetworkController(self, theme, self.network)

@@ -25,7 +25,7 @@ class ChatController(QObject):
     """Connects transcript, composer, welcome page and header with the conversation."""
 
     def __init__(
-        self, shell: Shell, database: DatabaseThread, conversation: Conversation, preferences: Preferences,
+        self, shell: Shell, database: DatabaseThread, conversation: Conversation, *, preferences: Preferences,
         state: WindowState, navigator: ChatNavigator, editing: MessageEditing,
     ) -> None:  # fmt: skip
         super().__init__(shell)

@@ -31,7 +31,7 @@ class ChatsController(QObject):
     """Answers the sidebar. What changes the database is done by the database thread; then the list is read anew."""
 
     def __init__(
-        self, shell: Shell, theme: Theme, database: DatabaseThread, conversation: Conversation,
+        self, shell: Shell, theme: Theme, database: DatabaseThread, *, conversation: Conversation,
         preferences: Preferences, state: WindowState, navigator: ChatNavigator, find: FindController, folder: Path,
     ) -> None:  # fmt: skip
         """folder: where the chats are."""

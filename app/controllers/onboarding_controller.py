@@ -28,7 +28,7 @@ class OnboardingController(QObject):
     """tour: None until it is shown for the first time. Leaving it, in whichever way, counts as having seen it."""
 
     def __init__(
-        self, shell: Shell, theme: Theme, conversation: Conversation, models: Models, view_model: LibraryViewModel,
+        self, shell: Shell, theme: Theme, conversation: Conversation, *, models: Models, view_model: LibraryViewModel,
         network: Network, preferences: Preferences, state: WindowState, navigator: ChatNavigator,
         library: LibraryController,
     ) -> None:  # fmt: skip

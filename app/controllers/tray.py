@@ -37,7 +37,7 @@ class TrayController(QObject):
     """
 
     def __init__(
-        self, shell: Shell, navigator: ChatNavigator, conversation: Conversation, known: Models,
+        self, shell: Shell, navigator: ChatNavigator, conversation: Conversation, *, known: Models,
         view_model: LibraryViewModel, theme: Theme, clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         super().__init__(shell)

@@ -106,6 +106,7 @@ class SettingsController(QObject):
         shell: Shell,
         theme: Theme,
         known: Models,
+        *,
         conversation: Conversation,
         remembered: Preferences,
         state: WindowState,

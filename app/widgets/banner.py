@@ -28,7 +28,7 @@ class Banner(QFrame):
     closed = Signal(object)
 
     def __init__(
-        self, theme: Theme, level: str, sentence: str, action: str = "", details: str = "",
+        self, theme: Theme, level: str, sentence: str, *, action: str = "", details: str = "",
         button: Button | None = None, other: Button | None = None, parent: QWidget | None = None,
     ) -> None:  # fmt: skip
         super().__init__(parent)
@@ -147,7 +147,9 @@ class Banners(QWidget):
         """Show a banner. One that says the same is replaced."""
         for old in [b for b in self.banners if b.sentence == sentence] + self.banners[: 1 - _MOST]:
             self._drop(old)
-        banner = Banner(self._theme, level, sentence, action, details, button, other, self)
+        banner = Banner(
+            self._theme, level, sentence, action=action, details=details, button=button, other=other, parent=self
+        )
         banner.closed.connect(self._drop)
         self.banners.append(banner)
         self._column.addWidget(banner)

@@ -25,10 +25,9 @@ from engine.planning import offload
 from engine.planning.facts import ModelFacts
 from engine.planning.plan import dial_of, make_plan
 from engine.session import builtin
-from engine.session.facts import model_facts, runs_natively, spec_of
+from engine.session.facts import largest_file, model_facts, runs_natively, spec_of
 from engine.session.fit_estimates import FitEstimates
 from engine.session.measured import machine_at, measure_computer
-from engine.session.session import measure
 from engine.session.speed_record import recalled
 from engine.store.reader import Store
 
@@ -155,7 +154,11 @@ def run_plan(args: argparse.Namespace) -> int:
 def _opened(path: Path, chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts, dials.Calibration | None]:
     with Store.open(path) as store:
         card = library.card(path)
-        return measure(store), model_facts(store, card, spec_of(store), runs_natively(chosen)), card.calibration
+        return (
+            machine_at(largest_file(store)),
+            model_facts(store, card, spec_of(store), runs_natively(chosen)),
+            card.calibration,
+        )
 
 
 def _unmade_plan(chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts, None]:

@@ -84,6 +84,7 @@ def import_checkpoint(
     source: Path | str | StreamSource,
     destination: Path | str,
     top: int = 8,
+    *,
     group: int | None = None,
     progress: Report | None = None,
     cancel: Callable[[], bool] | None = None,
@@ -118,7 +119,15 @@ def import_checkpoint(
         checkpoint.companions() as copies,
         StoreWriter(Path(destination), _identity(checkpoint, incoming, copies, layers, dense), layers, dense) as writer,
     ):
-        work = _Work(writer, checkpoint, plan, parts(checkpoint, plan, layers, dense), dense, report, wait)
+        work = _Work(
+            writer,
+            checkpoint,
+            plan,
+            found=parts(checkpoint, plan, layers, dense),
+            dense=dense,
+            report=report,
+            wait=wait,
+        )
         if incoming is None:
             work.write()
             hashes = hash_files(writer, checkpoint.originals, report)
@@ -208,7 +217,7 @@ class _Work:
     """The parts of a store, those that are not done yet, quantized or copied and written."""
 
     def __init__(
-        self, writer: StoreWriter, source: WeightSource, plan: ExpertPlan, found: tuple[ImportPart, ...],
+        self, writer: StoreWriter, source: WeightSource, plan: ExpertPlan, *, found: tuple[ImportPart, ...],
         dense: Sequence[TensorShape], report: Report, wait: Callable[[], Translatable] | None,
     ) -> None:  # fmt: skip
         self._dense = {shape.name: shape for shape in dense}

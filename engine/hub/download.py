@@ -234,6 +234,7 @@ def download(
     hub: Hub,
     outline: Outline,
     folder: Path,
+    *,
     control: Control | None = None,
     report: Report | None = None,
     retry_policy: RetryPolicy | None = None,

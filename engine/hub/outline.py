@@ -157,6 +157,7 @@ def outline_of(
     found: Revision,
     source: WeightSource,
     files: tuple[RemoteFile, ...],
+    *,
     weights: tuple[RemoteFile, ...],
     heads: Mapping[str, bytes],
     entries: Mapping[str, SafetensorsEntry],
@@ -215,7 +216,7 @@ def gguf_outline(hub: Hub, found: Revision, wanted: str, top: int) -> Outline:
     headers = tuple(header for header, _ in looked)
     source = GgufSource.of(headers[0].path, headers)
     heads = {file.name: bytes(peek.head) for file, (_, peek) in zip(files, looked, strict=True)}
-    return outline_of(found, source, files, files, heads, {}, headers)
+    return outline_of(found, source, files, weights=files, heads=heads, entries={}, gguf=headers)
 
 
 def _gguf_header(hub: Hub, found: Revision, file: RemoteFile) -> tuple[GgufHeader, Peek]:
@@ -281,7 +282,9 @@ def read_outline(hub: Hub, repo: str, revision: str = "main", gguf: str = "", to
     source = unpacked(Checkpoint(Path(repo), config, without_zeros(entries)))
     heads = dict(zip(names, (head for _, head in headers), strict=True))
     # a packed config leaves out how it was packed
-    return replace(outline_of(found, source, _wanted(found, shards), shards, heads, entries), config=config)
+    return replace(
+        outline_of(found, source, _wanted(found, shards), weights=shards, heads=heads, entries=entries), config=config
+    )
 
 
 def without_zeros(entries: Mapping[str, SafetensorsEntry]) -> dict[str, SafetensorsEntry]:

@@ -64,6 +64,7 @@ class ImportStream:
         context: DownloadContext,
         files: Sequence[RemoteFile],
         spool: Spool,
+        *,
         make: Callable[[Read], WeightSource],
         report: Callable[[DownloadProgress], None] | None,
         total: int,

@@ -84,8 +84,8 @@ def opened(
         bring(context, missing, report)
         spool = Spool(folder / NAME, outline.weights, bodies.CHUNK)
         yield ImportStream(
-            context, outline.weights, spool, lambda read: _source(outline, folder, read), report,
-            outline.download_bytes, same_disk, outline.heads,
+            context, outline.weights, spool, make=lambda read: _source(outline, folder, read), report=report,
+            total=outline.download_bytes, same_disk=same_disk, heads=outline.heads,
         )  # fmt: skip
 
 

@@ -247,7 +247,7 @@ class NativeKernel:
         if failed:
             raise _no_memory()
 
-    def moe_resident(self, layer: int, ids: int, k: int, x: int, weights: int, y: int, needed: int) -> int:
+    def moe_resident(self, layer: int, ids: int, k: int, *, x: int, weights: int, y: int, needed: int) -> int:
         """`moe_one` on the experts chosen, if none of them has to be fetched: then how many ran.
 
         Else nothing is computed: MISSING tells in `needed` (int32 [k]) what each lacks: the planes that it has to be
@@ -270,7 +270,7 @@ class NativeKernel:
         found: int = self._quick.uh_missing_experts(layer, ids, k, weights, needed)
         return found
 
-    def moe_some(self, layer: int, ids: int, ranks: int, n: int, k: int, x: int, out: int) -> None:
+    def moe_some(self, layer: int, ids: int, ranks: int, *, n: int, k: int, x: int, out: int) -> None:
         """Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x), float32 [k, H].
 
         Arguments as of `moe_resident`, all addresses; ranks: int32 [n], below k. Raises UnderhillError(OUT_OF_MEMORY),
@@ -284,7 +284,7 @@ class NativeKernel:
             raise RuntimeError("an expert that was to run is not in memory")
 
     def compute_and_wait(
-        self, layer: int, step: int, ranks: int, n: int, reads: int | None, ends: int, most: int, times: int
+        self, layer: int, step: int, ranks: int, *, n: int, reads: int | None, ends: int, most: int, times: int
     ) -> int:
         """`moe_some` of n ranks, and then wait for a read to end; without reads, `combine_some`: uh_compute_and_wait.
 

@@ -327,7 +327,9 @@ class CacheTable:
         """Where the ends of up to AT_ONCE reads are written, to be put in place by `commit_step`."""
         return ctypes.addressof(self._ends)
 
-    def commit_step(self, first: int, ids: int, awaited: int, k: int, ran: int, n_ran: int, n: int, ranks: int) -> int:
+    def commit_step(
+        self, first: int, ids: int, awaited: int, *, k: int, ran: int, n_ran: int, n: int, ranks: int
+    ) -> int:
         """See uh_cache_commit_step; n: of the `ends`. What they amount to is in `stats`."""
         ready: int = self.library.uh_cache_commit_step(
             self.address, first, ids, awaited, k, ran, n_ran, self._ends, n, self._results, ranks, self._stats_at

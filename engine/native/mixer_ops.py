@@ -39,7 +39,7 @@ class Latent:
 
 
 def latent(
-    spec: Latent, queries: Tensor, row: Tensor, scale: Tensor, eps: float, angles: tuple[Tensor, Tensor],
+    spec: Latent, queries: Tensor, row: Tensor, *, scale: Tensor, eps: float, angles: tuple[Tensor, Tensor],
     interleaved: bool, state: int,
 ) -> Op:  # fmt: skip
     """Finish the token's row [latent | rotary key]: the RMS norm of the latent, times scale, the key turned. It becomes
@@ -62,7 +62,7 @@ def latent_room(spec: Latent) -> int:
 
 
 def latent_attend(
-    spec: Latent, in_latent: Tensor, queries: Tensor, out: Tensor, room: Tensor, scale: float, state: int
+    spec: Latent, in_latent: Tensor, queries: Tensor, *, out: Tensor, room: Tensor, scale: float, state: int
 ) -> Op:
     """Softmax attention of all heads over the rows [latent | rotary key] up to `position`, whose latents are summed.
 

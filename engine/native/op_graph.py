@@ -272,7 +272,7 @@ def route_room(experts: int) -> int:
 
 
 def route(
-    spec: Routing, logits: Tensor, room: Tensor, ids: Tensor, weights: Tensor,
+    spec: Routing, logits: Tensor, room: Tensor, *, ids: Tensor, weights: Tensor,
     choice_bias: Tensor | None = None, expert_scale: Tensor | None = None,
 ) -> Op:  # fmt: skip
     """ids [top_k] int64 and weights [top_k] from router logits, which are written over; the first of equals wins.

@@ -160,7 +160,7 @@ def _outlook(
         return None
     host_room = held_by(plan.cache_bytes, *entries) + plan.spare + given_back
     host = max(0, min(whole - device, cache_within(host_room, *entries)))
-    token = token_costs(machine, model, plan.tier, plan.dense, plan.cache_bytes, dial)
+    token = token_costs(machine, model, plan.tier, dense=plan.dense, cache=plan.cache_bytes, dial=dial)
     parts = _Parts(machine, card, model, plan, device / whole, min(1.0, (device + host) / whole))
     ends = [parts.seconds(mode, dense, misses, token.layers) for misses in (1.0, REUSE)]
     used = card.free - MARGIN - room + on_device + device

@@ -89,7 +89,7 @@ class Opened:
     kv_bytes: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """What will be done. Bytes, tokens; speed: expected decode tokens per second, (near-uniform routing, usual reuse).
     first_token: seconds until an answer begins (see Expectation), from worse to better. direct: whether experts are
@@ -170,17 +170,26 @@ def make_plan(
             machine.reading(direct),
             model,
             tier,
-            dense,
-            cache,
-            chunk,
-            min(room // LENT_SHARE, cache - smallest),
-            context,
+            dense=dense,
+            cache=cache,
+            chunk=chunk,
+            most=min(room // LENT_SHARE, cache - smallest),
+            context=context,
         )
         in_prompts = room - (chunk - FEW) * model.token_bytes
     lent = cache - min(cache, max(smallest, cache_within(in_prompts, *entries)))
     spare = max(0, in_prompts - held_by(cache, *entries))
     threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
-    expectation, pace = _paced(machine.reading(direct), model, tier, dense, cache, dial_of(settings), chunk, context)
+    expectation, pace = _paced(
+        machine.reading(direct),
+        model,
+        tier,
+        dense=dense,
+        cache=cache,
+        dial=dial_of(settings),
+        chunk=chunk,
+        context=context,
+    )
     why += [pace, prompt_sentence(expectation)]
     if settings["mode"] == "cpu":
         why += [
@@ -192,32 +201,32 @@ def make_plan(
             for card in machine.gpus
         ]
     return Plan(
-        "cpu",
-        tier,
-        dense,
-        cache,
-        smallest,
-        lent,
-        context,
-        chunk,
-        workspace,
-        threads,
-        most,
-        least,
-        spare,
-        expectation.decode,
-        expectation.first_token,
-        expectation.limit,
-        direct,
-        tuple(why),
+        mode="cpu",
+        tier=tier,
+        dense=dense,
+        cache_bytes=cache,
+        smallest_cache=smallest,
+        lent=lent,
+        context=context,
+        chunk=chunk,
+        workspace=workspace,
+        threads=threads,
+        ceiling=most,
+        least=least,
+        spare=spare,
+        speed=expectation.decode,
+        first_token=expectation.first_token,
+        limit=expectation.limit,
+        direct=direct,
+        sentences=tuple(why),
     )
 
 
 def seen_again(plan: Plan, machine: Machine, model: ModelFacts, settings: Mapping[str, object]) -> Plan:
     """The same plan with the speed that is to be expected after the model was seen to run (model.seen)."""
     expectation, pace = _paced(
-        machine.reading(plan.direct), model, plan.tier, plan.dense, plan.cache_bytes, dial_of(settings), plan.chunk,
-        plan.context,
+        machine.reading(plan.direct), model, plan.tier, dense=plan.dense, cache=plan.cache_bytes,
+        dial=dial_of(settings), chunk=plan.chunk, context=plan.context,
     )  # fmt: skip
     sentences = tuple(pace if s.startswith(PACE) else s for s in plan.sentences)
     return replace(plan, speed=expectation.decode, limit=expectation.limit, sentences=sentences)
@@ -230,7 +239,7 @@ def dial_of(settings: Mapping[str, object]) -> str:
 
 
 def _paced(
-    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str, chunk: int, context: int
+    machine: Machine, model: ModelFacts, tier: int, *, dense: str, cache: int, dial: str, chunk: int, context: int
 ) -> tuple[Expectation, Translatable]:
     """What to expect behind as many tokens as a chat usually has, where there is room for them; and its sentence."""
     now, late = (expected(machine, model, tier, dense, cache, dial, chunk, n) for n in (min(context, USUAL), context))
@@ -295,7 +304,7 @@ def _chunk(model: ModelFacts, room: int) -> int:
 
 
 def _longer(
-    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, chunk: int, most: int, context: int
+    machine: Machine, model: ModelFacts, tier: int, *, dense: str, cache: int, chunk: int, most: int, context: int
 ) -> int:
     """The shortest chunk from this one on with which a long prompt takes hardly longer than with any other.
 

@@ -136,7 +136,7 @@ def expected(
     The slow end takes uniform routing, where a cache of a share s misses 1 - s; the fast end REUSE of that, or both
     what this model was seen to miss. An expectation that was seen to be wrong here is corrected (ModelFacts.seen).
     """
-    token = token_costs(machine, model, tier, dense, cache, dial, context)
+    token = token_costs(machine, model, tier, dense=dense, cache=cache, dial=dial, context=context)
     misses = (1.0, REUSE) if model.seen is None else (min(1.0, 1.1 * model.seen.misses), 0.9 * model.seen.misses)
     correction = 1.0 if model.seen is None else model.seen.correction
     worse, better = (correction / token.taken(part) for part in misses)
@@ -150,7 +150,7 @@ def expected(
 
 
 def token_costs(
-    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str = "exact", context: int = 0
+    machine: Machine, model: ModelFacts, tier: int, *, dense: str, cache: int, dial: str = "exact", context: int = 0
 ) -> Token:
     """What a token behind so many others is made of."""
     active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]

@@ -45,6 +45,7 @@ class CommandWorker:
         name: str,
         work: Callable[[Command, Callable[[], bool]], Any],
         emit: Callable[[Event], None],
+        *,
         needs: tuple[str, ...] = (),
         light: tuple[type[Command], ...] = (),
         idle: Callable[[], None] | None = None,

@@ -54,22 +54,22 @@ class Service:
         self._quiet_since = time.monotonic()
         self._look = protocol.Look()
         self._told = 0.0  # when telemetry was last sent, or could have been
-        self._model = CommandWorker("model", self._on_model, self._emit, NEEDS, idle=self._rest, pulse=PULSE)
+        self._model = CommandWorker("model", self._on_model, self._emit, needs=NEEDS, idle=self._rest, pulse=PULSE)
         self._library_worker = LibraryWorker(self._emit, self._open_store, lambda target: self._library.holds(target))
         self._library = CommandWorker(
-            "library", self._library_worker.do, self._emit, NEEDS, idle=self._library_worker.tidy, pulse=PULSE
+            "library", self._library_worker.do, self._emit, needs=NEEDS, idle=self._library_worker.tidy, pulse=PULSE
         )
         self._opened = ""  # what the open model was called when it was asked for
         self._unreadable: dict[str, Any] | None = None  # settings of the open model, once the disk failed under it
         self._lowerer = Lowerer(self._lent, self._away)
         self._hub_worker = HubWorker(self._emit)
         self._transfers = Transfers(self._emit, self._hub_worker.hub)
-        self._hub = CommandWorker("hub", self._hub_worker.do, self._emit, NEEDS)
-        self._catalogue = CommandWorker("catalogue", self._look_up, self._emit, NEEDS)
+        self._hub = CommandWorker("hub", self._hub_worker.do, self._emit, needs=NEEDS)
+        self._catalogue = CommandWorker("catalogue", self._look_up, self._emit, needs=NEEDS)
         self._halt = CommandWorker("stop", self._on_stop, self._emit)
         light = (protocol.Watch, protocol.Shutdown)
         self._control = CommandWorker(
-            "control", self._on_control, self._emit, NEEDS, light, idle=self._pulse, pulse=self._look.pulse
+            "control", self._on_control, self._emit, needs=NEEDS, light=light, idle=self._pulse, pulse=self._look.pulse
         )
 
     # ---- protocol.Engine -------------------------------------------------------------------------------------------

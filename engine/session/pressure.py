@@ -86,6 +86,7 @@ class CacheBudget:
         share: Share,
         held: Callable[[], int],
         apply: Callable[[int], None],
+        *,
         lend: Callable[[int], None],
         said: Callable[[Translatable], None],
         written: Callable[[], int] = lambda: 0,

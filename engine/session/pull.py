@@ -84,7 +84,16 @@ def pull(
     same_disk = _disk(folder) == _disk(folders.for_new(folders.paths()[0]))
     if keep_source or hub.sends_whole or hindrance(outline, folder):
         room = outline.store_bytes(top) if same_disk else 0  # where models are on another disk, the import looks there
-        download(hub, outline, folder, control, arriving, retry_policy, room, passing=not keep_source)
+        download(
+            hub,
+            outline,
+            folder,
+            control=control,
+            report=arriving,
+            retry_policy=retry_policy,
+            room=room,
+            passing=not keep_source,
+        )
         preflight.check(folder)
         path = library.add(folder, name, top, importing)
     else:

@@ -26,7 +26,6 @@ from engine.generation.context import Context, Model
 from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import graphics, probe
-from engine.hardware.machine import Machine
 from engine.import_lock import ALONE
 from engine.kernels.choice import in_use
 from engine.library import damage, dials, library
@@ -83,7 +82,7 @@ class Session:
         self.settings = dict(chosen)
         self._notes: list[Translatable] = []  # sentences beside those of the plan
         forget_code()  # importing left 75 MB, and measuring takes as much again
-        self.machine = measure(store)
+        self.machine = machine_at(largest_file(store))
         spec = spec_of(store)
         self.card = library.card(store.path)
         native = runs_natively(chosen)
@@ -147,10 +146,10 @@ class Session:
             share_of(self.plan, self.facts, chosen["cache_fraction"]),
             lambda: self.runtime.cache.nbytes,
             self.runtime.set_capacity,
-            self.runtime.lend,
-            lambda notice: self.told(notice),
-            lambda: self.context.rows_written,
-            lambda: self.runtime.cache.refusals,
+            lend=self.runtime.lend,
+            said=lambda notice: self.told(notice),
+            written=lambda: self.context.rows_written,
+            refusals=lambda: self.runtime.cache.refusals,
         )
         self._room.computing(1, lambda: self.context.rows_with(0))
         forget_code()  # what opening needed
@@ -495,8 +494,3 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def measure(store: Store) -> Machine:
-    """This computer, with the disk that holds the store."""
-    return machine_at(largest_file(store))

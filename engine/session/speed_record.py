@@ -84,7 +84,7 @@ def conditions(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> Co
 def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Decoded) -> tuple[Seen, Translatable]:
     """What was seen, and a sentence where the speed was more than OFF beside what was expected and matters, else ''."""
     machine = machine.reading(plan.direct)
-    uniform = token_costs(machine, model, plan.tier, plan.dense, plan.cache_bytes, dial)
+    uniform = token_costs(machine, model, plan.tier, dense=plan.dense, cache=plan.cache_bytes, dial=dial)
     bytes_missed = uniform.reading * reading_rate(machine, model, plan.tier)  # were the routing uniform
     misses = max(LEAST_MISSES, min(1.0, took.bytes_read / took.tokens / bytes_missed)) if bytes_missed else 1.0
     measured = took.tokens / took.seconds

@@ -59,7 +59,7 @@ def _mla_layer(kernel: NativeKernel, context: int, heads: int) -> Turn:
     graph = OpGraph(
         [
             mixer_ops.each(inward, heads, queries, NOPE + ROPE, in_latent, RANK),
-            mixer_ops.latent_attend(shape, in_latent, queries, found, room, scale, 0),
+            mixer_ops.latent_attend(shape, in_latent, queries, out=found, room=room, scale=scale, state=0),
             mixer_ops.each(outward, heads, found, RANK, out, VALUE),
         ]
     )

@@ -127,7 +127,9 @@ class DecodeExecutor:
     def _run_cached(self, experts: LayerTable, step: Step) -> int:
         """Fill step.y if all are there, and return how many ran; MISSING or UNDECIDED: nothing was computed."""
         x, ids, weights, y = step.addresses
-        ran = self._kernel.moe_resident(experts.address, ids, step.k, x, weights, y, self._addresses[0])
+        ran = self._kernel.moe_resident(
+            experts.address, ids, step.k, x=x, weights=weights, y=y, needed=self._addresses[0]
+        )
         if not self._cache.notes and (ran >= 0 or ran == MISSING):  # else native code has told the policy
             used = [expert for expert, planes in zip(step.chosen, self._needed) if planes != SKIPPED]
             self._cache.routed(LayerVisit(experts.layer, used))
@@ -149,7 +151,8 @@ class DecodeExecutor:
         """
         reads, to, most = ends or (None, 0, 0)
         ended = self._kernel.compute_and_wait(
-            experts.address, self._args_at, self._addresses[1], n, reads, to, most, self._times_at
+            experts.address, self._args_at, self._addresses[1], n=n, reads=reads, ends=to, most=most,
+            times=self._times_at,
         )  # fmt: skip
         begun, computed, waited = self._times
         if self.observer is not None and n:
@@ -167,7 +170,7 @@ class DecodeExecutor:
         start = 0.0 if self.observer is None else time.perf_counter()
         x, ids, _, _ = step.addresses
         self._kernel.moe_some(
-            experts.address, ids, self._addresses[1], len(ranks), step.k, x, self._out.data_ptr()
+            experts.address, ids, self._addresses[1], n=len(ranks), k=step.k, x=x, out=self._out.data_ptr()
         )  # fmt: skip
         if self.observer is not None:
             self.observer.computed(experts.layer, len(ranks), start, time.perf_counter())

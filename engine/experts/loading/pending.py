@@ -161,7 +161,7 @@ class PendingLoads:
         if self._loader.listener is not None:
             self._loader.tell(self._requests())
         with self._cache.lock:  # committing may evict down to a capacity that was lowered meanwhile
-            ready = self._table.commit_step(first, ids, awaited, k, ranks, ran, n, ranks)
+            ready = self._table.commit_step(first, ids, awaited, k=k, ran=ranks, n_ran=ran, n=n, ranks=ranks)
             self._table.check()
         problem = self._count(n)
         if problem is not None:

@@ -38,7 +38,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         mlp: MlpSpec = dense_mlp(c, f"{prefix}.mlp", bias=bias)
         if i >= dense:
             mlp = _moe(c, f"{prefix}.mlp", second, bias)
-        layers.append(llama_layer(i, mixer, mlp, eps))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps))
     return replace(causal_lm(c, layers, eps, embedding="word_embeddings"), head_normed=c.flag("norm_head", False))
 
 

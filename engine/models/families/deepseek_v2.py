@@ -25,7 +25,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         mlp: MlpSpec = dense_mlp(c, f"{prefix}.mlp", bias=bias)
         if i >= dense:
             mlp = moe_with_shared(c, f"{prefix}.mlp", _router(c, f"{prefix}.mlp"), bias=bias)
-        layers.append(llama_layer(i, mixer, mlp, eps))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps))
     return causal_lm(c, layers, eps)
 
 

@@ -24,5 +24,5 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         mlp: MlpSpec = dense_mlp(c, f"{prefix}.mlp")
         if i >= dense:
             mlp = moe_with_shared(c, f"{prefix}.mlp", sigmoid_router(c, f"{prefix}.mlp", groups, top_groups))
-        layers.append(llama_layer(i, mixer, mlp, eps, root=root))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps, root=root))
     return causal_lm(c, layers, eps, prefix=root, head=head)

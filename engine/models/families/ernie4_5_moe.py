@@ -27,7 +27,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         mlp: MlpSpec = dense_mlp(c, f"{prefix}.mlp", bias=bias)
         if i in sparse and (i + 1) % interval == 0:
             mlp = _moe(c, f"{prefix}.mlp", bias)
-        layers.append(llama_layer(i, mixer, mlp, eps))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps))
     return causal_lm(c, layers, eps, tied=True, head_bias=bias)
 
 

@@ -38,7 +38,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         if mlps[i] == SPARSE:
             router = sigmoid_router(c, f"{prefix}.mlp", groups, top_groups, "e_score_correction_bias")
             mlp = moe_with_shared(c, f"{prefix}.mlp", router, key="num_shared_experts")
-        layers.append(llama_layer(i, mixer, mlp, eps))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps))
     return causal_lm(c, layers, eps)
 
 

@@ -36,7 +36,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
             window=window if kind == sliding else None, qkv_bias=bias, o_bias=bias,
             sinks=f"{prefix}.self_attn.sinks",
         )  # fmt: skip
-        layers.append(llama_layer(i, mixer, _moe(c, f"{prefix}.mlp"), eps))
+        layers.append(llama_layer(i, mixer, _moe(c, f"{prefix}.mlp"), eps=eps))
     return causal_lm(c, layers, eps)
 
 

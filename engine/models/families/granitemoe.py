@@ -24,7 +24,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         )  # fmt: skip
         router = RouterSpec(f"{prefix}.block_sparse_moe.router.layer", *c.experts(), "topk_softmax")
         mlp = plain_moe(c, router, c.integer("intermediate_size"), _shared(c, f"{prefix}.shared_mlp"))
-        layers.append(llama_layer(i, mixer, mlp, eps, residual_multiplier=c.number("residual_multiplier", 1.0)))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps, residual_multiplier=c.number("residual_multiplier", 1.0)))
     return causal_lm(
         c, layers, eps,
         embedding_multiplier=c.number("embedding_multiplier", 1.0),

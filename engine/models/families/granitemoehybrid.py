@@ -38,7 +38,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
             up="input_linear", down="output_linear",
         )  # fmt: skip
         mlp = plain_moe(c, router, c.integer("intermediate_size"), SharedExpertSpec(shared))
-        layers.append(llama_layer(i, mixer, mlp, eps, residual_multiplier=c.number("residual_multiplier", 1.0)))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps, residual_multiplier=c.number("residual_multiplier", 1.0)))
     return causal_lm(
         c, layers, eps,
         embedding_multiplier=c.number("embedding_multiplier", 1.0),

@@ -30,7 +30,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         )  # fmt: skip
         router = RouterSpec(f"{prefix}.mlp.gate.wg", experts[i], chosen[i], "softmax", normalize=True)
         shared = SharedExpertSpec(dense_mlp(c, f"{prefix}.mlp.shared_mlp"))
-        layers.append(llama_layer(i, mixer, plain_moe(c, router, size, shared), eps))
+        layers.append(llama_layer(i, mixer, plain_moe(c, router, size, shared), eps=eps))
     return causal_lm(c, layers, eps)
 
 

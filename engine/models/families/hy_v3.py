@@ -26,7 +26,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         )  # fmt: skip
         dense = dense_mlp(c, f"{prefix}.mlp", bias=mlp_bias)
         mlp: MlpSpec = _moe(c, f"{prefix}.mlp", mlp_bias) if kind == "sparse" else dense
-        layers.append(llama_layer(i, mixer, mlp, eps))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps))
     return causal_lm(c, layers, eps)
 
 

@@ -47,7 +47,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         mlp: MlpSpec = dense_mlp(c, f"{prefix}.mlp")
         if mlps[i] == SPARSE:
             mlp = moe_with_shared(c, moe, sigmoid_router(c, moe, groups, top_groups))
-        layers.append(llama_layer(i, mixer, mlp, eps))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps))
     return causal_lm(c, layers, eps)
 
 

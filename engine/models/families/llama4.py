@@ -36,7 +36,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         mlp: MlpSpec = _moe(c, f"{prefix}.feed_forward")
         if i not in sparse:
             mlp = dense_mlp(c, f"{prefix}.feed_forward", c.integer("intermediate_size_mlp", 16384))
-        layers.append(llama_layer(i, _attention(c, f"{prefix}.self_attn", turns, kind, eps), mlp, eps, root=root))
+        layers.append(llama_layer(i, _attention(c, f"{prefix}.self_attn", turns, kind, eps), mlp, eps=eps, root=root))
     return causal_lm(c, layers, eps, prefix=root, head=head)
 
 

@@ -32,7 +32,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         mlp: MlpSpec = dense_mlp(c, f"{prefix}.mlp")
         if mlps[i] == SPARSE:
             mlp = moe_with_shared(c, f"{prefix}.mlp", sigmoid_router(c, f"{prefix}.mlp", groups, top_groups))
-        layers.append(llama_layer(i, _attention(c, f"{prefix}.self_attn", kind), mlp, eps))
+        layers.append(llama_layer(i, _attention(c, f"{prefix}.self_attn", kind), mlp, eps=eps))
     return causal_lm(c, layers, eps)
 
 

@@ -32,5 +32,5 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         router = RouterSpec(
             f"{moe}.gate", *c.experts(), "sigmoid", choice_bias=f"{moe}.e_score_correction_bias", normalize=True
         )  # fmt: skip
-        layers.append(llama_layer(i, mixer, plain_moe(c, router, c.integer("intermediate_size")), eps))
+        layers.append(llama_layer(i, mixer, plain_moe(c, router, c.integer("intermediate_size")), eps=eps))
     return causal_lm(c, layers, eps)

@@ -61,7 +61,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         mlp: MlpSpec = _mlp(c, f"{prefix}.mlp", c.integer("dense_intermediate_size", 12288))
         if mlps[i] == SPARSE:
             mlp = _moe(c, f"{prefix}.block_sparse_moe")
-        layers.append(llama_layer(i, mixer, mlp, eps, NORM, root=root))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps, kind=NORM, root=root))
     return causal_lm(c, layers, eps, NORM, prefix=root, head=head)
 
 

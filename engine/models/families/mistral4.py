@@ -34,7 +34,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         mlp: MlpSpec = dense_mlp(c, f"{prefix}.mlp")
         if i >= first:
             mlp = moe_with_shared(c, f"{prefix}.mlp", _router(c, f"{prefix}.mlp"))
-        layers.append(llama_layer(i, mixer, mlp, eps, root=root))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps, root=root))
     return causal_lm(c, layers, eps, prefix=root, head=head)
 
 

@@ -21,5 +21,5 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         rope = c.rope(head_dim, theta=1e6)
         mixer = AttentionSpec(f"{prefix}.self_attn", heads, kv_heads, head_dim, head_dim**-0.5, rope, window=window)
         router = RouterSpec(f"{prefix}.block_sparse_moe.gate", *c.experts(), "softmax", normalize=True)
-        layers.append(llama_layer(i, mixer, plain_moe(c, router, c.integer("intermediate_size")), eps))
+        layers.append(llama_layer(i, mixer, plain_moe(c, router, c.integer("intermediate_size")), eps=eps))
     return causal_lm(c, layers, eps)

@@ -26,5 +26,5 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         router = RouterSpec(
             f"{prefix}.mlp.gate", *c.experts(), "softmax", normalize=c.flag("norm_topk_prob", False)
         )  # fmt: skip
-        layers.append(llama_layer(i, mixer, plain_moe(c, router, c.integer("intermediate_size")), eps))
+        layers.append(llama_layer(i, mixer, plain_moe(c, router, c.integer("intermediate_size")), eps=eps))
     return causal_lm(c, layers, eps)

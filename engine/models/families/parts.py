@@ -26,7 +26,7 @@ def norm(name: str, eps: float, kind: NormKind = "rms") -> NormSpec:
 
 
 def llama_layer(
-    index: int, mixer: MixerSpec, mlp: MlpSpec, eps: float, kind: NormKind = "rms", residual_multiplier: float = 1.0,
+    index: int, mixer: MixerSpec, mlp: MlpSpec, *, eps: float, kind: NormKind = "rms", residual_multiplier: float = 1.0,
     root: str = "model",
 ) -> LayerSpec:  # fmt: skip
     """A pre-norm layer with the names that Llama gave its norms. root: what the decoder's tensors are under."""

@@ -37,5 +37,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
             f"{prefix}.block_sparse_moe.gate", experts, top_k, "sparsemixer",
             jitter=c.number("router_jitter_noise", 0.01),
         )  # fmt: skip
-        layers.append(llama_layer(i, mixer, plain_moe(c, router, c.integer("intermediate_size")), eps, "layer"))
+        layers.append(
+            llama_layer(i, mixer, plain_moe(c, router, c.integer("intermediate_size")), eps=eps, kind="layer")
+        )
     return causal_lm(c, layers, eps, "layer", head_bias=c.flag("lm_head_bias", False))

@@ -25,7 +25,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         )  # fmt: skip
         sparse = i not in dense and (i + 1) % step == 0
         mlp: MlpSpec = _moe(c, f"{prefix}.mlp") if sparse else dense_mlp(c, f"{prefix}.mlp")
-        layers.append(llama_layer(i, mixer, mlp, eps))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps))
     return causal_lm(c, layers, eps)
 
 

@@ -30,5 +30,5 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
                 f"{prefix}.mlp.gate", *c.experts(), "softmax", normalize=c.flag("norm_topk_prob", False)
             )
             mlp = plain_moe(c, router, c.integer("moe_intermediate_size"))
-        layers.append(llama_layer(i, mixer, mlp, eps))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps))
     return causal_lm(c, layers, eps)

@@ -25,5 +25,5 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
             qkv_bias=c.flag("attention_bias", False),
         )  # fmt: skip
         mlp = moe_with_shared(c, f"{prefix}.mlp", sigmoid_router(c, f"{prefix}.mlp", groups, top_groups))
-        layers.append(llama_layer(i, mixer, mlp, eps))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps))
     return causal_lm(c, layers, eps)

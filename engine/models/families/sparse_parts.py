@@ -31,7 +31,7 @@ def sparse_attention_lm(
         mlp: MlpSpec = dense_mlp(c, f"{prefix}.mlp", bias=bias)
         if kind == SPARSE:
             mlp = moe_with_shared(c, f"{prefix}.mlp", sigmoid_router(c, f"{prefix}.mlp", groups, top_groups), bias)
-        layers.append(llama_layer(i, mixer, mlp, eps))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps))
     return causal_lm(c, layers, eps)
 
 

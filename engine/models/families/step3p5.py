@@ -48,7 +48,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         if mlps[i] == SPARSE:
             mlp = _moe(c, prefix, i, beside)
         mixer = _attention(c, f"{prefix}.self_attn", i, kind, eps)
-        layers.append(llama_layer(i, mixer, mlp, eps, "rms_plus_one"))
+        layers.append(llama_layer(i, mixer, mlp, eps=eps, kind="rms_plus_one"))
     return causal_lm(c, layers, eps, "rms_plus_one")
 
 

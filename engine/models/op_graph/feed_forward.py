@@ -81,5 +81,15 @@ def _route(to: GraphBuilder, router: Router, h: Tensor) -> tuple[Tensor, Tensor]
     ids = to.whole_numbers("ids", spec.top_k + spec.top_groups)
     weights = to.floats("weights", spec.top_k)
     room = to.floats("routing", op_graph.route_room(spec.experts))
-    to.add(op_graph.route(routing, logits, room, ids, weights, router.choice_bias, router.expert_scale))
+    to.add(
+        op_graph.route(
+            routing,
+            logits,
+            room,
+            ids=ids,
+            weights=weights,
+            choice_bias=router.choice_bias,
+            expert_scale=router.expert_scale,
+        )
+    )
     return weights, ids

@@ -74,12 +74,16 @@ def build_mla(to: GraphBuilder, mla: Mla, x: Tensor, state: int) -> Tensor:
     row = to.linear(mla.kv_down, x, "row")
     angles, interleaved = to.rope(spec.rope), spec.rope.interleaved
     assert norm.scale is not None
-    to.add(mixer_ops.latent(shape, queries, row, norm.scale, norm.eps, angles, interleaved, state))
+    to.add(
+        mixer_ops.latent(
+            shape, queries, row, scale=norm.scale, eps=norm.eps, angles=angles, interleaved=interleaved, state=state
+        )
+    )
     in_latent = to.each(mla.to_latent, spec.heads, queries, spec.nope_dim + spec.rope_dim, "in_latent")
     found = to.floats("found", in_latent.numel())
     room = to.floats("latent_room", mixer_ops.latent_room(shape))
     try:
-        op = mixer_ops.latent_attend(shape, in_latent, queries, found, room, spec.scale, state)
+        op = mixer_ops.latent_attend(shape, in_latent, queries, out=found, room=room, scale=spec.scale, state=state)
     except ValueError as error:
         raise UnsupportedOp(str(error)) from error
     to.add(op)

@@ -42,8 +42,8 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def beside(underhill: Application, clock: Clock) -> TrayController:
     return TrayController(
-        underhill.window, underhill.window.navigator, underhill.conversation, underhill.models, underhill.library,
-        underhill.theme, clock,
+        underhill.window, underhill.window.navigator, underhill.conversation, known=underhill.models,
+        view_model=underhill.library, theme=underhill.theme, clock=clock,
     )  # fmt: skip
 
 

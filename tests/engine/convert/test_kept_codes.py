@@ -240,6 +240,6 @@ def test_other_bits_and_groups_are_made_when_they_are_asked_for(
     top: int, group: int | None, kept: bool, made: Callable[[str], tuple[Path, Path]], tmp_path: Path
 ) -> None:
     source, _ = made("Q4_0")
-    with Store.open(import_checkpoint(source, tmp_path / "store", top, group)) as store:
+    with Store.open(import_checkpoint(source, tmp_path / "store", top, group=group)) as store:
         assert all(bool(spec.codings) == kept for spec in store.manifest.specs)
         assert {spec.top for spec in store.manifest.specs} == {top or 4}

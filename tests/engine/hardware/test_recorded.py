@@ -72,7 +72,7 @@ def test_bigger_than_memory(name: str, limit: float, measured: float, disk: floa
 def test_all_in_memory(name: str, tier: int, measured: float, memory: float) -> None:
     """`decode`, which stops at the logits: no token is chosen."""
     facts = config_facts(SHAPES[name].config(), name, top=8)
-    token = token_costs(machine(memory), facts, tier, "int8" if tier == 8 else "int4", WHOLE)
+    token = token_costs(machine(memory), facts, tier, dense="int8" if tier == 8 else "int4", cache=WHOLE)
     assert 1 / (token.computing + token.layers - facts.token_seconds) == pytest.approx(measured, rel=OFF)
 
 
@@ -143,5 +143,5 @@ def test_a_token_takes_longer_the_more_there_are_before_it(context: int, millise
     """Medians of three passes of 2,000 tokens, on two cores of Zen 4, by a program made for the occasion and not kept:
     tokens that are read one by one, none of which is chosen."""
     place, facts = replace(machine(29e9), kernel_shares=ZEN_SHARES), builtin()
-    token = token_costs(place, facts, 8, "f32", WHOLE, context=context)
+    token = token_costs(place, facts, 8, dense="f32", cache=WHOLE, context=context)
     assert token.beside - facts.token_seconds == pytest.approx(milliseconds / 1000, rel=OFF)

@@ -214,7 +214,7 @@ def test_stopping_keeps_what_has_arrived(hub: Hub, server: HubServer, folder: Pa
             control.cancel()
 
     with pytest.raises(UnderhillError) as error:
-        download(hub, outline, folder, control, stop)
+        download(hub, outline, folder, control=control, report=stop)
     assert error.value.kind is Kind.CANCELLED
     assert sorted(sizes(folder)) == [20_000, 20_000]
     discard(folder)

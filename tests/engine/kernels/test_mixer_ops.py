@@ -59,7 +59,7 @@ def test_a_latent_row_goes_to_the_cache(make_kernel: MakeKernel, interleaved: bo
     kept, states = tables(cache)
     wanted = torch.cat((torch.rms_norm(row[:9], (9,), scale, 1e-3), rope.apply(row[None, None, 9:])[0, 0]))
     turned = torch.cat((queries[:, :5], rope.apply(queries[None, :, 5:])[0]), 1)
-    op = mixer_ops.latent(spec, queries, row, scale, 1e-3, angles, interleaved, 0)
+    op = mixer_ops.latent(spec, queries, row, scale=scale, eps=1e-3, angles=angles, interleaved=interleaved, state=0)
     run_ops(make_kernel(), op, position=position, states=states)
     assert kept
     rows = torch.cat(cache, 1)[0]
@@ -79,7 +79,7 @@ def attend(
     owners = cut(rows[None], sizes)
     kept, states = tables(owners)
     room = torch.full((mixer_ops.latent_room(spec),), float("nan"))
-    op = mixer_ops.latent_attend(spec, in_latent, queries, out, room, scale, 0)
+    op = mixer_ops.latent_attend(spec, in_latent, queries, out=out, room=room, scale=scale, state=0)
     run_ops(kernel(threads), op, position=length - 1, states=states)
     assert kept
     query = torch.cat((in_latent, queries[:, spec.nope :]), 1).double()
@@ -193,7 +193,9 @@ def test_what_does_not_fit_is_refused() -> None:
     wide = Latent(2, 4, 64, 600)
     room = torch.empty(mixer_ops.latent_room(wide))
     with pytest.raises(ValueError, match="664"):
-        mixer_ops.latent_attend(wide, torch.empty(1200), torch.empty(136), torch.empty(1200), room, 1.0, 0)
+        mixer_ops.latent_attend(
+            wide, torch.empty(1200), torch.empty(136), out=torch.empty(1200), room=room, scale=1.0, state=0
+        )
     with pytest.raises(ValueError, match="too few"):
         mixer_ops.each(raw_view(torch.empty(6, 4), None), 3, torch.empty(10), 4, torch.empty(6), 2)
     with pytest.raises(ValueError, match="whole tiles"):

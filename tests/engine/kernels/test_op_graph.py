@@ -312,7 +312,12 @@ def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None
     )  # fmt: skip
     got, by = torch.empty(top_k + 1, dtype=torch.int64), torch.empty(top_k)
     room = torch.empty(op_graph.route_room(experts))
-    run_ops(make_kernel(), op_graph.route(routing, logits, room, got, by, bias if corrected else None, each))
+    run_ops(
+        make_kernel(),
+        op_graph.route(
+            routing, logits, room, ids=got, weights=by, choice_bias=bias if corrected else None, expert_scale=each
+        ),
+    )
     assert got[:top_k].tolist() == ids[0].tolist()
     assert close(by, (weights * each[ids])[0])
 
@@ -323,7 +328,7 @@ def test_nonsense_still_chooses_experts_that_there_are(make_kernel: MakeKernel, 
     for logits in (torch.full((8,), bad), torch.tensor([0.0, bad] * 4)):
         ids, weights = torch.full((3,), -1), torch.empty(2)
         routing = op_graph.Routing(8, 2, score, jitter=0.01)
-        run_ops(make_kernel(), op_graph.route(routing, logits, torch.empty(16), ids, weights))
+        run_ops(make_kernel(), op_graph.route(routing, logits, torch.empty(16), ids=ids, weights=weights))
         assert len(set(ids[:2].tolist())) == 2
         assert all(0 <= expert < 8 for expert in ids[:2].tolist())
 

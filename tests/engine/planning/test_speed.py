@@ -54,7 +54,7 @@ def test_with_all_in_memory_it_is_the_bytes_over_the_kernels_rates_and_a_little_
 
 def test_where_the_disk_sets_the_pace_it_is_the_missing_bytes_over_its_rate_and_computing_hides_behind_it() -> None:
     machine, model = laptop(16, 0.5e9), thirty_b()
-    token = token_costs(machine, model, 4, DENSE, WHOLE // 2)
+    token = token_costs(machine, model, 4, dense=DENSE, cache=WHOLE // 2)
     assert token.reading == pytest.approx(8 * 48 * model.record_bytes[4] / 2 / (DISK_USE * 0.5e9))
     assert token.reading > 5 * token.computing
     assert token.missed == pytest.approx(4)  # of the eight experts of a layer
@@ -141,7 +141,7 @@ def test_a_token_attends_to_the_rows_before_it_at_a_part_of_memorys_rate() -> No
     machine, model = laptop(128), thirty_b()
 
     def taken(context: int, model: ModelFacts = model, machine: Machine = machine, dense: str = DENSE) -> float:
-        return token_costs(machine, model, 4, dense, WHOLE, context=context).attending
+        return token_costs(machine, model, 4, dense=dense, cache=WHOLE, context=context).attending
 
     assert taken(0) == 0
     assert taken(8192) == pytest.approx(8192 * model.kv_bytes / (ROWS * machine.memory_rate))
@@ -194,7 +194,7 @@ def test_a_prompt_waits_for_every_expert_that_is_missing_once_a_chunk() -> None:
 def test_only_where_layers_are_recurrent_a_prompts_last_token_goes_through_by_itself() -> None:
     machine, model = laptop(16, 0.5e9), thirty_b()
     recurrent = dataclasses.replace(model, state_bytes=1000)
-    last = token_costs(machine, model, 4, DENSE, WHOLE // 4).taken(1.0)
+    last = token_costs(machine, model, 4, dense=DENSE, cache=WHOLE // 4).taken(1.0)
     one, other = (expected(machine, m, 4, DENSE, WHOLE // 4, context=0).first_token for m in (model, recurrent))
     assert other == pytest.approx(tuple(s + last for s in one))
 

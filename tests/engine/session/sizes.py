@@ -133,7 +133,7 @@ def replay(
         capacity[0] = most
         held[0] = min(held[0], most)
 
-    room = CacheBudget(share, lambda: held[0], apply, apply, said.append, lambda: written[0])
+    room = CacheBudget(share, lambda: held[0], apply, lend=apply, said=said.append, written=lambda: written[0])
     room.computing(1, lambda: 0)
     for size in sizes:
         written[0] = size.written

@@ -67,7 +67,7 @@ def test_a_prompt_takes_what_it_needs_from_the_experts_and_gives_it_back() -> No
     lent: list[int] = []
     applied: list[int] = []
     share = Share(planned=1000, smallest=100, lent=400, chunk=512, token_bytes=1)
-    room = CacheBudget(share, lambda: 1000, applied.append, lent.append, lambda notice: None)
+    room = CacheBudget(share, lambda: 1000, applied.append, lend=lent.append, said=lambda notice: None)
     for tokens in (1, 512, 512, 300, 1, 1, 120, 300, 1):
         room.computing(tokens)
     assert lent == [600, 1000, 1000 - 8, 1000 - 188, 1000]
@@ -92,7 +92,7 @@ def roomy(share: Share, held: int = 1000 * MB) -> tuple[CacheBudget, list[int], 
     applied: list[int] = []
     lent: list[int] = []
     said: list[str] = []
-    return CacheBudget(share, lambda: held, applied.append, lent.append, said.append), applied, lent, said
+    return CacheBudget(share, lambda: held, applied.append, lend=lent.append, said=said.append), applied, lent, said
 
 
 def test_who_asks_for_a_part_of_the_experts_gets_no_more(home: Path) -> None:
@@ -167,7 +167,7 @@ def test_memory_that_is_refused_is_not_asked_for_again_until_it_has_been_calm_fo
     said: list[str] = []
     refusals = 0
     room = CacheBudget(
-        GROWING, lambda: 700 * MB, applied.append, lambda _: None, said.append, refusals=lambda: refusals
+        GROWING, lambda: 700 * MB, applied.append, lend=lambda _: None, said=said.append, refusals=lambda: refusals
     )
     room.see(PLENTY, 0.0)
     assert (applied, said) == ([], [])
@@ -258,7 +258,9 @@ def test_the_watch_looks_by_itself_and_ends_with_the_model(monkeypatch: pytest.M
     capacities: list[int] = []
     monkeypatch.setattr(pressure, "PERIOD", 0.01)
     monkeypatch.setattr(pressure, "read", lambda files=None: SHORT)
-    room = CacheBudget(Share(10**10, 10**9), lambda: 10**10, capacities.append, capacities.append, lambda notice: None)
+    room = CacheBudget(
+        Share(10**10, 10**9), lambda: 10**10, capacities.append, lend=capacities.append, said=lambda notice: None
+    )
     watch = PressureWatch(room)
     until(lambda: capacities)
     watch.close()
@@ -287,7 +289,7 @@ def test_a_look_that_fails_is_told_once_and_the_watch_goes_on(
 
     monkeypatch.setattr(pressure, "PERIOD", 0.01)
     monkeypatch.setattr(pressure, "read", read)
-    room = CacheBudget(Share(10**10, 10**9), lambda: 10**10, apply, apply, said.append)
+    room = CacheBudget(Share(10**10, 10**9), lambda: 10**10, apply, lend=apply, said=said.append)
     watch = PressureWatch(room)
     try:
         until(lambda: len(said) == 3)
