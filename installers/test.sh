@@ -58,7 +58,7 @@ unset DISPLAY WAYLAND_DISPLAY # tests open no windows on anybody's desk; those t
 export LANG=C.UTF-8
 bin="$ENVIRONMENT/bin"
 both=(-n 2 --dist loadfile) # two workers; a file's tests stay together, since they share what its fixtures made
-log=(--retry-log .test-log/retries.jsonl --durations 40 --durations-min 5)
+log=(--retry-log=.test-log/retries.jsonl --durations 40 --durations-min 5)
 [ $# = 0 ] || exec "$bin/python" -m pytest "$@"
 
 check "ruff: style" "$bin/ruff" check .

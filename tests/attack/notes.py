@@ -10,7 +10,7 @@ from pathlib import Path
 from app.settings import preferences
 from engine.experts.eam import EamCollection
 from engine.formats import checkpoint
-from engine.hardware import settings_file as hardware
+from engine.hardware import fingerprint as hardware
 from engine.hub import active_downloads, download, search, tokens
 from engine.library import dials, folders, listing, offline_index, partial_imports, settings_file, store_copy, trash
 from engine.library.entries import HubModel

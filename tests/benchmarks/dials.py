@@ -26,6 +26,7 @@ from torch import Tensor
 from engine import resources
 from engine.experts.precision import EXACT, ScoreRecorder, Thresholds, from_scores
 from engine.library.dials import DIALS
+from engine.native.unimportance import unimportance
 from engine.planning.speed import dial_shares
 from engine.session import Session
 from engine.session.calibration import TOKENS
@@ -34,7 +35,6 @@ from engine.store.layout import ExpertSpec
 from engine.tracing.replay import Replayer
 from engine.tracing.sizes import sizes_of
 from engine.tracing.trace import Trace, TraceConditions
-from engine.tracing.visits import scores_of
 from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.policies import builtin
 
@@ -64,7 +64,7 @@ def uniform(tokens: int) -> Trace:
 def saved(trace: Trace, share: Share) -> list[float]:
     """Bytes read under Exact over those read with these shares, by cache."""
     sizes = sizes_of(trace.conditions.spec, 4)
-    cut = from_scores(torch.from_numpy(scores_of(trace.weights)), *share(trace.ids.shape[2]))
+    cut = from_scores(torch.from_numpy(unimportance(trace.weights)), *share(trace.ids.shape[2]))
     exact, dial = (Replayer(trace, thresholds, sizes=sizes) for thresholds in (EXACT, cut))
     return [round(exact.play("hobbit", c).bytes_read / dial.play("hobbit", c).bytes_read, 2) for c in CACHES]
 

@@ -31,7 +31,7 @@ import torch
 from engine.experts.keys import ExpertKey
 from engine.experts.loading.chunks import CHUNK
 from engine.kernels.native import NativeKernel
-from engine.native.matrix_view import View
+from engine.native.matrix_view import MatrixView
 from engine.native.memory import Arena, huge
 from engine.store.disk import DataFile, open_file
 from engine.store.layout import ExpertSpec, aligned
@@ -102,7 +102,7 @@ class Compute:
 
     def step(self) -> None:
         """2 MB of weights."""
-        view = View()
+        view = MatrixView()
         view.codes[0] = self._weights.data_ptr() + self._at * (2 << 20)
         view.rows, view.cols, view.kind, view.unit = 512, 1024, 32, 1.0
         self._at = (self._at + 1) % 128

@@ -154,7 +154,7 @@ class Model:
             "bytes_read": now.bytes_read,
             "reads": now.reads,
             "busy": int(1e9 * self._session.runtime._loader.io_stats().busy),
-            "wasted": 0 if ahead is None else ahead.foresight.wasted,
+            "wasted": 0 if ahead is None else ahead.stats.wasted,
             "used_bytes": experts + self._tokens * self._dense_bytes,
             "uses": sum(now.precision.values()),
             "coarse": sum(n for tier, n in now.precision.items() if tier != str(self.about["tier"])),

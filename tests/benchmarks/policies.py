@@ -24,6 +24,7 @@ from engine import resources
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import NAMES, ExpertGrid, LayerVisit, make_policy
 from engine.experts.precision import EXACT, Thresholds, from_scores
+from engine.native.unimportance import unimportance
 from engine.planning.speed import dial_shares
 from engine.session import Session
 from engine.session.evaluate import sequences
@@ -32,7 +33,6 @@ from engine.tracing.fit import fit
 from engine.tracing.recorder import Recorder
 from engine.tracing.replay import BELADY, BOUND, SHARES, Replayer, rows_of
 from engine.tracing.trace import Trace, TraceConditions
-from engine.tracing.visits import scores_of
 from tests.benchmarks.common import arguments, emit
 from tests.random_models.tokens import stream
 
@@ -83,7 +83,7 @@ def thresholds_of(trace: Trace, dial: str) -> Thresholds:
     """The dial's quantiles of the scores of this trace."""
     if dial == "exact":
         return EXACT
-    return from_scores(torch.from_numpy(scores_of(trace.weights)), *dial_shares(dial, trace.ids.shape[2]))
+    return from_scores(torch.from_numpy(unimportance(trace.weights)), *dial_shares(dial, trace.ids.shape[2]))
 
 
 def row(replayer: Replayer, share: float) -> dict[str, Any]:
