@@ -139,7 +139,7 @@ def _native() -> ctypes.PyDLL:
         ("reserve", (i32, i32), plain), ("place", (i32, plain), None), ("abandon", (i32,), None),
         ("forget", (i32,), None), ("make_free", (i64,), None), ("trim", (plain,), None),
         ("set_plan", (i32, i32, pointer, pointer, i32, pointer, i32), plain), ("fetch", (i32, i32, i32), plain),
-        ("expect", (i32, pointer, pointer, i64, pointer), plain),
+        ("prefetch", (i32, pointer, pointer, i64, pointer), plain),
         ("demand", (i32, pointer, pointer, i32, pointer, pointer, pointer), i32),
         ("join", (i32,), plain), ("pending_planes", (i32,), i32), ("pending_bytes", (i32,), i64),
         ("unread_bytes", (i32,), i64), ("request", (i32,), i64), ("cancel", (i32,), plain),
