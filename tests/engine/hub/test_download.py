@@ -148,7 +148,7 @@ def test_a_pause_closes_the_connections_and_loses_nothing(hub: Hub, server: HubS
     server.faults = [Fault("model-0", cut=20_000, stall=600, times=2)]  # silence that only hanging up ends
     first = outline.download_bytes - sum(file.size for file in outline.weights) + 40_000
     with ThreadPoolExecutor(1) as thread:
-        running = thread.submit(download, hub, outline, folder, control)
+        running = thread.submit(download, hub, outline, folder, control=control)
         until(lambda: running.done() or (sorted(sizes(folder)) == [20_000, 20_000] and fetched(server) == first))
         control.pause()
         time.sleep(0.2)
@@ -167,7 +167,13 @@ def test_a_pause_that_is_over_at_once_is_no_failure(hub: Hub, server: HubServer,
     said: list[Wait | None] = []
     with ThreadPoolExecutor(1) as thread:
         running = thread.submit(
-            download, hub, outline, folder, control, lambda p: said.append(p.waiting), RetryPolicy(tries=1)
+            download,
+            hub,
+            outline,
+            folder,
+            control=control,
+            report=lambda p: said.append(p.waiting),
+            retry_policy=RetryPolicy(tries=1),
         )
         until(lambda: running.done() or sorted(sizes(folder)) == [20_000, 20_000])
         control.pause()

@@ -9,7 +9,6 @@ import pytest
 
 from engine.hardware.machine import DiskPoint, Machine
 from engine.session import Session, session
-from engine.store.reader import Store
 from tests.engine.session.test_session import ask
 
 
@@ -22,13 +21,13 @@ def test_experts_are_read_through_the_file_cache_where_that_is_faster_and_nothin
         if opened.store.io_mode != "direct":
             pytest.skip("this disk does no direct I/O")
         expected = ask(opened)
-    measure = session.measure
+    machine_at = session.machine_at
 
-    def faster_through(store: Store) -> Machine:
+    def faster_through(place: Path) -> Machine:
         points = DiskPoint(1 << 20, 2, True, 1e8), DiskPoint(1 << 20, 2, False, 1e9)
-        return dataclasses.replace(measure(store), disk_points=points)
+        return dataclasses.replace(machine_at(place), disk_points=points)
 
-    monkeypatch.setattr(session, "measure", faster_through)
+    monkeypatch.setattr(session, "machine_at", faster_through)
     with Session.open("builtin", {**chosen, "direct_io": asked}) as opened:
         assert opened.store.io_mode == mode
         assert any("through the system's file cache" in s for s in opened.sentences) == (mode == "buffered")
