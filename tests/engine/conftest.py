@@ -11,6 +11,8 @@ import pytest
 
 from engine.session import Session
 
+_SHARED: list[Path] = []  # the home of all files of tests, once one has asked for it
+
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -21,11 +23,23 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     before = os.environ.get("UNDERHILL_HOME")
     os.environ["UNDERHILL_HOME"] = str(folder)
     library.prepare("builtin")
+    _SHARED.append(folder)
     yield folder
+    _SHARED.remove(folder)
     if before is None:
         del os.environ["UNDERHILL_HOME"]
     else:
         os.environ["UNDERHILL_HOME"] = before
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _models_of_others() -> Iterator[None]:
+    """What a file of tests leaves in the library goes: which file comes next depends on how two workers share them."""
+    yield
+    for folder in _SHARED:
+        for left in (folder / "models").iterdir():
+            if left.is_dir() and left.name != "builtin":
+                shutil.rmtree(left, ignore_errors=True)
 
 
 @pytest.fixture
