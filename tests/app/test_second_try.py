@@ -19,11 +19,7 @@ def test_the_second_try_of_a_window(root: Path) -> None:
     plugins = [sys.executable, "-m", "pytest", "--reruns", "1", "-p", "no:cacheprovider", fails_first.__file__]
     done = subprocess.run(plugins, cwd=root, capture_output=True, text=True, timeout=280)
     ended = done.stdout.splitlines()[-1]
-    reruns = re.search(
-        r"(\d+) rerun in", ended
-    )  # one more where the alarm rings within a slot, which Qt reports as well
-    assert reruns is not None, done.stdout
-    assert len(TESTS) - 1 <= int(reruns[1]) <= len(TESTS), done.stdout
+    # by tests, not by pytest's count of tries: an alarm that rings within a slot is reported by Qt as well
+    retried = re.findall(r"^  tests/app/fails_first.py::(\w+): retried in 0 of the 0 runs before$", done.stdout, re.M)
+    assert retried == TESTS[:-1], done.stdout
     assert "failed" not in ended, done.stdout
-    for name in TESTS[:-1]:
-        assert f"  tests/app/fails_first.py::{name}: retried in 0 of the 0 runs before" in done.stdout, done.stdout
