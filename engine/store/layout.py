@@ -205,10 +205,6 @@ class RecordLayout:
         """The indices, ascending, of the parts that make an expert of this tier. Raises ValueError for another tier."""
         return self._by_tier(tier).parts
 
-    def sizes_for(self, tier: int) -> tuple[int, ...]:
-        """The bytes of each of `parts_for`."""
-        return self._by_tier(tier).sizes
-
     def bytes_for(self, tier: int, held: Collection[int] = ()) -> int:
         """Bytes to read for an expert of this tier where the parts `held` are there."""
         return sum(self.parts[index].nbytes for index in self.parts_for(tier) if index not in held)
@@ -243,7 +239,7 @@ class RecordLayout:
             params = by_name.get(f"P{tier}")
             needed = (*codes, params) if params is not None else codes
             indices = tuple(sorted(part.index for part in needed))
-            tiers[tier] = _Tier(codes, params, indices, tuple(self.parts[index].nbytes for index in indices))
+            tiers[tier] = _Tier(codes, params, indices)
         return tiers
 
 
@@ -251,7 +247,6 @@ class _Tier(NamedTuple):
     codes: tuple[Part, ...]
     params: Part | None
     parts: tuple[int, ...]
-    sizes: tuple[int, ...]
 
 
 @lru_cache(maxsize=256)
