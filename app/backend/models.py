@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.backend.engine_link import EngineLink
 from app.i18n.translate import tr
 from engine import protocol
-from engine.translatable import translated
+from engine.translatable import NO_TEXT, translated
 
 NONE, LOADING, READY, FAILED, STOPPED = "none", "loading", "ready", "failed", "stopped"
 
@@ -43,7 +43,7 @@ class Models(QObject):
         self.card: protocol.ModelCard | None = None
         self.wanted = ""  # what was last asked for
         self.state = NONE
-        self.progress = protocol.Progress("", translated(""))
+        self.progress = protocol.Progress("", NO_TEXT)
         self.importing: protocol.Progress | None = None
         self._loading = ""
         self._import = ""

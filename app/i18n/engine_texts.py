@@ -12,11 +12,10 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from PySide6.QtCore import QCoreApplication
 
 from engine import protocol
-from engine.translatable import Translatable, translated
+from engine.translatable import HOLE, Translatable, translated
 
 T = TypeVar("T")
 CONTEXT = "engine"
-_HOLE = re.compile(r"\{(\w+)\}")
 _WIDE = re.compile(r"[　-〿一-鿿＀-￯“”]")  # scripts that are written without spaces, and their marks
 SEPARATORS = (", ", "; ")  # between the items of a list; `told` translates them too
 _CONTAINERS = (tuple, list, dict, Mapping, types.UnionType)
@@ -33,7 +32,7 @@ def told(text: str) -> str:
     if not text.arguments:
         return _translated(text.key)
     said = ""
-    for n, part in enumerate(_HOLE.split(_translated(text.key))):
+    for n, part in enumerate(HOLE.split(_translated(text.key))):
         if n % 2 == 0:
             said = _close(said, _translated(part) if part in SEPARATORS else part)
         elif isinstance(argument := text.arguments.get(part, f"{{{part}}}"), Translatable):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from engine import protocol
-from engine.translatable import translated
+from engine.translatable import NO_TEXT
 
 STEP = 0.2  # seconds
 STEPS = 150  # steps: half a minute
@@ -16,7 +16,7 @@ PRECISION = ("32", "16", "8", "4", "2", "skipped")  # the finest first
 FATES = ("kept", "ahead", "late", "missed")  # of an expert that was asked for
 
 Counts = Mapping[str, int]
-_NOTHING = protocol.Telemetry("", (), (), (), 0, 0, 0, {}, 0, 0.0, 0.0, 0, 0, 0, False, translated(""))
+_NOTHING = protocol.Telemetry("", (), (), (), 0, 0, 0, {}, 0, 0.0, 0.0, 0, 0, 0, False, NO_TEXT)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.limits import shown
-from engine.translatable import Translatable, msg, translated
+from engine.translatable import msg
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class CatalogueEntry:
     repo: str
     name: str
     model_type: str
-    about: Translatable
+    about: str
     parameters: int
     licence: str
     context_length: int
@@ -191,7 +191,7 @@ class CatalogueEntry:
         return round(self.parameters * (share * expert + (1 - share) * other) / 8)
 
 
-_KINDS: dict[str, Any] = {"int": int, "str": str, "Translatable": Translatable, "bool": bool, "float": (int, float)}
+_KINDS: dict[str, Any] = {"int": int, "str": str, "bool": bool, "float": (int, float)}
 
 
 @cache
@@ -234,7 +234,6 @@ def _entry(value: Any) -> CatalogueEntry:
             raise TypeError("a source has an unknown form")
         whole = {
             **value,
-            "about": translated(_text(value["about"])),
             "sources": sources,
             "shape": _made(ModelShape, shape),
         }
@@ -242,12 +241,6 @@ def _entry(value: Any) -> CatalogueEntry:
     except (TypeError, KeyError, AttributeError, ValueError) as cause:
         raise ValueError(f"an entry is not complete: {cause}") from cause
     return entry
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"about is {shown(value)}")
-    return value
 
 
 def _made(cls: Any, values: Mapping[str, Any]) -> Any:

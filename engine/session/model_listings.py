@@ -21,7 +21,7 @@ from engine.session.config_facts import parameters
 from engine.session.fit_estimates import FitEstimates
 from engine.session.known_facts import looked_at_facts
 from engine.session.pull import look
-from engine.translatable import msg
+from engine.translatable import msg, translated
 
 KEPT = "configs"  # the folder in Underhill's data that configs are kept in
 
@@ -109,7 +109,7 @@ def _told(model: HubModel, entry: CatalogueEntry | None) -> HubModel:
     if entry is None:
         return model
     active = model.active_parameters or entry.shape.active_parameters
-    told = replace(model, title=entry.name, about=entry.about, active_parameters=active)
+    told = replace(model, title=entry.name, about=translated(entry.about), active_parameters=active)
     source = next((source for source in entry.sources if source.repo == model.repo), None)
     return told if source is None and not entry.native else replace(told, **_in_four(entry, source))
 
@@ -119,7 +119,7 @@ def _offered(entry: CatalogueEntry) -> HubModel:
     source = next(iter(entry.sources), None)
     repo, nbytes = (source.repo, entry.four_bit_bytes(source)) if source else (entry.repo, entry.download_bytes)
     model = HubModel(
-        repo, entry.name, entry.model_type, entry.parameters, nbytes, entry.licence, about=entry.about,
+        repo, entry.name, entry.model_type, entry.parameters, nbytes, entry.licence, about=translated(entry.about),
         active_parameters=entry.shape.active_parameters, context_length=entry.context_length,
         gguf_name=source.gguf if source else "",
     )  # fmt: skip

@@ -241,7 +241,7 @@ def test_settings_are_told() -> None:
 
 
 def test_what_is_shipped_in_the_catalogue_is_told() -> None:
-    models = tuple(protocol.HubModel(m.repo, m.name, "", 1, 1, "", m.about) for m in catalogue.load())
+    models = tuple(protocol.HubModel(m.repo, m.name, "", 1, 1, "", translated(m.about)) for m in catalogue.load())
     assert [m.repo for m in localized(models) if not is_chinese(m.about)] == []
     offered = localized(of_catalogue(FitEstimates()))
     assert [m.repo for m in offered if m.lost and (not is_chinese(m.lost) or "makers" in m.lost)] == []
