@@ -9,8 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
 
 from app.attachments.controller import AttachmentController, AttachmentReader
-from app.backend.engine_link import EngineLink
-from app.backend.models import Models
+from app.backend import EngineLink, Models
 from app.chat.conversation import Conversation
 from app.chat.token_counter import TokenCounter
 from app.controllers.onboarding_controller import OnboardingController
@@ -19,14 +18,13 @@ from app.i18n import languages
 from app.i18n.translate import tr
 from app.library.view_model import LibraryViewModel
 from app.main_window import MainWindow
-from app.platform import thread_priority
-from app.platform.main_thread_queue import MainThreadQueue
+from app.platform import main_thread
+from app.platform.main_thread import MainThreadQueue
 from app.platform.paths import AppPaths
 from app.platform.single_instance import SingleInstance
 from app.settings import preferences
 from app.settings.preferences import Preferences
-from app.storage.database_thread import DatabaseThread
-from app.storage.opening import Problem
+from app.storage.database_thread import DatabaseThread, Problem
 from app.telemetry.frame_throttle import FrameThrottle
 from app.theme import fonts
 from app.theme.icons import icon
@@ -40,7 +38,7 @@ class Application:
     """window, and the threads behind it. `close` ends them all."""
 
     def __init__(self, application: QApplication, paths: AppPaths, start: Start = client.start_subprocess) -> None:
-        thread_priority.lower_latency()
+        main_thread.lower_latency()
         remembered, note = preferences.load(paths.preferences)
         fonts.set_percent(remembered.font_percent)
         languages.install(remembered.language)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
+import importlib.util
 import logging
 import os
 import platform
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from app.platform import crash_log, display_check, paths
+from app.platform import logs, paths
 from engine import private_files
 
 _log = logging.getLogger(__name__)
@@ -23,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="underhill", description="Chat offline with models bigger than your memory.")
     parser.add_argument("--model", help="model to open: builtin, a name in the library, or a path")
     options = parser.parse_args(arguments)
-    reason = display_check.no_display_reason()
+    reason = no_display_reason()
     if reason:
         print(f"{reason} `underhill-cli chat` opens a chat in the terminal instead.", file=sys.stderr)
         return NO_DISPLAY
@@ -40,10 +43,10 @@ def _run(model: str | None) -> int:
     from PySide6.QtWidgets import QApplication
 
     from app.application import Application, claim_single_instance
-    from app.dialogs.about import version
+    from app.dialogs import version
     from app.i18n import languages
     from app.i18n.translate import tr
-    from app.platform.log_file import LogFile
+    from app.platform.logs import LogFile
     from app.settings import preferences
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
@@ -61,7 +64,7 @@ def _run(model: str | None) -> int:
         platform.python_version(), qVersion(), application.platformName(), platform.platform(terse=True),
     )  # fmt: skip
     _log.info("Language %s, theme %s, text %d %%", look.language, look.theme, look.font_percent)
-    faults, left, kept = crash_log.begin(where.crash_log)
+    faults, left, kept = logs.begin_crash_log(where.crash_log)
     if left:
         _log.error("The last run ended by a fault; its stack is in %s", kept)
     underhill = Application(application, where)
@@ -72,7 +75,7 @@ def _run(model: str | None) -> int:
             "warning", tr("Underhill ended unexpectedly the last time."),
             tr("Your chats are safe. What was going on then is kept in {file}.", file=kept), left,
         )  # fmt: skip
-    ended, file = crash_log.take(where.engine_log)
+    ended, file = logs.take_crash_log(where.engine_log)
     if ended:
         _log.error("The engine of the last run ended unexpectedly; its stack is in %s", file)
         underhill.window.banners.show_banner(
@@ -88,7 +91,7 @@ def _run(model: str | None) -> int:
             break
         underhill = Application(application, where)  # in another language or size
     _log.info("Underhill ends")
-    crash_log.end(faults)
+    logs.end_crash_log(faults)
     log.close()
     alone.close()
     return code
@@ -96,3 +99,47 @@ def _run(model: str | None) -> int:
 
 def _utf8() -> bool:
     return any("utf" in os.environ.get(name, "").lower() for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+
+
+def no_display_reason() -> str:
+    """A sentence why no window can be opened here; empty where one can. Asks nothing of Qt."""
+    chosen = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0].split(";")[0]
+    if not sys.platform.startswith("linux") or chosen in ("offscreen", "minimal", "vnc", "eglfs", "linuxfb"):
+        return ""
+    if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
+        return "There is no display here, so the window cannot be opened."
+    if os.environ.get("WAYLAND_DISPLAY") and chosen != "xcb":
+        return ""
+    return _missing_library() or _unreachable_server()
+
+
+def _missing_library() -> str:
+    """Qt's own message names the wrong library; the loader's names the right one."""
+    qt = importlib.util.find_spec("PySide6")
+    if qt is None or not qt.submodule_search_locations:
+        return "Qt (PySide6) is not installed, so the window cannot be opened."
+    plugin = Path(qt.submodule_search_locations[0]) / "Qt" / "plugins" / "platforms" / "libqxcb.so"
+    if plugin.exists():
+        try:
+            ctypes.CDLL(str(plugin), mode=os.RTLD_LAZY | os.RTLD_LOCAL)
+        except OSError as error:
+            library = str(error).split(":")[0]
+            return f"The system library {library} is missing, so the window cannot be opened."
+    return ""
+
+
+def _unreachable_server() -> str:
+    try:
+        xcb = ctypes.CDLL("libxcb.so.1")
+    except OSError:
+        return "The system library libxcb.so.1 is missing, so the window cannot be opened."
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    xcb.xcb_connect.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
+    xcb.xcb_connection_has_error.argtypes = [ctypes.c_void_p]
+    xcb.xcb_disconnect.argtypes = [ctypes.c_void_p]
+    connection = xcb.xcb_connect(None, None)
+    failed = xcb.xcb_connection_has_error(connection)
+    xcb.xcb_disconnect(connection)
+    if failed:
+        return f"The display {os.environ['DISPLAY']} does not answer, so the window cannot be opened."
+    return ""

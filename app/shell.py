@@ -9,21 +9,20 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from app.backend.models import Models
+from app.backend import Models
 from app.chat.header import Header
 from app.chat.welcome import Welcome
-from app.composer.composer import Composer, DropHint, local_files
+from app.composer import Composer, DropHint, local_files
 from app.i18n.translate import tr
-from app.platform import open_externally
+from app.platform import files
 from app.sidebar.sidebar import Sidebar
 from app.telemetry.docks import TelemetryDocks
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
 from app.widgets import keyboard
-from app.widgets.banner import Banners, Button
+from app.widgets.messages import Banners, Button, Toast
 from app.widgets.search_field import FindBar
-from app.widgets.toast import Toast
 from engine import protocol
 
 _MANAGE_MODELS = (
@@ -148,12 +147,12 @@ class Shell(QMainWindow):
 
     @Slot(str)
     def _open_link(self, address: str) -> None:
-        if why := open_externally.open_link(address):
+        if why := files.open_link(address):
             self.toast.say(why)
 
     def open_folder(self, folder: Path) -> None:
         """Open a folder in the file manager; a toast says where that fails."""
-        if why := open_externally.show_folder(folder):
+        if why := files.show_folder(folder):
             self.toast.say(why)
 
     # ---- dropped files ----------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 Modules log to `logging.getLogger(__name__)`. Where the lines go is decided once, where a process begins:
 
-- the window writes them to one rotating file (app/platform/log_file.py);
+- the window writes them to one rotating file (app/platform/logs.py);
 - the engine's process sends each as one line through its standard error, which the window reads in any case: so the
   file has a single writer, needs no lock between processes, and its lines are in the order in which things happened;
 - `underhill-cli --verbose` shows them on standard error; otherwise the terminal has none.

@@ -6,9 +6,8 @@ import time
 from pathlib import Path
 
 from app.attachments import pdf_text
-from app.i18n.problem import problem
-from app.i18n.translate import tr
-from app.platform.file_errors import file_error
+from app.i18n.translate import problem, tr
+from app.platform.files import file_error
 from app.storage.records import Attachment
 from engine import protocol, regular_file
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout

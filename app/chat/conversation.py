@@ -10,18 +10,24 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.backend.engine_link import EngineLink
-from app.chat.answer import RunningAnswer
+from app.backend import EngineLink
 from app.chat.draft_store import DraftStore
 from app.chat.prompt_messages import prompt_messages
-from app.chat.running_answers import RunningAnswers
+from app.chat.running_answers import RunningAnswer, RunningAnswers
 from app.storage import branches, trash
-from app.storage.database_thread import DatabaseThread
+from app.storage.database_thread import DatabaseThread, Problem
 from app.storage.drafts import NEW
-from app.storage.opening import Problem
-from app.storage.records import Attachment, Chat, QueuedMessage, ScrollPosition, StoredMessage, Style, new_id
+from app.storage.records import (
+    Attachment,
+    Chat,
+    QueuedMessage,
+    ScrollPosition,
+    StoredMessage,
+    Style,
+    new_id,
+    title_from,
+)
 from app.storage.store import ChatStore
-from app.storage.titles import title_from
 from engine import protocol
 
 STOP_TIMEOUT = 800  # milliseconds after which a stopped answer is left to itself, as by a second Esc

@@ -9,8 +9,7 @@ from typing import Any
 
 from app.i18n.translate import sentences, tr
 from app.storage import branches, drafts
-from app.storage.database_thread import DatabaseThread
-from app.storage.opening import Problem
+from app.storage.database_thread import DatabaseThread, Problem
 from app.storage.records import Attachment, Chat, QueuedMessage, StoredMessage
 from app.storage.store import ChatStore
 

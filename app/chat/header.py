@@ -6,14 +6,14 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QProgressBar, QPushButton, QToolButton, QWidget
 
-from app.backend import models
-from app.backend.models import Models
+from app import backend
+from app.backend import Models
 from app.i18n.translate import plural, sentences, tr, tr_noop
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_button
-from app.widgets.icon_button import ElidedButton, ElidedLabel, IconButton
+from app.widgets.buttons import ElidedButton, ElidedLabel, IconButton
 from app.widgets.text import percent, plain_entry, plain_tip, size, time_left
 from engine import protocol
 
@@ -175,15 +175,15 @@ class Header(QFrame):
         """Show the model's state."""
         m = self._models
         title = m.card.title if m.card is not None else tr("Choose a model")
-        if m.state == models.LOADING:
+        if m.state == backend.LOADING:
             title = _short(m.wanted)
         self.model.setText(plain_entry(title))
         self.model.setToolTip("\n".join(dict.fromkeys((title, tr("Choose a model")))) + "  (Ctrl+M)")
         self.model.setAccessibleName(tr("Model: {name}", name=title))
         self.model.setIcon(icon("chevron-down", self._theme.palette.muted))
-        card = m.card if m.state == models.READY else None
+        card = m.card if m.state == backend.READY else None
         self.thinking.offer(*((card.thinking, card.plain_thinking) if card is not None else ((), "")))
-        progress = m.progress if m.state == models.LOADING else m.importing
+        progress = m.progress if m.state == backend.LOADING else m.importing
         self.bar.setVisible(progress is not None)
         self.cancel.setVisible(progress is not None)
         if progress is not None:
@@ -191,13 +191,13 @@ class Header(QFrame):
             if progress.total:
                 self.bar.setValue(1000 * progress.done // progress.total)
             share = f"  ·  {percent(100 * progress.done // progress.total / 100)}" if progress.total else ""
-            what = progress.text if m.state == models.LOADING else tr("Importing: {step}", step=progress.text)
+            what = progress.text if m.state == backend.LOADING else tr("Importing: {step}", step=progress.text)
             self.state.setText(f"{what}{share}{_left(progress.left)}")
         else:
             words = {
-                models.READY: tr("Answering") if self._answering else tr("Ready"),
-                models.FAILED: tr("Could not be opened"),
-                models.STOPPED: tr("The engine has stopped"),
+                backend.READY: tr("Answering") if self._answering else tr("Ready"),
+                backend.FAILED: tr("Could not be opened"),
+                backend.STOPPED: tr("The engine has stopped"),
             }
             self.state.setText(words.get(m.state, ""))
         self.state.setToolTip(plain_tip(self.state.text()))
@@ -252,7 +252,7 @@ class Header(QFrame):
 
     @Slot()
     def _cancel(self) -> None:
-        if self._models.state == models.LOADING:
+        if self._models.state == backend.LOADING:
             self._models.cancel_load()
         else:
             self._models.cancel_import()

@@ -7,12 +7,11 @@ from itertools import takewhile
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.backend import models
-from app.backend.engine_link import EngineLink
-from app.backend.models import Models
+from app import backend
+from app.backend import EngineLink, Models
 from app.chat.conversation import Conversation
 from app.chat.prompt_messages import with_attachments
-from app.composer.composer import Composer
+from app.composer import Composer
 from app.storage.records import StoredMessage
 from engine import protocol
 
@@ -50,7 +49,7 @@ class TokenCounter(QObject):
     @Slot()
     def _ask(self) -> None:
         card = self._models.card
-        if self._models.state != models.READY or card is None:
+        if self._models.state != backend.READY or card is None:
             return
         if card.path != self._model:
             self._model = card.path

@@ -11,8 +11,7 @@ from app.chat.prompt_messages import first_read_message
 from app.controllers.chat_navigator import ChatNavigator
 from app.controllers.message_editing import MessageEditing
 from app.i18n.translate import tr
-from app.settings.preferences import Preferences
-from app.settings.window_state import WindowState
+from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
 from app.storage import drafts, trash
 from app.storage.database_thread import DatabaseThread

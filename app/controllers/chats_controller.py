@@ -11,13 +11,12 @@ from PySide6.QtWidgets import QInputDialog, QMenu
 from app.chat.conversation import Conversation
 from app.controllers.chat_navigator import ChatNavigator
 from app.controllers.find_controller import FindController
+from app.dialogs import TrashDialog
 from app.i18n.translate import plural, tr
 from app.import_export.controller import TransferController
-from app.settings.preferences import Preferences
+from app.settings.preferences import Preferences, WindowState
 from app.settings.style_dialog import StyleDialog
-from app.settings.window_state import WindowState
 from app.shell import Shell
-from app.sidebar.trash_dialog import TrashDialog
 from app.storage import folders, presets, search, trash
 from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat, Folder, Style

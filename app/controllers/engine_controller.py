@@ -1,17 +1,116 @@
-"""Starts another engine where one has stopped working, and keeps what is known of the fault."""
+"""Controllers of the engine: opening models, restarting it where it has stopped, and staying offline."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 
-from app.backend.engine_link import EngineLink
+from app import backend
+from app.backend import EngineLink, Models, Network
+from app.chat.conversation import Conversation
+from app.controllers.chat_navigator import ChatNavigator
+from app.dialogs import PrivacyDialog
+from app.i18n.translate import tr
 from app.library.view_model import LibraryViewModel
-from app.platform import crash_log
+from app.platform import logs
+from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
 from app.storage.database_thread import DatabaseThread
+from app.theme.theme import Theme
 from engine import protocol
+
+_SMALL_MODEL = 1_000_000_000  # parameters; below, the simpler examples are offered
+
+
+class ModelController(QObject):
+    """Answers the header's menu; shows banners of what was opened or imported, or could not be."""
+
+    def __init__(
+        self, shell: Shell, known: Models, conversation: Conversation, preferences: Preferences, state: WindowState,
+        navigator: ChatNavigator,
+    ) -> None:  # fmt: skip
+        super().__init__(shell)
+        self._shell, self._models, self._conversation = shell, known, conversation
+        self._preferences, self._state, self._navigator = preferences, state, navigator
+        known.changed.connect(self._model_changed)
+        known.loaded.connect(self._model_loaded)
+        known.load_failed.connect(self._load_failed)
+        known.failed.connect(self._engine_failed)
+        known.imported.connect(self._imported)
+        known.noticed.connect(self._noticed)
+        shell.header.chosen.connect(self.open_model)
+        self._model_changed()
+
+    @Slot(str)
+    def open_model(self, name: str) -> None:
+        """Open a model, which is then also the one that the next start opens."""
+        if name != self._preferences.model:
+            self._preferences.model = name
+            self._state.save()
+        self._shell.live.forget()
+        self._models.load(name, self._preferences.engine_for(name))
+
+    @Slot()
+    def reload(self) -> None:
+        """Open the preferred model, with the settings as they are now."""
+        self.open_model(self._preferences.model)
+
+    @Slot()
+    def _model_changed(self) -> None:
+        state = self._models.state
+        self._conversation.set_model_opening(state == backend.LOADING)
+        words = {
+            backend.READY: tr("Write a message"),
+            backend.LOADING: tr("Write a message – it is answered once the model is open"),
+            backend.STOPPED: tr("The engine has stopped"),
+        }.get(state, tr("Choose a model above to begin"))  # fmt: skip
+        self._shell.composer.set_ready(state in (backend.READY, backend.LOADING), words)
+        card = self._models.card
+        if card is not None:
+            self._conversation.model = card.title
+            sentences = (*card.plan, card.doing) if card.doing else card.plan
+            self._shell.welcome.show_model(card.title, card.note, sentences, card.parameters < _SMALL_MODEL)
+        elif state == backend.LOADING:
+            self._shell.welcome.show_model("", tr("Opening the model. This takes a moment the first time."), (), True)
+        else:
+            self._shell.welcome.show_model("", tr("Choose a model at the top, or import one you have."), (), True)
+
+    @Slot(object)
+    def _model_loaded(self, card: protocol.ModelCard) -> None:
+        self._shell.banners.withdraw(_has_come(card))
+        if card.backend == "compatibility":
+            self._shell.banners.show_banner(
+                "warning", tr("{model} runs through the compatibility backend.", model=card.title),
+                tr("It works, but more slowly than families that Underhill knows itself."),
+            )  # fmt: skip
+
+    @Slot(object)
+    def _load_failed(self, event: protocol.Failed) -> None:
+        self._shell.show_failure(event, (tr("Try again"), self.reload))
+
+    @Slot(object)
+    def _engine_failed(self, event: protocol.Failed) -> None:
+        self._shell.show_failure(event)
+
+    @Slot(str)
+    def _noticed(self, notice: str) -> None:
+        self._shell.banners.show_banner("info", notice)
+
+    @Slot(object)
+    def _imported(self, card: protocol.ModelCard) -> None:
+        self._shell.banners.show_banner(
+            "info", _has_come(card), button=(tr("Open it"), partial(self._open_to_chat, card.name))
+        )
+
+    def _open_to_chat(self, name: str) -> None:
+        self._navigator.show_chat()
+        self.open_model(name)
+
+
+def _has_come(card: protocol.ModelCard) -> str:
+    return tr("{model} has been imported.", model=card.title)
 
 
 class EngineController(QObject):
@@ -32,7 +131,7 @@ class EngineController(QObject):
         if not self._noted:
             self._noted = True
             path, text = self._log, event.cause or event.sentence
-            self._database.submit(lambda store: crash_log.note(path, text), None, lambda problem: None)
+            self._database.submit(lambda store: logs.note_crash(path, text), None, lambda problem: None)
         if event.kind is protocol.Kind.HELD:
             self._link.restart()
         else:
@@ -42,3 +141,27 @@ class EngineController(QObject):
     def _started(self) -> None:
         self._noted = False
         self._view_model.refresh()
+
+
+class NetworkController(QObject):
+    """Shows in the header whether Underhill is offline, and what is sent when."""
+
+    def __init__(self, shell: Shell, theme: Theme, network: Network) -> None:
+        super().__init__(shell)
+        self._shell, self._theme, self._network = shell, theme, network
+        network.changed.connect(self._tell)
+        shell.header.offline_wanted.connect(partial(shell.setting_wanted.emit, "offline"))
+        shell.header.privacy_wanted.connect(self.show_privacy)
+        self._tell()
+
+    @Slot()
+    def _tell(self) -> None:
+        self._shell.header.show_offline(self._network.offline, self._network.by_environment)
+
+    @Slot()
+    def show_privacy(self) -> PrivacyDialog:
+        """Every use of the network."""
+        page = PrivacyDialog(self._theme, self._shell)
+        page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        page.open()
+        return page

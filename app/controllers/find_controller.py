@@ -1,14 +1,108 @@
-"""Finds words in the open chat, and selects in an opened chat what a search over all chats found."""
+"""Finds words in the open chat, selects them and scrolls to them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Slot
 
 from app.chat.conversation import Conversation
+from app.markdown.split import without_thought
 from app.shell import Shell
-from app.transcript.finder import Finder
+from app.storage.records import ScrollPosition
+from app.transcript.page import TranscriptPage
+from app.transcript.selection import TextPosition
+from app.transcript.view import line_top
+
+_Match = tuple[TextPosition, TextPosition]  # where a match begins and ends
+_ABOVE = 0.3  # of the viewport, that is shown before a line that was found
+
+
+class Finder:
+    """Steps through the matches of a search.
+
+    messages: numbers of those that have the words. at: which of them is looked at, -1 for none.
+    """
+
+    def __init__(self, page: TranscriptPage) -> None:
+        self._page = page
+        self._pattern: re.Pattern[str] | None = None
+        self._places: list[_Match] = []  # in the message that is looked at
+        self._place = -1
+        self.messages: list[int] = []
+        self.at = -1
+
+    def look_for(self, words: Sequence[str]) -> None:
+        """Set the words to find, case-insensitively; none: nothing. Nothing is shown before `step` or `show`."""
+        self._pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE) if words else None
+        self.messages, self.at, self._places, self._place = [], -1, [], -1
+        if self._pattern is not None:
+            search, items = self._pattern.search, self._page.items
+            self.messages = [i for i, item in enumerate(items) if search(without_thought(item.message.content))]
+
+    def show(self, message_id: int) -> bool:
+        """Select the first match in this message."""
+        index = self._page.index(message_id)
+        return index in self.messages and self._enter(self.messages.index(index), 1)
+
+    def start(self) -> bool:
+        """Select the first match at or below the top of what is in sight, or else the first of all."""
+        top = self._page.layout_.at(float(self._page.verticalScrollBar().value()))
+        after = next((n for n, index in enumerate(self.messages) if index >= top), 0)
+        return self._from(after, 1)
+
+    def step(self, by: int) -> bool:
+        """Select the match after (1) or before (-1); behind the last comes the first."""
+        if not self.messages:
+            return False
+        if 0 <= self._place + by < len(self._places):
+            self._place += by
+            self._select()
+            return True
+        return self._from(self.at + by if self.at >= 0 else min(0, by), by)
+
+    def _from(self, first: int, by: int) -> bool:
+        """From this message on, the first that shows the words: some have them only in the address of a link."""
+        count = len(self.messages)
+        return any(self._enter((first + by * n) % count, by) for n in range(count))
+
+    def _enter(self, number: int, by: int) -> bool:
+        self.at = number
+        self._places = self._in(self.messages[number])
+        self._place = 0 if by > 0 else len(self._places) - 1
+        if self._places:
+            self._select()
+        return bool(self._places)
+
+    def _in(self, index: int) -> list[_Match]:
+        """Matches in a message."""
+        assert self._pattern is not None
+        found = []
+        for number, block in enumerate(self._page.items[index].blocks()):
+            if self._pattern.search(block.block.text):
+                self._page.make(index, number, number)
+                text = block.document.toPlainText() if block.document is not None else ""
+                spans = [m.span() for m in self._pattern.finditer(text)]
+                found += [
+                    (TextPosition(index, number, start), TextPosition(index, number, end)) for start, end in spans
+                ]
+        return found
+
+    def _select(self) -> None:
+        page, (start, end) = self._page, self._places[self._place]
+        item = page.items[start.message]
+        for _ in range(2):  # what is above in the message has its true height only once it is in sight
+            page.make(start.message, start.block, start.block)
+            block = item.blocks()[start.block]
+            if block.document is None:
+                return
+            y = line_top(block, start.position, block.text_rect(item.text_width(page.layout_.column)).top())
+            if 8 <= page.origin(start.message).y() + y <= page.viewport().height() - 48:
+                break  # it is in sight: nothing need move
+            page.go_to(ScrollPosition(item.message.id, round(y - _ABOVE * page.viewport().height())))
+        page.selection.anchor, page.selection.head = start, end
+        page.renew()
 
 
 class FindController(QObject):

@@ -8,13 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import QDir, QObject, Slot
 from PySide6.QtWidgets import QFileDialog
 
-from app.backend.models import Models
+from app.backend import Models
 from app.controllers.chat_navigator import ChatNavigator
 from app.i18n.translate import plural, tr
-from app.library.import_dialog import ImportDialog
+from app.library.dialogs import ImportDialog, SmallerDialog
 from app.library.model_text import UNFINISHED
 from app.library.page import LibraryPage
-from app.library.smaller_dialog import SmallerDialog
 from app.library.view_model import LibraryViewModel
 from app.shell import Shell
 from app.widgets.text import size

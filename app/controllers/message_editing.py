@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 
-from app.backend import models
-from app.backend.models import Models
+from app import backend
+from app.backend import Models
 from app.chat.conversation import Conversation
 from app.chat.prompt_messages import group_by_role, with_attachments
 from app.controllers.chat_navigator import ChatNavigator
@@ -202,7 +202,7 @@ class MessageEditing(QObject):
         self._shell.toast.say(with_attachments, tr("Undo"), lambda: self._conversation.restore_messages(what))
 
     def _ready(self) -> bool:
-        return self._models.state == models.READY
+        return self._models.state == backend.READY
 
     def _free(self) -> bool:
         """Is no answer on its way in this chat? If one is, say so."""

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 
-from app.backend.models import Models
-from app.backend.network import Network
+from app.backend import Models, Network
 from app.chat.conversation import Conversation
 from app.controllers.chat_navigator import ChatNavigator
 from app.controllers.library_controller import LibraryController
 from app.i18n.translate import tr
-from app.library.recommendations import fit_summary
+from app.library.model_text import fit_summary
 from app.library.view_model import LibraryViewModel
-from app.onboarding.computer_probe import ComputerProbe
-from app.onboarding.model_step import ModelStep
+from app.onboarding.steps import ComputerProbe, ModelStep
 from app.onboarding.tour import Tour
-from app.settings.preferences import Preferences
-from app.settings.window_state import WindowState
+from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
 from app.theme.theme import Theme
 from engine import protocol

@@ -1,19 +1,27 @@
-"""Shows banners about the database of chats, and tries again."""
+"""Controllers of what is not saved: banners about the chat database, and the question before the window closes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QSessionManager
 
 from app.chat.conversation import Conversation
-from app.i18n.translate import tr
-from app.settings.window_state import WindowState
+from app.controllers.chat_navigator import ChatNavigator
+from app.dialogs import UnsavedDialog
+from app.i18n.translate import plural, tr
+from app.settings.preferences import WindowState
 from app.shell import Shell
-from app.storage.database_thread import DatabaseThread
-from app.storage.opening import Problem
-from app.widgets.banner import Button
+from app.storage import drafts
+from app.storage.database_thread import DatabaseThread, Problem
+from app.storage.records import Attachment, QueuedMessage
+from app.storage.store import ChatStore
+from app.widgets.builders import raise_window
+from app.widgets.messages import Button
 
 
 class StorageController(QObject):
@@ -56,3 +64,166 @@ class StorageController(QObject):
 
     def _open_folder(self) -> None:
         self._shell.open_folder(self._folder)
+
+
+_RETRY_SECONDS = 2.0  # seconds for the disk to take what is not on it yet
+_SESSION_END_TIMEOUT = 60_000  # milliseconds after which a session that was to end goes on
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class UnsavedText:
+    """Text of one chat that is not saved: answers, queued messages, and what is typed and attached, but not sent."""
+
+    text: str = ""
+    files: tuple[Attachment, ...] = ()
+    answers: list[str] = field(default_factory=list)
+    waiting: tuple[QueuedMessage, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.files or self.answers or self.waiting)
+
+
+@dataclass(frozen=True)
+class _OnDisk:
+    """titles: of chats, by id. chats: how many live in memory alone. drafts: of those, by id."""
+
+    titles: dict[int, str]
+    chats: int
+    drafts: dict[int, UnsavedText]
+
+
+class ClosingController(QObject):
+    """stayed: the window was to close, and does not. dialog: the open question, or None."""
+
+    stayed = Signal()
+
+    def __init__(
+        self,
+        shell: Shell,
+        database: DatabaseThread,
+        conversation: Conversation,
+        state: WindowState,
+        navigator: ChatNavigator,
+    ) -> None:
+        super().__init__(shell)
+        self._shell, self._database, self._conversation = shell, database, conversation
+        self._state, self._navigator, self._drafts = state, navigator, conversation.drafts
+        self._confirmed = False  # the user chose to close and to lose the text
+        self.dialog: UnsavedDialog | None = None
+        self._ending = QTimer(self, singleShot=True, interval=_SESSION_END_TIMEOUT)  # runs while the session may end
+        application = QGuiApplication.instance()
+        assert isinstance(application, QGuiApplication)
+        application.commitDataRequest.connect(self._session_ends, Qt.ConnectionType.DirectConnection)
+
+    def may_close(self) -> bool:
+        """Whether all text is on the disk, or the user has confirmed to close; otherwise it asks and returns False."""
+        if self._confirmed or self._ending.isActive() or not self._doubtful():
+            return True
+        if self.dialog is None:
+            found = self._try_once_more()
+            left = self._left(found)
+            if not left and not found.chats:
+                return True
+            self._ask(found, left)
+        else:
+            raise_window(self.dialog)
+        return False
+
+    def _doubtful(self) -> bool:
+        typed = self._drafts.unsaved or bool(self._state.unsaved_draft)
+        return typed or bool(self._conversation.answers.unwritten) or self._database.in_memory
+
+    def _try_once_more(self) -> _OnDisk:
+        """Have everything written again, and see what is there now."""
+        if self._database.in_memory:
+            self._database.retry(lambda: None)
+        self._conversation.answers.write_again()
+        self._state.save()
+        return self._database.run_blocking(_look, _RETRY_SECONDS) or _OnDisk({}, 0, {})
+
+    def _left(self, found: _OnDisk) -> dict[int, UnsavedText]:
+        """The unsaved text by chat; drafts.NEW for the chat without a message."""
+        left = dict(found.drafts)
+        for message in self._conversation.answers.unwritten:
+            left.setdefault(message.chat_id, UnsavedText()).answers.append(message.content)
+        for (chat_id, what), held in self._drafts.held.items():
+            words = left.setdefault(chat_id, UnsavedText())
+            if what == "draft":
+                words.text = held
+            elif what == "queue":
+                words.waiting = held
+            else:
+                words.files = held
+        if draft := self._state.unsaved_draft:
+            left.setdefault(drafts.NEW, UnsavedText()).text = draft
+        return {chat_id: words for chat_id, words in left.items() if words}
+
+    def _ask(self, found: _OnDisk, left: dict[int, UnsavedText]) -> None:
+        problem = self._drafts.problem
+        refused = self._drafts.unsaved or self._conversation.answers.unwritten
+        why = [problem.sentence] if problem is not None and refused else []
+        if found.chats:
+            why.append(
+                plural(
+                    "1 chat is kept only while Underhill is open. Stay and export it, if you need it.",
+                    "%n chats are kept only while Underhill is open. Stay and export those you need.",
+                    found.chats,
+                )
+            )
+        titles = {**found.titles, drafts.NEW: tr("New chat")}
+        words = "\n\n\n".join(_written(titles.get(i) or tr("New chat"), left[i]) for i in left)
+        self.dialog = UnsavedDialog(why, words, self._shell)
+        self.dialog.accepted.connect(self._quit)
+        self.dialog.rejected.connect(self._stay)
+        raise_window(self._shell)
+        self.dialog.open()
+
+    @Slot()
+    def _quit(self) -> None:
+        self.dialog = None
+        self._confirmed = True
+        self._shell.close()
+
+    @Slot()
+    def _stay(self) -> None:
+        self.dialog = None
+        self.stayed.emit()
+
+    @Slot(QSessionManager)
+    def _session_ends(self, _: QSessionManager) -> None:
+        self.save_all()
+
+    def save_all(self) -> None:
+        """Save whatever the disk takes, without asking: the session is about to end."""
+        self._ending.start()
+        self._navigator.leave()
+        if self._doubtful():
+            found = self._try_once_more()
+            left = self._left(found)
+            if left or found.chats:
+                _log.warning(
+                    "The session ended. The disk did not take the words of %d chats, and %d chats: %s",
+                    len(left), found.chats, self._drafts.problem.cause if self._drafts.problem else "no answer",
+                )  # fmt: skip
+
+
+def _look(store: ChatStore) -> _OnDisk:
+    chats = store.chats()
+    titles = {chat.id: chat.title for chat in chats}
+    if not store.in_memory:
+        return _OnDisk(titles, 0, {})
+    ids = [drafts.NEW, *titles]
+    typed = {chat.id: chat.draft for chat in chats}
+    return _OnDisk(titles, len(chats), {i: UnsavedText(typed.get(i, ""), drafts.attached(store, i)) for i in ids})
+
+
+def _written(title: str, words: UnsavedText) -> str:
+    """One chat's words for the box."""
+    waiting = (part for q in words.waiting for part in (q.text, *_texts(q.attachments)))
+    return "\n\n".join(part for part in (title, *words.answers, *waiting, words.text, *_texts(words.files)) if part)
+
+
+def _texts(files: Iterable[Attachment]) -> Iterable[str]:
+    """The text of what is attached as well: it may have been pasted."""
+    return (f"{tr('Attached: {names}', names=a.name)}\n{a.text}" for a in files)

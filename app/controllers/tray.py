@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon
 
-from app.backend import models
-from app.backend.models import Models
+from app import backend
+from app.backend import Models
 from app.chat.conversation import Conversation
 from app.controllers.chat_navigator import ChatNavigator
 from app.i18n.translate import tr
@@ -20,7 +20,7 @@ from app.shell import Shell
 from app.storage.records import StoredMessage
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
-from app.widgets.dialogs import raise_window
+from app.widgets.builders import raise_window
 from app.widgets.text import percent
 from engine import protocol
 
@@ -126,7 +126,7 @@ class TrayController(QObject):
         if self.tray is None:
             return
         m = self._models
-        progress = m.progress if m.state == models.LOADING else m.importing
+        progress = m.progress if m.state == backend.LOADING else m.importing
         moving, here = self._view_model.under_way()
         if progress is not None:
             ring = _STEPS * progress.done // progress.total if progress.total else 0

@@ -15,7 +15,7 @@ from engine import protocol
 from engine.translatable import HOLE, Translatable, translated
 
 T = TypeVar("T")
-CONTEXT = "engine"
+ENGINE_CONTEXT = "engine"
 _WIDE = re.compile(r"[　-〿一-鿿＀-￯“”]")  # scripts that are written without spaces, and their marks
 SEPARATORS = (", ", "; ")  # between the items of a list; `told` translates them too
 _CONTAINERS = (tuple, list, dict, Mapping, types.UnionType)
@@ -52,7 +52,7 @@ def localized(thing: T) -> T:
 
 
 def _translated(key: str) -> str:
-    return QCoreApplication.translate(CONTEXT, key) if key else ""
+    return QCoreApplication.translate(ENGINE_CONTEXT, key) if key else ""
 
 
 def _localized(thing: Any) -> Any:

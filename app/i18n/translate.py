@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
+from engine import protocol
+from engine.translatable import translated
+
 CONTEXT = "window"
 
 
@@ -41,3 +44,8 @@ def sentences(*given: str) -> str:
     for sentence in filter(None, given):
         text += sentence if not text or text.endswith(("。", "！", "？")) else f" {sentence}"
     return text
+
+
+def problem(kind: protocol.Kind, sentence: str, action: str = "") -> protocol.UnderhillError:
+    """An error to raise or show. sentence, action: as `tr` gave them."""
+    return protocol.UnderhillError(kind, translated(sentence), translated(action))

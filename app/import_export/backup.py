@@ -8,8 +8,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from app.i18n.problem import problem
-from app.i18n.translate import tr
+from app.i18n.translate import problem, tr
 from app.storage.schema import STEPS, migrate
 from app.storage.store import ChatStore
 from engine import protocol

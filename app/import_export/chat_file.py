@@ -1,23 +1,134 @@
-"""Parser of chat files: our own JSON and ChatGPT's export. Runs in a sandboxed process and yields chats one by one."""
+"""Parser of chat files: our own JSON and ChatGPT's export. Runs in a sandboxed process and yields chats one by one.
+
+The JSON is parsed as a stream, so that one chat is in memory at a time, however long the file is.
+"""
 
 from __future__ import annotations
 
 import errno
 import io
+import json
 import lzma
 import re
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from app.import_export import json_stream
 from engine import protocol, regular_file
 from engine.translatable import from_json
+
+CHUNK = 1 << 20  # characters read at a time, at least
+MAX_ELEMENT = 32 << 20  # characters of one chat; the longest that people have take a few million
+_LONGEST_WORD = 16  # characters: an error nearer to the end of the text may be only that the rest is not read yet
+_decode_json = json.JSONDecoder().raw_decode
+_WHITE_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+class ElementTooLong(ValueError):
+    """An element is longer than the limit."""
+
+
+def json_parts(source: IO[str]) -> Iterator[tuple[str, Any]]:
+    """('', element) for each element of a list; (name, value) for each member of an object, and where that is a list
+    (name, element) for each of its elements. Each is read when it is asked for. Raises ValueError, RecursionError.
+    """
+    text = _Window(source)
+    if text.sees("["):
+        yield from _elements(text, "")
+    else:
+        yield from _members(text)
+    if text.more():
+        raise ValueError("more than one value")
+
+
+def _members(text: _Window) -> Generator[tuple[str, Any]]:
+    text.take("{")
+    while not text.sees("}"):
+        name = text.value()
+        if not isinstance(name, str):
+            raise ValueError("a member without a name")
+        text.take(":")
+        if text.sees("["):
+            yield from _elements(text, name)
+        else:
+            yield name, text.value()
+        _skip_comma(text, "}")
+    text.take("}")
+
+
+def _elements(text: _Window, name: str) -> Generator[tuple[str, Any]]:
+    text.take("[")
+    while not text.sees("]"):
+        yield name, text.value()
+        _skip_comma(text, "]")
+    text.take("]")
+
+
+def _skip_comma(text: _Window, end: str) -> None:
+    """Skip to the next element, or to the end."""
+    if not text.sees(end):
+        text.take(",")
+        if text.sees(end):
+            raise ValueError("nothing behind a comma")
+
+
+class _Window:
+    """Part of a text that is in memory. Every call first skips white space."""
+
+    def __init__(self, source: IO[str]) -> None:
+        self._source, self._text, self._at, self._ended = source, "", 0, False
+
+    def more(self) -> bool:
+        """Whether anything but white space is left."""
+        while True:
+            found = _WHITE_SPACE.match(self._text, self._at)
+            assert found is not None
+            self._at = found.end()
+            if self._at < len(self._text):
+                return True
+            if not self._read(CHUNK):
+                return False
+
+    def sees(self, sign: str) -> bool:
+        """Whether this sign comes next."""
+        return self.more() and self._text[self._at] == sign
+
+    def take(self, sign: str) -> None:
+        """Skip this sign."""
+        if not self.sees(sign):
+            raise ValueError(f"no {sign}")
+        self._at += 1
+
+    def value(self) -> Any:
+        """Read one value. What ends too early is tried again with twice the text, so that all tries together cost
+        twice the last; a number at the end of the text may go on, too."""
+        self.more()
+        while True:
+            long = len(self._text) - self._at
+            try:
+                value, end = _decode_json(self._text, self._at)
+                if end < len(self._text) or self._ended:
+                    self._at = end
+                    return value
+            except json.JSONDecodeError as e:
+                cut = e.pos > len(self._text) - _LONGEST_WORD or e.msg.startswith("Unterminated")
+                if self._ended or not cut:
+                    raise
+            if long > MAX_ELEMENT:
+                raise ElementTooLong(f"more than {MAX_ELEMENT} characters")
+            self._read(max(CHUNK, long))
+
+    def _read(self, count: int) -> bool:
+        new = self._source.read(count)
+        self._ended = len(new) < count
+        self._text, self._at = self._text[self._at :] + new, 0
+        return bool(new)
+
 
 FORMAT = "underhill-chats"  # what our own files say they are
 VERSION = 1
@@ -198,7 +309,7 @@ def chats(path: str, picture: str) -> Iterator[list[Any]]:
                 some = True
                 yield [CHAT, chat]
         later = stated.get("version", VERSION) > VERSION
-    except json_stream.ElementTooLong:
+    except ElementTooLong:
         yield [LONG]
         return
     except (*_ODD, *_LOCKED) as e:
@@ -223,7 +334,7 @@ def _parts(path: Path) -> Iterator[tuple[str, Any]]:
         if not zipfile.is_zipfile(file):
             file.seek(0)
             with _text(file, LARGEST) as text:
-                yield from json_stream.parts(text)
+                yield from json_parts(text)
             return
         with zipfile.ZipFile(file) as archive:
             names = [i for i in archive.infolist() if Path(i.filename).name.startswith("conversations")
@@ -233,7 +344,7 @@ def _parts(path: Path) -> Iterator[tuple[str, Any]]:
             left = LARGEST
             for i in names:
                 with archive.open(i) as member, _text(member, left) as text:
-                    yield from json_stream.parts(text)
+                    yield from json_parts(text)
                 left -= i.file_size
 
 

@@ -14,15 +14,14 @@ from PySide6.QtCore import QObject, QStandardPaths, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.chat.conversation import Conversation
-from app.i18n.problem import problem
-from app.i18n.translate import plural, tr, tr_noop
+from app.i18n.translate import plural, problem, tr, tr_noop
 from app.import_export import backup, export_chats, import_chats
-from app.platform.file_errors import file_error
+from app.platform.files import file_error
 from app.shell import Shell
 from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat
 from app.storage.store import ChatStore
-from app.widgets.banner import Button
+from app.widgets.messages import Button
 from engine import protocol
 
 _CHATS = tr_noop("Chats (*.json *.zip);;All files (*)")

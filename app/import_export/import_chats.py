@@ -9,14 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from app.i18n.problem import problem
-from app.i18n.translate import tr
+from app.i18n.translate import problem, tr
 from app.import_export import chat_file
 from app.import_export.chat_file import ImportedChat
 from app.storage import folders
-from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id
+from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id, title_from
 from app.storage.store import ChatStore
-from app.storage.titles import title_from
 from engine import protocol, regular_file
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 from app.i18n.translate import plural, sentences, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
-from app.library.recommendations import READING_SPEED, speed
+from app.library.model_text import READING_SPEED, speed
 from app.library.view_model import LibraryViewModel
 from app.widgets.builders import hbox, make_button, make_label
 from app.widgets.search_field import SearchField

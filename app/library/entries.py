@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.i18n.translate import tr
 from app.library.model_text import FIT_BADGES, unbroken
-from app.widgets.builders import hbox, make_button, make_label, vbox
-from app.widgets.layouts import empty
+from app.widgets.builders import empty, hbox, make_button, make_label, vbox
 from engine import protocol
 
 

@@ -8,17 +8,15 @@ from functools import partial
 from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QVBoxLayout, QWidget
 
-from app.backend import models
-from app.backend.models import Models
-from app.i18n.dates import day
+from app import backend
+from app.backend import Models
+from app.i18n.languages import day
 from app.i18n.translate import sentences, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection, heading, import_buttons
 from app.library.view_model import LibraryViewModel
-from app.platform.open_externally import show_folder
-from app.widgets.builders import make_button
-from app.widgets.dialogs import confirm
-from app.widgets.layouts import empty, focus_kept
+from app.platform.files import show_folder
+from app.widgets.builders import confirm, empty, focus_kept, make_button
 from app.widgets.text import size
 from engine import protocol
 
@@ -76,7 +74,7 @@ class InstalledModels(LibrarySection):
         busy = any(job.model == card.title for job in self._view_model.jobs.values())
         actions = []
         if card.usable:
-            words_ = tr("In use") if open_now and self._models.state == models.READY else tr("Open")
+            words_ = tr("In use") if open_now and self._models.state == backend.READY else tr("Open")
             actions.append(
                 Action(words_, partial(self.opened.emit, card.name), primary=not open_now, enabled=not open_now)
             )

@@ -9,8 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.backend.engine_link import EngineLink
-from app.backend.models import Models
+from app.backend import EngineLink, Models
 from app.i18n.translate import tr
 from engine import protocol
 from engine.translatable import translated

@@ -27,7 +27,7 @@ from app.markdown import formula
 from app.markdown.formula import FormulaRenderer, extract_formulas
 from app.markdown.split import Block
 from app.theme import fonts
-from app.theme.tokens import Palette
+from app.theme.theme import Palette
 
 _PADDING = 7
 _AROUND = 2 * _PADDING + 5.0  # pixels beside the words of a cell: borders, and what is lost by rounding

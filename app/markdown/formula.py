@@ -26,7 +26,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from app.markdown import typeset
 from app.theme import fonts
-from app.theme.tokens import Palette
+from app.theme.theme import Palette
 
 _SIGN = re.compile(r"`+|\\[\\$(\[]|\$\$?")  # where code, an escape or a formula may begin
 _PLACE = 0xE000  # of Unicode's private characters, the first that stands for a formula while Markdown is read

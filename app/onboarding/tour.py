@@ -7,8 +7,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QScrollArea, QSizePolicy, QWidget
 
 from app.i18n.translate import tr, tr_noop
-from app.onboarding.model_step import ModelStep
-from app.onboarding.steps import ComputerStep, WelcomeStep
+from app.onboarding.steps import ComputerStep, ModelStep, WelcomeStep
 from app.theme.theme import Theme
 from app.widgets import keyboard
 from app.widgets.builders import hbox, make_button, make_label, vbox

@@ -7,17 +7,15 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject, Qt, Slot
 
-from app.backend.models import Models
-from app.backend.network import Network
+from app.backend import Models, Network
 from app.chat.conversation import Conversation
 from app.i18n.translate import sentences
 from app.settings.dialog import SettingsDialog
 from app.settings.pages import SharedSettingsPage
-from app.settings.preferences import Preferences
-from app.settings.window_state import WindowState
+from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
 from app.theme.theme import Theme
-from app.widgets.dialogs import raise_window
+from app.widgets.builders import raise_window
 from engine import protocol
 
 

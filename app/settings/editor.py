@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEd
 from app.i18n.engine_texts import told
 from app.i18n.translate import tr, tr_noop
 from app.theme import sizes
-from app.widgets.builders import hbox, make_button, make_label, vbox
-from app.widgets.layouts import FlowLayout, empty
+from app.widgets.builders import FlowLayout, empty, hbox, make_button, make_label, vbox
 from app.widgets.text import plain_entry
 from engine import protocol
 

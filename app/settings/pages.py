@@ -16,8 +16,7 @@ from app.settings.editor import SettingEditor
 from app.settings.preferences import FONT_PERCENTS, Preferences
 from app.theme import sizes
 from app.theme.theme import MODES
-from app.widgets.builders import hbox, make_button, make_label, vbox
-from app.widgets.layouts import FlowLayout
+from app.widgets.builders import FlowLayout, hbox, make_button, make_label, vbox
 from app.widgets.text import size
 from engine import protocol
 

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QComboBox, QDialog, QInputDialog, QLabel, QPlainTe
 from app.i18n.translate import tr
 from app.settings.editor import SettingEditor
 from app.storage.records import Style
-from app.widgets.builders import hbox, make_button, vbox
-from app.widgets.dialogs import confirm
+from app.widgets.builders import confirm, hbox, make_button, vbox
 from app.widgets.text import plain_tip
 from engine import protocol
 

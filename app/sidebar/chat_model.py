@@ -22,14 +22,14 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app.i18n.dates import month
+from app.i18n.languages import month
 from app.i18n.translate import tr
 from app.storage.records import Chat, Folder
 from app.storage.search import SearchHit
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
-from app.widgets.icon_button import elided_title
+from app.widgets.buttons import elided_title
 from app.widgets.text import plain_tip
 
 

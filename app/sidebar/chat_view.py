@@ -23,7 +23,7 @@ from app.sidebar.chat_model import ROW_ROLE, ChatDelegate, ChatListModel, Identi
 from app.storage.records import Chat, Folder
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
-from app.widgets.icon_button import elided_title
+from app.widgets.buttons import elided_title
 from app.widgets.keyboard import types_text
 
 MIME = "application/x-underhill-chats"  # ids, with spaces between them

@@ -19,7 +19,7 @@ from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_button, make_label, vbox
-from app.widgets.icon_button import IconButton
+from app.widgets.buttons import IconButton
 from app.widgets.search_field import SearchField
 from app.widgets.text import plain_entry
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import count
 
 from app.storage import drafts, records
-from app.storage.records import Chat, QueuedMessage, ScrollPosition, StoredMessage, new_id
+from app.storage.records import Chat, QueuedMessage, ScrollPosition, StoredMessage, new_id, numbered
 from app.storage.store import ChatStore
-from app.storage.titles import numbered
 
 OpenedChat = tuple[Chat, list[StoredMessage]]
 

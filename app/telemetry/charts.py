@@ -17,8 +17,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app.i18n.translate import tr
 from app.telemetry.history import STEPS
 from app.theme import sizes
-from app.theme.theme import Theme
-from app.theme.tokens import Palette
+from app.theme.theme import Palette, Theme
 from app.widgets.text import percent
 
 T = TypeVar("T")

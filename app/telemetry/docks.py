@@ -20,7 +20,7 @@ from app.telemetry.history import STEP, TelemetryHistory
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_label, vbox
-from app.widgets.icon_button import IconButton
+from app.widgets.buttons import IconButton
 from engine import protocol
 
 _WIDE = 330  # pixels, until somebody drags the border

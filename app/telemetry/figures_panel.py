@@ -11,13 +11,11 @@ from app.i18n.translate import tr, tr_noop
 from app.telemetry.charts import Chart, LineChart, Series, StackedChart, swatches
 from app.telemetry.history import PRECISION, TelemetryHistory, together
 from app.telemetry.memory_bar import MemoryBar, legend_label
-from app.telemetry.stable_label import StableLabel
 from app.theme import sizes
-from app.theme.theme import Theme
-from app.theme.tokens import TIER_NAMES, Palette
+from app.theme.theme import TIER_NAMES, Palette, Theme
 from app.transcript.notes import REQUESTS, USES, rate
 from app.widgets.builders import make_label, vbox
-from app.widgets.text import percent, plain_tip, size
+from app.widgets.text import StableLabel, percent, plain_tip, size
 
 
 def _of_tier(tier: str) -> Callable[[Palette], str]:

@@ -7,11 +7,10 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.i18n.translate import tr, tr_noop
 from app.telemetry.charts import PartsBar, Series, swatches
-from app.telemetry.stable_label import StableLabel
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.builders import make_label, vbox
-from app.widgets.text import size
+from app.widgets.text import StableLabel, size
 from engine import protocol
 
 LEGEND = 0.84  # of the base size, the words under a chart

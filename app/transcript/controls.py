@@ -14,7 +14,7 @@ from app.theme import sizes
 from app.theme.theme import Theme
 from app.transcript.layout import BUTTON, button_column
 from app.widgets.builders import hbox, make_label
-from app.widgets.icon_button import IconButton
+from app.widgets.buttons import IconButton
 
 _MARKER_WIDTH = 3  # pixels
 _MARKER_GAP = 13  # pixels between the marker and the text

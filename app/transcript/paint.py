@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from app.i18n.translate import tr, tr_noop
 from app.theme import fonts
 from app.theme.icons import pixmap
-from app.theme.tokens import Palette
+from app.theme.theme import Palette
 from app.transcript import notes
 from app.transcript.blocks import CODE_HEAD, BlockView
 from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, FOOT, MessageItem, notice_box

@@ -11,7 +11,7 @@ from app.theme import fonts, sizes
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_label
-from app.widgets.icon_button import IconButton
+from app.widgets.buttons import IconButton
 
 _GLASS = 16  # pixels beside text of the base size, as those below
 _CROSS = 12

@@ -45,6 +45,60 @@
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
+            <source>Attachments</source>
+            <translation>附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>Find</source>
+            <translation>查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>Find in this text</source>
+            <translation>在此文本中查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>Copy</source>
+            <translation>复制</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>Copy the text</source>
+            <translation>复制文本</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>Text of {name}</source>
+            <translation>{name} 的文本</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>{count:,} tokens</source>
+            <translation>
+                <numerusform>{count:,} 词元</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>the first {count:,} characters are shown; Copy takes all</source>
+            <translation>显示前 {count:,} 个字符；复制会包含全部</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>{count:,} places</source>
+            <translation>
+                <numerusform>{count:,} 处</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>Not in this text.</source>
+            <translation>此文本中没有。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
             <source>Attach text, code or PDF files</source>
             <translation>添加文本、代码或 PDF 附件</translation>
         </message>
@@ -69,60 +123,6 @@
             <location filename="../../app/attachments/controller.py"></location>
             <source>Attach it again where it belongs.</source>
             <translation>请在它所属的对话中重新附加。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/dialog.py"></location>
-            <source>Attachments</source>
-            <translation>附件</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/dialog.py"></location>
-            <source>Find</source>
-            <translation>查找</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/dialog.py"></location>
-            <source>Find in this text</source>
-            <translation>在此文本中查找</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/dialog.py"></location>
-            <source>Copy</source>
-            <translation>复制</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/dialog.py"></location>
-            <source>Copy the text</source>
-            <translation>复制文本</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/dialog.py"></location>
-            <source>Text of {name}</source>
-            <translation>{name} 的文本</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/attachments/dialog.py"></location>
-            <source>{count:,} tokens</source>
-            <translation>
-                <numerusform>{count:,} 词元</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/dialog.py"></location>
-            <source>the first {count:,} characters are shown; Copy takes all</source>
-            <translation>显示前 {count:,} 个字符；复制会包含全部</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/attachments/dialog.py"></location>
-            <source>{count:,} places</source>
-            <translation>
-                <numerusform>{count:,} 处</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/dialog.py"></location>
-            <source>Not in this text.</source>
-            <translation>此文本中没有。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
@@ -225,54 +225,14 @@
             <translation>可以附上文本、代码和 PDF 文件；图片中的内容可以用文字描述。</translation>
         </message>
         <message>
-            <location filename="../../app/backend/models.py"></location>
+            <location filename="../../app/backend.py"></location>
             <source>Opening the model</source>
             <translation>正在打开模型</translation>
         </message>
         <message>
-            <location filename="../../app/backend/models.py"></location>
+            <location filename="../../app/backend.py"></location>
             <source>Reading the model's files</source>
             <translation>正在读取模型文件</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/answer.py"></location>
-            <source>Stopping  ·  Esc again leaves it</source>
-            <translation>正在停止  ·  再按 Esc 不再等待</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/answer.py"></location>
-            <source>Esc stops</source>
-            <translation>按 Esc 停止</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/answer.py"></location>
-            <source>Waiting for the answer in another chat  ·  Esc stops</source>
-            <translation>正在等待另一个对话的回答  ·  按 Esc 停止</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/answer.py"></location>
-            <source>Waiting for the model to open  ·  {waited}</source>
-            <translation>等待模型打开  ·  {waited}</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/answer.py"></location>
-            <source>Reading your message: {share} % of {total} tokens, {reused} already known</source>
-            <translation>正在读取你的消息：{total} 词元的 {share}%，其中 {reused} 词元无需重读</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/answer.py"></location>
-            <source>Reading your message: {share} % of {total} tokens</source>
-            <translation>正在读取你的消息：{total} 词元的 {share}%</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/answer.py"></location>
-            <source>Waiting for the first word  ·  {waited}</source>
-            <translation>正在等待第一个词  ·  {waited}</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/answer.py"></location>
-            <source>{rate} tok/s</source>
-            <translation>{rate} 词元/秒</translation>
         </message>
         <message>
             <location filename="../../app/chat/draft_store.py"></location>
@@ -482,6 +442,46 @@
             <translation>内置模型</translation>
         </message>
         <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>Stopping  ·  Esc again leaves it</source>
+            <translation>正在停止  ·  再按 Esc 不再等待</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>Esc stops</source>
+            <translation>按 Esc 停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>Waiting for the answer in another chat  ·  Esc stops</source>
+            <translation>正在等待另一个对话的回答  ·  按 Esc 停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>Waiting for the model to open  ·  {waited}</source>
+            <translation>等待模型打开  ·  {waited}</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>Reading your message: {share} % of {total} tokens, {reused} already known</source>
+            <translation>正在读取你的消息：{total} 词元的 {share}%，其中 {reused} 词元无需重读</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>Reading your message: {share} % of {total} tokens</source>
+            <translation>正在读取你的消息：{total} 词元的 {share}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>Waiting for the first word  ·  {waited}</source>
+            <translation>正在等待第一个词  ·  {waited}</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>{rate} tok/s</source>
+            <translation>{rate} 词元/秒</translation>
+        </message>
+        <message>
             <location filename="../../app/chat/welcome.py"></location>
             <source>Hello! Who are you?</source>
             <translation>你好！你是谁？</translation>
@@ -537,122 +537,122 @@
             <translation>提问：{question}</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Context that is taken</source>
             <translation>已占用的上下文</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>{share} of context</source>
             <translation>上下文的 {share}</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>{times} times the context</source>
             <translation>上下文的 {times} 倍</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>{draft} tokens  ·  {taken}</source>
             <translation>{draft} 词元  ·  {taken}</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>This message is longer than the {context} tokens that the model sees at a time. Shorten it.</source>
             <translation>此消息超过了模型一次能读取的 {context} 词元。请缩短。</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Chat and message take {used} tokens; the model sees {context} at a time. The oldest turns will be left out; the system prompt stays.</source>
             <translation>对话和消息共占 {used} 词元，而模型一次能读取 {context} 词元。最早的几轮对话将被略去，系统提示词会保留。</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Chat and message take {used} of the {context} tokens that the model sees at a time.</source>
             <translation>模型一次能读取 {context} 词元，对话和消息占用了其中的 {used}。</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Leave the message as it was</source>
             <translation>保留原消息</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>You are editing an earlier message. Sending it starts a new version from there.</source>
             <translation>正在编辑之前的消息。发送后会从那里开始一个新版本。</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>You are editing an answer. Enter keeps it as a new version; nothing is asked of the model.</source>
             <translation>你正在编辑一条回答。按 Enter 会存为新版本，不会向模型提问。</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Drop the files here to attach them</source>
             <translation>将文件拖放到此处即可添加附件</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Messages that wait</source>
             <translation>等待发送的消息</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Take out</source>
             <translation>移除</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Remove</source>
             <translation>移除</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Message</source>
             <translation>消息</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Write a message</source>
             <translation>输入消息</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Send</source>
             <translation>发送</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Attach files</source>
             <translation>添加附件</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>System prompt and sampling of this chat</source>
             <translation>此对话的系统提示词与采样</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Press to see what the model reads of it.</source>
             <translation>点按可查看模型从中读到的内容。</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>{name}  ·  {count:,} tokens</source>
             <translation>{name}  ·  {count:,} 词元</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Stop</source>
             <translation>停止</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Sent when this answer has ended. Press to change it.</source>
             <translation>此回答结束后发送。点按可修改。</translation>
         </message>
         <message>
-            <location filename="../../app/composer/composer.py"></location>
+            <location filename="../../app/composer.py"></location>
             <source>Write the next message: it is sent when this answer has ended</source>
             <translation>输入下一条消息：此回答结束后发送</translation>
         </message>
@@ -737,22 +737,45 @@
             <source>Recently deleted…</source>
             <translation>最近删除…</translation>
         </message>
-        <message numerus="yes">
-            <location filename="../../app/controllers/closing_controller.py"></location>
-            <source>%n chats are kept only while Underhill is open. Stay and export those you need.</source>
-            <translation>
-                <numerusform>%n 个对话只在 Underhill 打开期间保留。请留下并导出你需要的对话。</numerusform>
-            </translation>
+        <message>
+            <location filename="../../app/controllers/engine_controller.py"></location>
+            <source>Write a message – it is answered once the model is open</source>
+            <translation>输入消息——模型打开后就会回答</translation>
         </message>
         <message>
-            <location filename="../../app/controllers/closing_controller.py"></location>
-            <source>New chat</source>
-            <translation>新对话</translation>
+            <location filename="../../app/controllers/engine_controller.py"></location>
+            <source>Choose a model above to begin</source>
+            <translation>请先在上方选择模型</translation>
         </message>
         <message>
-            <location filename="../../app/controllers/closing_controller.py"></location>
-            <source>Attached: {names}</source>
-            <translation>附件：{names}</translation>
+            <location filename="../../app/controllers/engine_controller.py"></location>
+            <source>Opening the model. This takes a moment the first time.</source>
+            <translation>正在打开模型。第一次打开需要一点时间。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/engine_controller.py"></location>
+            <source>Choose a model at the top, or import one you have.</source>
+            <translation>请在上方选择模型，或导入你已有的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/engine_controller.py"></location>
+            <source>{model} runs through the compatibility backend.</source>
+            <translation>{model} 通过兼容后端运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/engine_controller.py"></location>
+            <source>It works, but more slowly than families that Underhill knows itself.</source>
+            <translation>可以使用，但比 Underhill 原生支持的模型系列慢。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/engine_controller.py"></location>
+            <source>Open it</source>
+            <translation>打开</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/engine_controller.py"></location>
+            <source>{model} has been imported.</source>
+            <translation>{model} 已导入。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
@@ -849,46 +872,6 @@
             <translation>等回答结束，或按 Esc 停止它，然后再操作。</translation>
         </message>
         <message>
-            <location filename="../../app/controllers/model_controller.py"></location>
-            <source>Write a message – it is answered once the model is open</source>
-            <translation>输入消息——模型打开后就会回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/model_controller.py"></location>
-            <source>Choose a model above to begin</source>
-            <translation>请先在上方选择模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/model_controller.py"></location>
-            <source>Opening the model. This takes a moment the first time.</source>
-            <translation>正在打开模型。第一次打开需要一点时间。</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/model_controller.py"></location>
-            <source>Choose a model at the top, or import one you have.</source>
-            <translation>请在上方选择模型，或导入你已有的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/model_controller.py"></location>
-            <source>{model} runs through the compatibility backend.</source>
-            <translation>{model} 通过兼容后端运行。</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/model_controller.py"></location>
-            <source>It works, but more slowly than families that Underhill knows itself.</source>
-            <translation>可以使用，但比 Underhill 原生支持的模型系列慢。</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/model_controller.py"></location>
-            <source>Open it</source>
-            <translation>打开</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/model_controller.py"></location>
-            <source>{model} has been imported.</source>
-            <translation>{model} 已导入。</translation>
-        </message>
-        <message>
             <location filename="../../app/controllers/onboarding_controller.py"></location>
             <source>{model} has arrived.</source>
             <translation>{model} 已下载完成。</translation>
@@ -918,6 +901,23 @@
             <source>Your chats are saved again.</source>
             <translation>对话已恢复保存。</translation>
         </message>
+        <message numerus="yes">
+            <location filename="../../app/controllers/storage_controller.py"></location>
+            <source>%n chats are kept only while Underhill is open. Stay and export those you need.</source>
+            <translation>
+                <numerusform>%n 个对话只在 Underhill 打开期间保留。请留下并导出你需要的对话。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/storage_controller.py"></location>
+            <source>New chat</source>
+            <translation>新对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/storage_controller.py"></location>
+            <source>Attached: {names}</source>
+            <translation>附件：{names}</translation>
+        </message>
         <message>
             <location filename="../../app/controllers/tray.py"></location>
             <source>Show Underhill</source>
@@ -944,146 +944,181 @@
             <translation>正在回答</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Inter (typeface)</source>
             <translation>Inter（字体）</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>JetBrains Mono (typeface)</source>
             <translation>JetBrains Mono（字体）</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Droid Sans Fallback (typeface)</source>
             <translation>Droid Sans Fallback（字体）</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Icons and the built-in model</source>
             <translation>图标和内置模型</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>part of Underhill</source>
             <translation>Underhill 的一部分</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Chat offline with Mixture-of-Experts models bigger than your computer's memory.</source>
             <translation>离线与大于电脑内存的混合专家（MoE）模型对话。</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>from source</source>
             <translation>源码版本</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Chats and settings: {folder}</source>
             <translation>对话与设置：{folder}</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Versions and folders</source>
             <translation>版本与文件夹</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Parts and their licences</source>
             <translation>组件及其许可证</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Made with</source>
             <translation>组件</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Version</source>
             <translation>版本</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Licence</source>
             <translation>许可证</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Copy details</source>
             <translation>复制详情</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>see the package</source>
             <translation>见软件包</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>privacy.md</source>
             <comment>name of the file with the page about privacy</comment>
             <translation>privacy.zh_CN.md</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/about.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>What Underhill sends, and to whom</source>
             <translation>Underhill 发送什么、发给谁</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/unsaved.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Not everything is saved.</source>
             <translation>有内容尚未保存。</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/unsaved.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>What is not saved</source>
             <translation>未保存的内容</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/unsaved.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Copy what is not saved</source>
             <translation>复制未保存的内容</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/unsaved.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>This would be lost. Copy it, or stay and make room:</source>
             <translation>以下内容将会丢失。请复制它，或留下并腾出空间：</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/unsaved.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Quit all the same</source>
             <translation>仍然退出</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/unsaved.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Stay</source>
             <translation>留下</translation>
         </message>
         <message>
-            <location filename="../../app/dialogs/unsaved.py"></location>
+            <location filename="../../app/dialogs.py"></location>
             <source>Copied</source>
             <translation>已复制</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/dates.py"></location>
+            <location filename="../../app/dialogs.py"></location>
+            <source>Recently deleted</source>
+            <translation>最近删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs.py"></location>
+            <source>Deleted chats</source>
+            <translation>已删除的对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs.py"></location>
+            <source>Restore</source>
+            <translation>恢复</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs.py"></location>
+            <source>Delete for good</source>
+            <translation>永久删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs.py"></location>
+            <source>Delete all for good</source>
+            <translation>全部永久删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs.py"></location>
+            <source>Deleted chats are kept for {days} days, then removed for good.</source>
+            <translation>已删除的对话会保留 {days} 天，之后永久删除。</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs.py"></location>
+            <source>No chat has been deleted.</source>
+            <translation>没有已删除的对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/languages.py"></location>
             <source>dd MMMM yyyy, HH:mm</source>
             <comment>a date and time, in the letters of Qt's QLocale</comment>
             <translation>yyyy年M月d日 HH:mm</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/dates.py"></location>
+            <location filename="../../app/i18n/languages.py"></location>
             <source>dd MMMM</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>M月d日</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/dates.py"></location>
+            <location filename="../../app/i18n/languages.py"></location>
             <source>MMMM yyyy</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>yyyy年M月</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/dates.py"></location>
+            <location filename="../../app/i18n/languages.py"></location>
             <source>MMMM</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>M月</translation>
@@ -1310,76 +1345,226 @@
             <translation>请选择由 Underhill 导出的 JSON 文件，或 ChatGPT 的导出文件（conversations.json 或其 ZIP 压缩包）。</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>16 bits – as it is</source>
             <translation>16 位：原始精度</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>8 bits – practically the original</source>
             <translation>8 位：与原模型几乎无异</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>4 bits – nearly as good, half the size</source>
             <translation>4 位：效果接近，体积减半</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>2 bits – small, and noticeably less exact</source>
             <translation>2 位：体积小，精度明显下降</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>4 bits – just as they come</source>
             <translation>4 位，与下载的完全相同</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>Get</source>
             <translation>获取</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>takes {size}</source>
             <translation>占用 {size}</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>Look at it</source>
             <translation>查看</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>{size} to fetch</source>
             <translation>需下载 {size}</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>The original, unquantized</source>
             <translation>未量化的原始模型</translation>
         </message>
         <message numerus="yes">
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>%n files</source>
             <translation>
                 <numerusform>%n 个文件</numerusform>
             </translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>Open its page</source>
             <translation>打开网页</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>reads up to {tokens:,} tokens</source>
             <translation>最多可读取 {tokens:,} 词元</translation>
         </message>
         <message>
-            <location filename="../../app/library/details_dialog.py"></location>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>{experts} experts in each of {layers} layers, {active} at a time</source>
             <translation>共 {layers} 层，每层 {experts} 个专家，每次激活 {active} 个</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>0.5 %</source>
+            <translation>0.5%</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>1 %</source>
+            <translation>1%</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>2 % – usual</source>
+            <translation>2%（常用）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>5 % – smallest</source>
+            <translation>5%（最小）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Most quality loss</source>
+            <translation>质量损失上限</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Make smaller</source>
+            <translation>缩小模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Make {model} smaller</source>
+            <translation>缩小 {model}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its answers change slightly. How much is measured first. That can take a while, and chat waits meanwhile.</source>
+            <translation>影响最小的专家只保留 2 位或 4 位。模型占用的内存更少，回答更快，但回答会略有变化。先测量变化有多大，这可能需要一些时间，期间对话会等待。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Progress of {title}</source>
+            <translation>{title} 的进度</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Measure</source>
+            <translation>测量</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Stopped</source>
+            <translation>已停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>No expert can have fewer bits within this loss. Allow more.</source>
+            <translation>在此损失上限内，没有专家可以降低位数。可放宽上限。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Experts take {after} instead of {before}.</source>
+            <translation>专家占用 {after}，原来为 {before}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Bits: {shares}</source>
+            <translation>位数：{shares}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Change: {change}, measured on {tokens} tokens</source>
+            <translation>变化：{change}，在 {tokens} 个词元上测得</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Needs {needed} on the disk, {free} free. The original goes to the trash.</source>
+            <translation>需要 {needed} 磁盘空间，剩余 {free}。原模型会移到回收站。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Other weights: {bits}-bit, {after} instead of {before} in memory</source>
+            <translation>其他权重：{bits} 位，内存占用 {after}，原来为 {before}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Automatic – 8 bits, or 4 where the model was stored with about 4</source>
+            <translation>自动：8 位；若模型本来就以约 4 位保存，则为 4 位</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>4 bits – nearly as good, half the size of 8 bits</source>
+            <translation>4 位——效果接近，大小为 8 位的一半</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>16 bits – as it is; for small models</source>
+            <translation>16 位——保持原样；适合小模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Import a model</source>
+            <translation>导入模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Makes a converted copy; the original stays. It can take a while. You can keep chatting.</source>
+            <translation>生成转换后的副本，原文件不变。可能需要一些时间，期间可以继续对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Precision</source>
+            <translation>精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>No</source>
+            <translation>不缩小</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Most quality loss: {loss}</source>
+            <translation>质量损失上限：{loss}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Experts that matter least keep 2 or 4 bits. Measured once the model is there.</source>
+            <translation>影响最小的专家只保留 2 位或 4 位。导入完成后开始测量。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>From</source>
+            <translation>来源</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Import</source>
+            <translation>导入</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>There is a model of this name already.</source>
+            <translation>已有同名的模型。</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
@@ -1496,45 +1681,9 @@
             <translation>导入…</translation>
         </message>
         <message>
-            <location filename="../../app/library/downloads.py"></location>
-            <source>Nothing is on its way. Models are under “Get models”.</source>
-            <translation>没有正在下载的模型。可在“获取模型”中查找模型。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/downloads.py"></location>
-            <source>Pause</source>
-            <translation>暂停</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/downloads.py"></location>
-            <source>Dismiss</source>
-            <comment>a download that is done</comment>
-            <translation>移除</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/downloads.py"></location>
-            <source>Cancel the download of {model}?</source>
-            <translation>取消下载 {model}？</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/downloads.py"></location>
-            <source>The {amount} that have arrived are removed.</source>
-            <translation>已下载的 {amount} 将被删除。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/downloads.py"></location>
-            <source>Cancel the download</source>
-            <translation>取消下载</translation>
-        </message>
-        <message>
             <location filename="../../app/library/entries.py"></location>
             <source>{pill}: {reason}</source>
             <translation>{pill}：{reason}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/entries.py"></location>
-            <source>Progress of {title}</source>
-            <translation>{title} 的进度</translation>
         </message>
         <message>
             <location filename="../../app/library/entries.py"></location>
@@ -1550,76 +1699,6 @@
             <location filename="../../app/library/entries.py"></location>
             <source>Import a GGUF file…</source>
             <translation>导入 GGUF 文件…</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>Automatic – 8 bits, or 4 where the model was stored with about 4</source>
-            <translation>自动：8 位；若模型本来就以约 4 位保存，则为 4 位</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>4 bits – nearly as good, half the size of 8 bits</source>
-            <translation>4 位——效果接近，大小为 8 位的一半</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>16 bits – as it is; for small models</source>
-            <translation>16 位——保持原样；适合小模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>Import a model</source>
-            <translation>导入模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>Makes a converted copy; the original stays. It can take a while. You can keep chatting.</source>
-            <translation>生成转换后的副本，原文件不变。可能需要一些时间，期间可以继续对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>Name</source>
-            <translation>名称</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>Precision</source>
-            <translation>精度</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>Make smaller</source>
-            <translation>缩小模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>No</source>
-            <translation>不缩小</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>Most quality loss: {loss}</source>
-            <translation>质量损失上限：{loss}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>Experts that matter least keep 2 or 4 bits. Measured once the model is there.</source>
-            <translation>影响最小的专家只保留 2 位或 4 位。导入完成后开始测量。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>From</source>
-            <translation>来源</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>Import</source>
-            <translation>导入</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/import_dialog.py"></location>
-            <source>There is a model of this name already.</source>
-            <translation>已有同名的模型。</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -1788,11 +1867,6 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>Stopped</source>
-            <translation>已停止</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_text.py"></location>
             <source>Here</source>
             <translation>已完成</translation>
         </message>
@@ -1867,6 +1941,77 @@
             <translation>{size}/s</translation>
         </message>
         <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Recommended: the quickest of those that run well here.</source>
+            <translation>推荐：在这台电脑上运行良好的模型中最快的一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Recommended: the largest that answers here as fast as one reads.</source>
+            <translation>推荐：在这台电脑上回答速度跟得上阅读的模型中最大的一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Smaller and quicker.</source>
+            <translation>更小、更快。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Larger, and slower.</source>
+            <translation>更大，但更慢。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>None of the {known} models that Underhill recommends runs well here; the built-in one does.</source>
+            <translation>Underhill 推荐的 {known} 个模型都不适合这台电脑；内置模型可以正常运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>{fit} of the {known} models that Underhill recommends run well here.</source>
+            <translation>Underhill 推荐的 {known} 个模型中，有 {fit} 个能在这台电脑上良好运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>about {minutes} min at 50 Mbit/s</source>
+            <translation>以 50 Mbit/s 约需 {minutes} 分钟</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>about {hours:.1f} h at 50 Mbit/s</source>
+            <translation>以 50 Mbit/s 约需 {hours:.1f} 小时</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>Nothing is on its way. Models are under “Get models”.</source>
+            <translation>没有正在下载的模型。可在“获取模型”中查找模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>Pause</source>
+            <translation>暂停</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>Dismiss</source>
+            <comment>a download that is done</comment>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>Cancel the download of {model}?</source>
+            <translation>取消下载 {model}？</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>The {amount} that have arrived are removed.</source>
+            <translation>已下载的 {amount} 将被删除。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>Cancel the download</source>
+            <translation>取消下载</translation>
+        </message>
+        <message>
             <location filename="../../app/library/page.py"></location>
             <source>Models</source>
             <translation>模型</translation>
@@ -1890,116 +2035,6 @@
             <location filename="../../app/library/page.py"></location>
             <source>Downloads ({count})</source>
             <translation>下载（{count}）</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/recommendations.py"></location>
-            <source>Recommended: the quickest of those that run well here.</source>
-            <translation>推荐：在这台电脑上运行良好的模型中最快的一个。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/recommendations.py"></location>
-            <source>Recommended: the largest that answers here as fast as one reads.</source>
-            <translation>推荐：在这台电脑上回答速度跟得上阅读的模型中最大的一个。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/recommendations.py"></location>
-            <source>Smaller and quicker.</source>
-            <translation>更小、更快。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/recommendations.py"></location>
-            <source>Larger, and slower.</source>
-            <translation>更大，但更慢。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/recommendations.py"></location>
-            <source>None of the {known} models that Underhill recommends runs well here; the built-in one does.</source>
-            <translation>Underhill 推荐的 {known} 个模型都不适合这台电脑；内置模型可以正常运行。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/recommendations.py"></location>
-            <source>{fit} of the {known} models that Underhill recommends run well here.</source>
-            <translation>Underhill 推荐的 {known} 个模型中，有 {fit} 个能在这台电脑上良好运行。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/recommendations.py"></location>
-            <source>about {minutes} min at 50 Mbit/s</source>
-            <translation>以 50 Mbit/s 约需 {minutes} 分钟</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/recommendations.py"></location>
-            <source>about {hours:.1f} h at 50 Mbit/s</source>
-            <translation>以 50 Mbit/s 约需 {hours:.1f} 小时</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>0.5 %</source>
-            <translation>0.5%</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>1 %</source>
-            <translation>1%</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>2 % – usual</source>
-            <translation>2%（常用）</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>5 % – smallest</source>
-            <translation>5%（最小）</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>Most quality loss</source>
-            <translation>质量损失上限</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>Make {model} smaller</source>
-            <translation>缩小 {model}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its answers change slightly. How much is measured first. That can take a while, and chat waits meanwhile.</source>
-            <translation>影响最小的专家只保留 2 位或 4 位。模型占用的内存更少，回答更快，但回答会略有变化。先测量变化有多大，这可能需要一些时间，期间对话会等待。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>Measure</source>
-            <translation>测量</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>No expert can have fewer bits within this loss. Allow more.</source>
-            <translation>在此损失上限内，没有专家可以降低位数。可放宽上限。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>Experts take {after} instead of {before}.</source>
-            <translation>专家占用 {after}，原来为 {before}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>Bits: {shares}</source>
-            <translation>位数：{shares}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>Change: {change}, measured on {tokens} tokens</source>
-            <translation>变化：{change}，在 {tokens} 个词元上测得</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>Needs {needed} on the disk, {free} free. The original goes to the trash.</source>
-            <translation>需要 {needed} 磁盘空间，剩余 {free}。原模型会移到回收站。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller_dialog.py"></location>
-            <source>Other weights: {bits}-bit, {after} instead of {before} in memory</source>
-            <translation>其他权重：{bits} 位，内存占用 {after}，原来为 {before}</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
@@ -2085,66 +2120,6 @@
             <location filename="../../app/main.py"></location>
             <source>What is known of it is kept in {file}.</source>
             <translation>已知的情况保存在 {file} 中。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>A model for this computer</source>
-            <translation>适合这台电脑的模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>Open that setting</source>
-            <translation>打开此设置</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>Do you have a model already? Underhill can make its own copy of it, without a network.</source>
-            <translation>已经有模型了？Underhill 无需联网就能为它制作自己的副本。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>Underhill stays offline and fetches nothing. The built-in model works, as does one you bring.</source>
-            <translation>Underhill 保持离线，不会下载任何内容。内置模型和你自己的模型都可以使用。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>Underhill looks which models suit this computer. The built-in one can be used at once.</source>
-            <translation>Underhill 正在查找适合这台电脑的模型。内置模型可以立即使用。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>None of the models in Underhill's list suits this computer as it is now. The built-in one does.</source>
-            <translation>Underhill 列表中的模型都不适合这台电脑目前的状态。内置模型适合。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>Fetching one takes a while; meanwhile, and without a network, the built-in model is there.</source>
-            <translation>下载模型需要一些时间；在此期间或没有网络时，可以使用内置模型。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>Chat with it</source>
-            <translation>开始对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>Get it</source>
-            <translation>下载</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>{amount} to fetch, {time}</source>
-            <translation>需下载 {amount}，{time}</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>{amount} on the disk</source>
-            <translation>占用磁盘 {amount}</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/model_step.py"></location>
-            <source>it is here already</source>
-            <translation>已在本机</translation>
         </message>
         <message>
             <location filename="../../app/onboarding/steps.py"></location>
@@ -2259,6 +2234,66 @@
             <translation>磁盘较慢（{speed}）：选择能放进内存的模型。</translation>
         </message>
         <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>A model for this computer</source>
+            <translation>适合这台电脑的模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Open that setting</source>
+            <translation>打开此设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Do you have a model already? Underhill can make its own copy of it, without a network.</source>
+            <translation>已经有模型了？Underhill 无需联网就能为它制作自己的副本。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Underhill stays offline and fetches nothing. The built-in model works, as does one you bring.</source>
+            <translation>Underhill 保持离线，不会下载任何内容。内置模型和你自己的模型都可以使用。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Underhill looks which models suit this computer. The built-in one can be used at once.</source>
+            <translation>Underhill 正在查找适合这台电脑的模型。内置模型可以立即使用。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>None of the models in Underhill's list suits this computer as it is now. The built-in one does.</source>
+            <translation>Underhill 列表中的模型都不适合这台电脑目前的状态。内置模型适合。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Fetching one takes a while; meanwhile, and without a network, the built-in model is there.</source>
+            <translation>下载模型需要一些时间；在此期间或没有网络时，可以使用内置模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Chat with it</source>
+            <translation>开始对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Get it</source>
+            <translation>下载</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>{amount} to fetch, {time}</source>
+            <translation>需下载 {amount}，{time}</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>{amount} on the disk</source>
+            <translation>占用磁盘 {amount}</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>it is here already</source>
+            <translation>已在本机</translation>
+        </message>
+        <message>
             <location filename="../../app/onboarding/tour.py"></location>
             <source>Look at this computer</source>
             <translation>查看这台电脑</translation>
@@ -2284,47 +2319,47 @@
             <translation>第 {number} 步，共 {count} 步</translation>
         </message>
         <message>
-            <location filename="../../app/platform/file_errors.py"></location>
+            <location filename="../../app/platform/files.py"></location>
             <source>{file} is not a file but a device or a pipe.</source>
             <translation>{file} 不是文件，而是设备或管道。</translation>
         </message>
         <message>
-            <location filename="../../app/platform/file_errors.py"></location>
+            <location filename="../../app/platform/files.py"></location>
             <source>Choose another file.</source>
             <translation>请选择其他文件。</translation>
         </message>
         <message>
-            <location filename="../../app/platform/file_errors.py"></location>
+            <location filename="../../app/platform/files.py"></location>
             <source>The path of {file} is too long for this system.</source>
             <translation>{file} 的路径对这个系统来说太长。</translation>
         </message>
         <message>
-            <location filename="../../app/platform/file_errors.py"></location>
+            <location filename="../../app/platform/files.py"></location>
             <source>Move the file to a folder nearer the top, or give it a shorter name.</source>
             <translation>把文件移到层级更浅的文件夹，或改成更短的名称。</translation>
         </message>
         <message>
-            <location filename="../../app/platform/file_errors.py"></location>
+            <location filename="../../app/platform/files.py"></location>
             <source>{file} is a folder.</source>
             <translation>{file} 是文件夹。</translation>
         </message>
         <message>
-            <location filename="../../app/platform/file_errors.py"></location>
+            <location filename="../../app/platform/files.py"></location>
             <source>Choose the files in it that matter.</source>
             <translation>请选择其中需要的文件。</translation>
         </message>
         <message>
-            <location filename="../../app/platform/file_errors.py"></location>
+            <location filename="../../app/platform/files.py"></location>
             <source>{file} is not there any more.</source>
             <translation>{file} 已不存在。</translation>
         </message>
         <message>
-            <location filename="../../app/platform/open_externally.py"></location>
+            <location filename="../../app/platform/files.py"></location>
             <source>Underhill opens links to the web and to mail addresses only, not {link}</source>
             <translation>Underhill 只打开网页和邮件地址的链接，不打开 {link}</translation>
         </message>
         <message>
-            <location filename="../../app/platform/open_externally.py"></location>
+            <location filename="../../app/platform/files.py"></location>
             <source>This computer has no program that opens {link}</source>
             <translation>这台电脑上没有能打开 {link} 的程序</translation>
         </message>
@@ -2667,6 +2702,16 @@
             <translation>无法读取你的偏好设置，已改用默认设置（{error}）。</translation>
         </message>
         <message>
+            <location filename="../../app/settings/preferences.py"></location>
+            <source>Your settings cannot be saved.</source>
+            <translation>无法保存你的设置。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/preferences.py"></location>
+            <source>They hold until you close Underhill.</source>
+            <translation>这些设置在关闭 Underhill 之前有效。</translation>
+        </message>
+        <message>
             <location filename="../../app/settings/scores.py"></location>
             <source>at full precision</source>
             <translation>全精度</translation>
@@ -2837,16 +2882,6 @@
             <translation>使用它的对话保持不变。</translation>
         </message>
         <message>
-            <location filename="../../app/settings/window_state.py"></location>
-            <source>Your settings cannot be saved.</source>
-            <translation>无法保存你的设置。</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/window_state.py"></location>
-            <source>They hold until you close Underhill.</source>
-            <translation>这些设置在关闭 Underhill 之前有效。</translation>
-        </message>
-        <message>
             <location filename="../../app/shell.py"></location>
             <source>Start the engine again</source>
             <translation>重新启动引擎</translation>
@@ -3001,117 +3036,82 @@
             <translation>移出文件夹</translation>
         </message>
         <message>
-            <location filename="../../app/sidebar/trash_dialog.py"></location>
-            <source>Recently deleted</source>
-            <translation>最近删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/trash_dialog.py"></location>
-            <source>Deleted chats</source>
-            <translation>已删除的对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/trash_dialog.py"></location>
-            <source>Restore</source>
-            <translation>恢复</translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/trash_dialog.py"></location>
-            <source>Delete for good</source>
-            <translation>永久删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/trash_dialog.py"></location>
-            <source>Delete all for good</source>
-            <translation>全部永久删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/trash_dialog.py"></location>
-            <source>Deleted chats are kept for {days} days, then removed for good.</source>
-            <translation>已删除的对话会保留 {days} 天，之后永久删除。</translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/trash_dialog.py"></location>
-            <source>No chat has been deleted.</source>
-            <translation>没有已删除的对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Your chats were saved by a newer version of Underhill.</source>
             <translation>你的对话由更新版本的 Underhill 保存。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Install that version again to see them. They are untouched.</source>
             <translation>重新安装该版本即可查看。这些对话没有改动。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>The file that holds your chats is damaged.</source>
             <translation>保存对话的文件已损坏。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Another program is holding the file that keeps your chats.</source>
             <translation>其他程序正占用保存对话的文件。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Close other Underhill windows or backup programs, then try again.</source>
             <translation>请关闭其他 Underhill 窗口或备份程序，然后重试。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>The disk is full, so your chats cannot be saved.</source>
             <translation>磁盘已满，无法保存你的对话。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Free some space, then try again.</source>
             <translation>请释放一些空间，然后重试。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Underhill may not write to {folder}.</source>
             <translation>Underhill 没有权限写入 {folder}。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Check the permissions of that folder, then start Underhill again.</source>
             <translation>请检查该文件夹的权限，然后重新启动 Underhill。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Something went wrong inside Underhill, and a change to your chats was not made.</source>
             <translation>Underhill 内部出了问题，对对话的一项更改未能完成。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Try again; if it happens again, please report the details.</source>
             <translation>请重试；如果再次发生，请报告详细信息。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Your chats cannot be saved.</source>
             <translation>无法保存你的对话。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Check the folder {folder}.</source>
             <translation>请检查文件夹 {folder}。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>The file that holds your chats is damaged. Underhill has started a new one.</source>
             <translation>保存对话的文件已损坏。Underhill 已新建一个。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>The damaged file is kept as {file}; a backup of yours can be put in its place.</source>
             <translation>损坏的文件已保存为 {file}；可以用你的备份替换它。</translation>
         </message>
         <message>
-            <location filename="../../app/storage/opening.py"></location>
+            <location filename="../../app/storage/database_thread.py"></location>
             <source>Until then, chats are not saved.</source>
             <translation>在此之前，对话不会被保存。</translation>
         </message>
@@ -3141,111 +3141,89 @@
             <translation>关闭“{title}”</translation>
         </message>
         <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>Uses in this answer</source>
-            <translation>此回答中的使用次数</translation>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Close what is said of this expert</source>
+            <translation>关闭此专家的详情</translation>
         </message>
         <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>Uses since it was opened</source>
-            <translation>打开以来的使用次数</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>Gate weight in this answer</source>
-            <translation>此回答中的门控权重</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>Precision in memory</source>
-            <translation>内存中的精度</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>Where it lies</source>
-            <translation>存放位置</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>on disk</source>
-            <translation>在磁盘上</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>in memory</source>
-            <translation>在内存中</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>in graphics memory</source>
-            <translation>在显存中</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>none</source>
-            <translation>无</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>small</source>
-            <translation>小</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>large</source>
-            <translation>大</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>never</source>
-            <translation>从未</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>now and then</source>
-            <translation>偶尔</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>often</source>
-            <translation>经常</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>{place} at {bits} bits</source>
-            <translation>{place}，{bits} 位</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
             <source>Layer {layer}, expert {expert}</source>
             <translation>第 {layer} 层，专家 {expert}</translation>
         </message>
         <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>{times} in this answer</source>
-            <translation>此回答中{times}</translation>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>{bits} bits, {place}</source>
+            <translation>{bits} 位，{place}</translation>
         </message>
         <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>{times} since the model was opened</source>
-            <translation>模型打开以来{times}</translation>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>nothing; it lies on the disk</source>
+            <translation>无，位于磁盘上</translation>
         </message>
         <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>mean gate weight {weight:.2f}</source>
-            <translation>平均门控权重 {weight:.2f}</translation>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>{held}; being read at {bits} bits</source>
+            <translation>{held}；正在以 {bits} 位读取</translation>
         </message>
         <message>
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>not used</source>
-            <translation>未使用</translation>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>{last} last, {mean} on average</source>
+            <translation>最近 {last}，平均 {mean}</translation>
         </message>
-        <message numerus="yes">
-            <location filename="../../app/telemetry/expert_maps.py"></location>
-            <source>used {count} times</source>
-            <translation>
-                <numerusform>使用 {count} 次</numerusform>
-            </translation>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Used</source>
+            <translation>使用</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>{answer:,} in this answer, {uses:,} since opened</source>
+            <translation>此回答中 {answer:,} 次，打开以来 {uses:,} 次</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Ran coarse</source>
+            <translation>粗略运行</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Skipped</source>
+            <translation>跳过</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Gate weight</source>
+            <translation>门控权重</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>none yet</source>
+            <translation>暂无</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Held</source>
+            <translation>驻留</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Bytes</source>
+            <translation>字节</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>{part} of {whole} in memory</source>
+            <translation>内存中 {part}，共 {whole}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>never</source>
+            <translation>从未</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>{count:,} times, {share:.0f} % of its uses</source>
+            <translation>{count:,} 次，占其使用的 {share:.0f}%</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
@@ -3256,6 +3234,11 @@
             <location filename="../../app/telemetry/experts_panel.py"></location>
             <source>A row for each layer, a column for each expert. Click one to see more of it.</source>
             <translation>每行一层，每列一个专家。点击某个专家可查看详情。</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>in memory</source>
+            <translation>在内存中</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
@@ -3379,6 +3362,98 @@
         </message>
         <message>
             <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>Uses in this answer</source>
+            <translation>此回答中的使用次数</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>Uses since it was opened</source>
+            <translation>打开以来的使用次数</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>Gate weight in this answer</source>
+            <translation>此回答中的门控权重</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>Precision in memory</source>
+            <translation>内存中的精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>Where it lies</source>
+            <translation>存放位置</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>on disk</source>
+            <translation>在磁盘上</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>in graphics memory</source>
+            <translation>在显存中</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>small</source>
+            <translation>小</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>large</source>
+            <translation>大</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>now and then</source>
+            <translation>偶尔</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>often</source>
+            <translation>经常</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>{place} at {bits} bits</source>
+            <translation>{place}，{bits} 位</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>{times} in this answer</source>
+            <translation>此回答中{times}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>{times} since the model was opened</source>
+            <translation>模型打开以来{times}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>mean gate weight {weight:.2f}</source>
+            <translation>平均门控权重 {weight:.2f}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>not used</source>
+            <translation>未使用</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>used {count} times</source>
+            <translation>
+                <numerusform>使用 {count} 次</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
             <source>Heatmap of layers and experts</source>
             <translation>层与专家的热力图</translation>
         </message>
@@ -3386,81 +3461,6 @@
             <location filename="../../app/telemetry/heatmap.py"></location>
             <source>Waiting for a model</source>
             <translation>等待模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>Close what is said of this expert</source>
-            <translation>关闭此专家的详情</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>{bits} bits, {place}</source>
-            <translation>{bits} 位，{place}</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>nothing; it lies on the disk</source>
-            <translation>无，位于磁盘上</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>{held}; being read at {bits} bits</source>
-            <translation>{held}；正在以 {bits} 位读取</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>{last} last, {mean} on average</source>
-            <translation>最近 {last}，平均 {mean}</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>Used</source>
-            <translation>使用</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>{answer:,} in this answer, {uses:,} since opened</source>
-            <translation>此回答中 {answer:,} 次，打开以来 {uses:,} 次</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>Ran coarse</source>
-            <translation>粗略运行</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>Skipped</source>
-            <translation>跳过</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>Gate weight</source>
-            <translation>门控权重</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>none yet</source>
-            <translation>暂无</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>Held</source>
-            <translation>驻留</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>Bytes</source>
-            <translation>字节</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>{part} of {whole} in memory</source>
-            <translation>内存中 {part}，共 {whole}</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/inspector.py"></location>
-            <source>{count:,} times, {share:.0f} % of its uses</source>
-            <translation>{count:,} 次，占其使用的 {share:.0f}%</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/memory_bar.py"></location>
@@ -3523,27 +3523,27 @@
             <translation>显存：专家 {part}，共 {whole}</translation>
         </message>
         <message>
-            <location filename="../../app/theme/tokens.py"></location>
+            <location filename="../../app/theme/theme.py"></location>
             <source>32-bit</source>
             <translation>32 位</translation>
         </message>
         <message>
-            <location filename="../../app/theme/tokens.py"></location>
+            <location filename="../../app/theme/theme.py"></location>
             <source>16-bit</source>
             <translation>16 位</translation>
         </message>
         <message>
-            <location filename="../../app/theme/tokens.py"></location>
+            <location filename="../../app/theme/theme.py"></location>
             <source>8-bit</source>
             <translation>8 位</translation>
         </message>
         <message>
-            <location filename="../../app/theme/tokens.py"></location>
+            <location filename="../../app/theme/theme.py"></location>
             <source>4-bit</source>
             <translation>4 位</translation>
         </message>
         <message>
-            <location filename="../../app/theme/tokens.py"></location>
+            <location filename="../../app/theme/theme.py"></location>
             <source>2-bit</source>
             <translation>2 位</translation>
         </message>
@@ -3882,14 +3882,124 @@
             <translation>将所选内容复制为 Markdown</translation>
         </message>
         <message>
-            <location filename="../../app/widgets/banner.py"></location>
-            <source>Dismiss</source>
-            <translation>关闭提示</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/dialogs.py"></location>
+            <location filename="../../app/widgets/builders.py"></location>
             <source>Keep it</source>
             <translation>保留</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Next chat in the list</source>
+            <translation>列表中的下一个对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Chat before it in the list</source>
+            <translation>列表中的上一个对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Find in this chat</source>
+            <translation>在此对话中查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Take back the last deletion</source>
+            <translation>撤销上一次删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Rename the chosen chat</source>
+            <translation>重命名所选对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Move the chosen chats to a folder</source>
+            <translation>把所选对话移到文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Delete the chosen chats</source>
+            <translation>删除所选对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Send the message</source>
+            <translation>发送消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>New line</source>
+            <translation>换行</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Stop the answer (again: no longer wait for it), leave off editing, go back to the chat</source>
+            <translation>停止回答（再按一次：不再等待）、放弃编辑、返回对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Answer the last question again</source>
+            <translation>重新回答上一个问题</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Have a cut answer go on</source>
+            <translation>让中断的回答继续</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Edit the last message (in an empty message box)</source>
+            <translation>编辑上一条消息（输入框为空时）</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Copy the last answer</source>
+            <translation>复制上一个回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Message before, message after (in the conversation)</source>
+            <translation>上一条、下一条消息（在对话中）</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Show or hide the thought (in the conversation)</source>
+            <translation>显示或隐藏思考（在对话中）</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>How the answer was made (in the conversation)</source>
+            <translation>查看回答是怎样生成的（在对话中）</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Window</source>
+            <translation>窗口</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Get and manage models</source>
+            <translation>获取和管理模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Next part of the window</source>
+            <translation>窗口的下一部分</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>This list</source>
+            <translation>本列表</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Close Underhill</source>
+            <translation>关闭 Underhill</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/messages.py"></location>
+            <source>Dismiss</source>
+            <translation>关闭提示</translation>
         </message>
         <message>
             <location filename="../../app/widgets/search_field.py"></location>
@@ -3900,11 +4010,6 @@
             <location filename="../../app/widgets/search_field.py"></location>
             <source>Search</source>
             <translation>搜索</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/search_field.py"></location>
-            <source>Find in this chat</source>
-            <translation>在此对话中查找</translation>
         </message>
         <message>
             <location filename="../../app/widgets/search_field.py"></location>
@@ -3932,111 +4037,6 @@
             <translation>
                 <numerusform>第 {at} 条，共 %n 条消息</numerusform>
             </translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Next chat in the list</source>
-            <translation>列表中的下一个对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Chat before it in the list</source>
-            <translation>列表中的上一个对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Take back the last deletion</source>
-            <translation>撤销上一次删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Rename the chosen chat</source>
-            <translation>重命名所选对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Move the chosen chats to a folder</source>
-            <translation>把所选对话移到文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Delete the chosen chats</source>
-            <translation>删除所选对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Send the message</source>
-            <translation>发送消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>New line</source>
-            <translation>换行</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Stop the answer (again: no longer wait for it), leave off editing, go back to the chat</source>
-            <translation>停止回答（再按一次：不再等待）、放弃编辑、返回对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Answer the last question again</source>
-            <translation>重新回答上一个问题</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Have a cut answer go on</source>
-            <translation>让中断的回答继续</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Edit the last message (in an empty message box)</source>
-            <translation>编辑上一条消息（输入框为空时）</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Copy the last answer</source>
-            <translation>复制上一个回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Message before, message after (in the conversation)</source>
-            <translation>上一条、下一条消息（在对话中）</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Show or hide the thought (in the conversation)</source>
-            <translation>显示或隐藏思考（在对话中）</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>How the answer was made (in the conversation)</source>
-            <translation>查看回答是怎样生成的（在对话中）</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Window</source>
-            <translation>窗口</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Get and manage models</source>
-            <translation>获取和管理模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Next part of the window</source>
-            <translation>窗口的下一部分</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>This list</source>
-            <translation>本列表</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Close Underhill</source>
-            <translation>关闭 Underhill</translation>
         </message>
         <message>
             <location filename="../../app/widgets/text.py"></location>
@@ -9077,82 +9077,82 @@
             <translation>大型通用模型，擅长韩文和英文。</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>Permission denied</source>
             <translation>没有权限</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>No space left on device</source>
             <translation>设备上没有空间</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>Input/output error</source>
             <translation>输入/输出错误</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>Read-only file system</source>
             <translation>只读文件系统</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>No such file or directory</source>
             <translation>没有此文件或目录</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>Is a directory</source>
             <translation>是一个目录</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>Not a directory</source>
             <translation>不是目录</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>File exists</source>
             <translation>文件已存在</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>Invalid argument</source>
             <translation>参数无效</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>Too many open files</source>
             <translation>打开的文件过多</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>File name too long</source>
             <translation>文件名过长</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>Operation not permitted</source>
             <translation>不允许此操作</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>Disk quota exceeded</source>
             <translation>超出磁盘配额</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>File too large</source>
             <translation>文件过大</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>, </source>
             <translation>、</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/engine_keys.py"></location>
+            <location filename="../../app/i18n/marked_texts.py"></location>
             <source>; </source>
             <translation>；</translation>
         </message>

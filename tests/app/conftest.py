@@ -35,7 +35,7 @@ from app.application import Application
 from app.i18n import languages
 from app.main_window import MainWindow
 from app.platform import notifications
-from app.platform.main_thread_queue import MainThreadQueue
+from app.platform.main_thread import MainThreadQueue
 from app.platform.paths import AppPaths
 from app.sidebar import sidebar
 from app.theme import fonts

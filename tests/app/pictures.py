@@ -127,7 +127,7 @@ def _first_run(studio: Studio) -> None:
 
 
 def _chats(studio: Studio) -> None:
-    from app.library.smaller_dialog import SmallerDialog
+    from app.library.dialogs import SmallerDialog
     from app.platform.paths import AppPaths
     from engine import protocol
     from tests.app.fake_engine import BUILTIN, LARGE, scripted

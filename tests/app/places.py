@@ -10,13 +10,10 @@ from PySide6.QtWidgets import QDialog, QMenu, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.application import Application, no_answer_box
-from app.dialogs.unsaved import UnsavedDialog
+from app.dialogs import TrashDialog, UnsavedDialog
 from app.i18n.translate import tr
-from app.library.details_dialog import ModelDetailsDialog
-from app.library.import_dialog import ImportDialog
-from app.library.smaller_dialog import SmallerDialog
+from app.library.dialogs import ImportDialog, ModelDetailsDialog, SmallerDialog
 from app.settings.style_dialog import StyleDialog
-from app.sidebar.trash_dialog import TrashDialog
 from app.storage import folders
 from app.storage.records import Attachment
 from engine import protocol

@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from app.attachments import controller, reading
 from app.attachments.reading import read
 from app.chat.prompt_messages import first_read_message, prompt_messages, with_attachments
-from app.composer.composer import LONG_PASTE
+from app.composer import LONG_PASTE
 from app.storage.records import Attachment, StoredMessage
 from app.transcript import notes
 from engine import protocol, regular_file

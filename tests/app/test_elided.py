@@ -15,7 +15,7 @@ from app.sidebar.chat_view import ChatView
 from app.storage.records import Chat
 from app.theme import fonts
 from app.theme.theme import Theme
-from app.widgets.icon_button import ElidedButton, ElidedLabel, elided_title
+from app.widgets.buttons import ElidedButton, ElidedLabel, elided_title
 
 LONG = "A model of a very long name that nobody could ever read at one glance"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.platform import crash_log
+from app.platform import logs
 from tests.waiting import PROCESS
 
 pytestmark = pytest.mark.long
@@ -84,26 +84,26 @@ def test_opening_the_window_loads_no_torch() -> None:
 
 def test_what_the_last_run_left_is_kept_and_shown(tmp_path: Path) -> None:
     path = tmp_path / "logs" / "crash.log"
-    log, left, kept = crash_log.begin(path)
+    log, left, kept = logs.begin_crash_log(path)
     assert (left, kept) == ("", None)
-    crash_log.end(log)
+    logs.end_crash_log(log)
     path.write_text("Fatal Python error: Segmentation fault")
-    log, left, kept = crash_log.begin(path)
-    crash_log.end(log)
+    log, left, kept = logs.begin_crash_log(path)
+    logs.end_crash_log(log)
     assert left.startswith("Fatal")
     assert kept is not None
     assert kept.read_text() == left
-    assert crash_log.begin(path)[1] == ""
-    crash_log.end(None)
+    assert logs.begin_crash_log(path)[1] == ""
+    logs.end_crash_log(None)
 
 
 def test_what_is_noted_of_an_engine_is_taken_once(tmp_path: Path) -> None:
     path = tmp_path / "crash-engine.log"
-    assert crash_log.take(path) == ("", None)
-    crash_log.note(path, "It was ended by SIGSEGV.")
-    crash_log.note(path, "It was ended by SIGKILL.\n")
-    left, kept = crash_log.take(path)
+    assert logs.take_crash_log(path) == ("", None)
+    logs.note_crash(path, "It was ended by SIGSEGV.")
+    logs.note_crash(path, "It was ended by SIGKILL.\n")
+    left, kept = logs.take_crash_log(path)
     assert left.index("SIGSEGV") < left.index("SIGKILL")
     assert kept is not None
     assert kept.read_text(encoding="utf-8") == left
-    assert crash_log.take(path) == ("", None)
+    assert logs.take_crash_log(path) == ("", None)

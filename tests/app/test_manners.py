@@ -20,7 +20,7 @@ from app.settings import preferences
 from app.settings.preferences import Preferences
 from app.theme import fonts
 from app.transcript.details import AnswerDetails
-from app.widgets.shortcuts import SHORTCUTS
+from app.widgets.keyboard import SHORTCUTS
 from tests.app import focus, places, walking
 from tests.app.acts import Launch
 

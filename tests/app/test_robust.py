@@ -9,12 +9,12 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from app.platform import crash_log
+from app.platform import logs
 from app.platform.paths import AppPaths
 from app.settings import preferences
 from app.settings.dialog import SettingsDialog
 from app.storage.store import ChatStore
-from app.widgets.banner import Banner
+from app.widgets.messages import Banner
 from engine import protocol
 from tests.app.acts import Launch, ask, contents, on_disk
 from tests.app.conftest import close, engine_of
@@ -136,7 +136,7 @@ def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch, tmp_path:
     sent = engine_of(underhill).received
     assert len([c for c in sent if isinstance(c, protocol.ListModels)]) >= 2
     close(underhill)
-    assert crash_log.take(AppPaths(tmp_path).engine_log)[0].count("has stopped working") == 1  # for the next start
+    assert logs.take_crash_log(AppPaths(tmp_path).engine_log)[0].count("has stopped working") == 1  # for the next start
 
 
 def test_the_window_can_be_closed_while_the_engine_is_replaced(qtbot: QtBot, launch: Launch) -> None:

@@ -11,9 +11,9 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app import dialogs
 from app.application import Application
-from app.dialogs import about
-from app.widgets.shortcuts import SHORTCUTS
+from app.widgets.keyboard import SHORTCUTS
 
 ROOT = Path(__file__).parents[2]
 Launch = Callable[..., Application]
@@ -48,4 +48,4 @@ def test_about_names_versions_folder_and_licences(qtbot: QtBot, launch: Launch, 
 
 def test_about_leaves_out_no_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert set(about.DEPENDENCIES) == {re.split(r"[ ;<>=!\[]", line)[0] for line in project["dependencies"]}
+    assert set(dialogs.DEPENDENCIES) == {re.split(r"[ ;<>=!\[]", line)[0] for line in project["dependencies"]}

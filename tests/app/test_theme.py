@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.theme import fonts
 from app.theme.icons import icon, pixmap
-from app.theme.theme import Theme
-from app.theme.tokens import DARK, LIGHT, Palette
+from app.theme.theme import DARK, LIGHT, Palette, Theme
 from engine import resources
 
 

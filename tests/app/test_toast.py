@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.widgets.toast import Toast
+from app.widgets.messages import Toast
 from tests.app.acts import Launch
 
 

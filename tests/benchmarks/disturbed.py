@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 
-from app.platform.thread_priority import lower_latency
+from app.platform.main_thread import lower_latency
 from engine import client, protocol
 from engine.library.home import HOME
 from tests.benchmarks.common import arguments, emit

@@ -33,9 +33,9 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.application import Application
-from app.backend.engine_link import EngineLink
+from app.backend import EngineLink
 from app.chat.running_answers import RunningAnswers
-from app.platform.main_thread_queue import MainThreadQueue
+from app.platform.main_thread import MainThreadQueue
 from app.storage.store import ChatStore
 from app.telemetry.charts import LineChart, PartsBar, StackedChart
 from app.telemetry.docks import TelemetryDocks

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from pytestqt.qtbot import QtBot
 
-from app.backend.engine_link import EngineLink
-from app.platform.main_thread_queue import MainThreadQueue
+from app.backend import EngineLink
+from app.platform.main_thread import MainThreadQueue
 from engine import protocol
 
 

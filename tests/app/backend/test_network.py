@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
-from app.dialogs import about
+from app import dialogs
 from app.settings.dialog import SettingsDialog
 from engine import protocol
 from tests.app.acts import Launch
@@ -63,10 +63,10 @@ def test_what_the_environment_says_counts(qtbot: QtBot, launch: Launch, monkeypa
 def test_the_privacy_page_is_that_of_the_docs(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     underhill.window.header.privacy_wanted.emit()
-    page = underhill.window.findChildren(about.PrivacyDialog)[-1]
+    page = underhill.window.findChildren(dialogs.PrivacyDialog)[-1]
     shown = page.page.document().toPlainText()
     assert "no check for updates" in shown
     assert "Stay offline" in shown
     assert "**" not in shown
     page.reject()
-    assert (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8").startswith(about.privacy_text())
+    assert (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8").startswith(dialogs.privacy_text())

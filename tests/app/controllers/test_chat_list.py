@@ -9,8 +9,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
+from app.dialogs import TrashDialog
 from app.sidebar.chat_model import ROW_ROLE, SectionRow
-from app.sidebar.trash_dialog import TrashDialog
 from app.storage.search import SearchHit
 from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close

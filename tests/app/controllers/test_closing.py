@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from app.controllers import closing_controller
-from app.dialogs.unsaved import UnsavedDialog
+from app.controllers import storage_controller
+from app.dialogs import UnsavedDialog
 from app.main_window import MainWindow
 from app.settings import preferences
 from app.storage import branches, drafts
@@ -169,7 +169,7 @@ def test_a_question_that_the_disk_has_not_taken_yet_is_shown_too(
         write(*what, **more)
 
     monkeypatch.setattr(branches, "write", slow)
-    monkeypatch.setattr(closing_controller, "_RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(storage_controller, "_RETRY_SECONDS", 0.05)
     underhill.conversation.send("How do I bake bread?", (NOTES,))
     assert not underhill.window.close()
     words = asked(underhill).words.toPlainText()
@@ -271,9 +271,9 @@ def test_the_end_of_the_session_asks_nobody(
 ) -> None:
     underhill = launch()
     typed(qtbot, underhill, disk)
-    with caplog.at_level(logging.WARNING, "app.controllers.closing_controller"):
+    with caplog.at_level(logging.WARNING, "app.controllers.storage_controller"):
         underhill.window.closing.save_all()
-    (record,) = (record for record in caplog.records if record.name == "app.controllers.closing_controller")
+    (record,) = (record for record in caplog.records if record.name == "app.controllers.storage_controller")
     assert "words of 1 chats" in record.getMessage()
     assert "No space left" in record.getMessage()
     assert "flour" not in record.getMessage()  # what people write is in no log

@@ -9,8 +9,8 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
+from app import backend
 from app.application import Application
-from app.backend import models
 from app.controllers import tray
 from app.controllers.tray import TrayController
 from app.main_window import MainWindow
@@ -97,7 +97,7 @@ def test_the_tray_shows_progress(qtbot: QtBot, launch: Launch, messages: list[st
     underhill.models.importing = None
     underhill.models.import_changed.emit()
     assert picture(made.tray.icon()) == picture(still)
-    assert underhill.models.state == models.READY
+    assert underhill.models.state == backend.READY
 
 
 def test_its_menu_works(qtbot: QtBot, launch: Launch, messages: list[str], raised: list[MainWindow]) -> None:

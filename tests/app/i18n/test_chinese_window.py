@@ -25,8 +25,8 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.i18n import languages
+from app.library.dialogs import ImportDialog
 from app.library.entries import LibraryEntry
-from app.library.import_dialog import ImportDialog
 from app.platform.paths import AppPaths
 from app.settings import preferences
 from engine import protocol

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.i18n import languages
-from app.i18n.dates import day, moment, month
+from app.i18n.languages import day, moment, month
 from app.i18n.translate import sentences
 
 AT = datetime(2026, 3, 5, 9, 7)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QTranslator
 
-from app.i18n import build, marked_texts, ts_file
+from app.i18n import build, marked_texts
 from app.i18n.marked_texts import DynamicTextError, MarkedText
 
 FILES = sorted(build.FOLDER.glob("underhill_*.ts"))
@@ -27,20 +27,20 @@ def test_there_is_chinese() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_the_file_is_what_the_command_would_write(path: Path) -> None:
     texts = build.wanted()
-    known = ts_file.read(path)
+    known = build.read_ts(path)
     assert [t.source for t in texts if t.key not in known] == [], REMEDY
-    fresh = ts_file.to_xml(ts_file.merge(texts, known), path.stem.removeprefix("underhill_"))
+    fresh = build.to_xml(build.merge(texts, known), path.stem.removeprefix("underhill_"))
     assert path.read_text(encoding="utf-8") == fresh, REMEDY
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_nothing_is_left_to_translate(path: Path) -> None:
-    assert [(e.text.file, e.text.source) for e in ts_file.read(path).values() if not e.done] == [], REMEDY
+    assert [(e.text.file, e.text.source) for e in build.read_ts(path).values() if not e.done] == [], REMEDY
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_every_hole_is_there_in_every_form(path: Path) -> None:
-    entries = ts_file.read(path).values()
+    entries = build.read_ts(path).values()
     wrong = [(e.text.source, form) for e in entries for form in e.forms if form and holes(form) != holes(e.text.source)]
     assert wrong == []
 
@@ -49,7 +49,7 @@ def test_every_hole_is_there_in_every_form(path: Path) -> None:
 def test_what_is_compiled_is_what_is_written(path: Path) -> None:
     translator = QTranslator()
     assert translator.load(str(path.with_suffix(".qm")))
-    for entry in (e for e in ts_file.read(path).values() if e.done):
+    for entry in (e for e in build.read_ts(path).values() if e.done):
         text = entry.text
         found = translator.translate(text.context, text.source, text.about or None, 1 if text.plural else -1)
         assert found == entry.forms[0], f"{text.source!r}: {REMEDY}"
@@ -77,8 +77,8 @@ def test_every_way_to_mark_is_read(tmp_path: Path) -> None:
 
 def test_a_translation_survives_where_its_text_moves_and_is_forgotten_with_it() -> None:
     before = MarkedText("window", "Chat", "app/a.py"), MarkedText("window", "Gone", "app/a.py")
-    known = {t.key: ts_file.Translation(t, ("聊天",), True) for t in before}
-    after = ts_file.merge([MarkedText("window", "Chat", "app/b.py"), MarkedText("window", "New", "app/b.py")], known)
+    known = {t.key: build.Translation(t, ("聊天",), True) for t in before}
+    after = build.merge([MarkedText("window", "Chat", "app/b.py"), MarkedText("window", "New", "app/b.py")], known)
     assert [(e.text.source, e.text.file, e.forms, e.done) for e in after] == [
         ("Chat", "app/b.py", ("聊天",), True), ("New", "app/b.py", ("",), False),
     ]  # fmt: skip
@@ -86,9 +86,9 @@ def test_a_translation_survives_where_its_text_moves_and_is_forgotten_with_it() 
 
 def test_files_are_read_as_they_were_written(tmp_path: Path) -> None:
     entries = [
-        ts_file.Translation(MarkedText("window", "A <b>\n& “c”", "app/a.py", about="a verb"), ("甲\n乙",), True),
-        ts_file.Translation(MarkedText("window", "%n chats", "app/a.py", plural=True), ("%n 个",), True),
-        ts_file.Translation(MarkedText("window", "New", "app/b.py"), ("",), False),
+        build.Translation(MarkedText("window", "A <b>\n& “c”", "app/a.py", about="a verb"), ("甲\n乙",), True),
+        build.Translation(MarkedText("window", "%n chats", "app/a.py", plural=True), ("%n 个",), True),
+        build.Translation(MarkedText("window", "New", "app/b.py"), ("",), False),
     ]
-    (tmp_path / "x.ts").write_text(ts_file.to_xml(entries, "zh_CN"), encoding="utf-8")
-    assert list(ts_file.read(tmp_path / "x.ts").values()) == entries
+    (tmp_path / "x.ts").write_text(build.to_xml(entries, "zh_CN"), encoding="utf-8")
+    assert list(build.read_ts(tmp_path / "x.ts").values()) == entries

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.import_export import chat_file, import_chats, json_stream
+from app.import_export import chat_file, import_chats
 from tests.app.import_export.test_malformed import exported, node
 
 
@@ -24,7 +24,7 @@ from tests.app.import_export.test_malformed import exported, node
 )  # fmt: skip
 def test_the_parts_of_a_text(text: str, found: list[Any]) -> None:
     json.loads(text)
-    assert list(json_stream.parts(io.StringIO(text))) == found
+    assert list(chat_file.json_parts(io.StringIO(text))) == found
 
 
 @pytest.mark.parametrize(
@@ -35,19 +35,19 @@ def test_the_parts_of_a_text(text: str, found: list[Any]) -> None:
 )  # fmt: skip
 def test_what_is_no_list_or_object_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"no .|Expecting|behind a comma|more than one|without a name"):
-        list(json_stream.parts(io.StringIO(text)))
+        list(chat_file.json_parts(io.StringIO(text)))
 
 
 def test_a_piece_is_read_when_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read at once, 94 MB kept the window from moving for 0.6 s."""
-    found = json_stream.parts(io.StringIO('{"a": 1, "chats": [2, 3, oops'))
+    found = chat_file.json_parts(io.StringIO('{"a": 1, "chats": [2, 3, oops'))
     assert [next(found) for _ in range(3)] == [("a", 1), ("chats", 2), ("chats", 3)]
 
 
 def test_chats_are_sent_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.json").write_text(exported({"a": node(None, [], "A")}, {"b": node(None, [], "B")}))
     order: list[str] = []
-    decode, read = json_stream._decode, chat_file.read_chatgpt
+    decode, read = chat_file._decode_json, chat_file.read_chatgpt
 
     def decoded(text: str, at: int) -> Any:
         order.append("decoded")
@@ -57,7 +57,7 @@ def test_chats_are_sent_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         order.append("taken")
         return read(chat, picture)
 
-    monkeypatch.setattr(json_stream, "_decode", decoded)
+    monkeypatch.setattr(chat_file, "_decode_json", decoded)
     monkeypatch.setattr(chat_file, "read_chatgpt", taken)
     assert [kind for kind, _ in chat_file.chats(str(tmp_path / "x.json"), "")] == ["chat", "chat", "unread"]
     assert order == ["decoded", "taken", "decoded", "taken"]
@@ -67,21 +67,21 @@ def test_chats_are_sent_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_where_the_text_is_cut_makes_no_difference(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chats = [{'a"b': "\u00e9\\", "c": [1, 23, True, None]}, [], {}, 456]
     value = {"format": "x", "n": -12.5e10, "chats": chats, "z": 1}
-    monkeypatch.setattr(json_stream, "CHUNK", chunk)
-    found = list(json_stream.parts(io.StringIO(json.dumps(value, indent=1))))
+    monkeypatch.setattr(chat_file, "CHUNK", chunk)
+    found = list(chat_file.json_parts(io.StringIO(json.dumps(value, indent=1))))
     assert found == [("format", "x"), ("n", -12.5e10), *(("chats", chat) for chat in chats), ("z", 1)]
 
 
 def test_no_element_is_read_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "CHUNK", 10)
-    monkeypatch.setattr(json_stream, "MAX_ELEMENT", 1000)
+    monkeypatch.setattr(chat_file, "CHUNK", 10)
+    monkeypatch.setattr(chat_file, "MAX_ELEMENT", 1000)
     endless = io.StringIO('["' + "x" * 100_000)
-    with pytest.raises(json_stream.ElementTooLong):
-        list(json_stream.parts(endless))
+    with pytest.raises(chat_file.ElementTooLong):
+        list(chat_file.json_parts(endless))
     assert endless.tell() < 5000
     wrong = io.StringIO('[{"a": nothing' + "x" * 100_000)
     with pytest.raises(ValueError, match="Expecting"):
-        list(json_stream.parts(wrong))
+        list(chat_file.json_parts(wrong))
     assert wrong.tell() < 5000
 
 

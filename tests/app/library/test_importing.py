@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPushButton,
 from pytestqt.qtbot import QtBot
 
 from app.i18n.translate import tr
-from app.library.import_dialog import ImportDialog
+from app.library.dialogs import ImportDialog
 from app.library.page import LibraryPage
 from app.theme.theme import Theme
-from app.widgets.banner import Banners
+from app.widgets.messages import Banners
 from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of

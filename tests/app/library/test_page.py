@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
+from app.library.dialogs import ImportDialog
 from app.library.entries import LibraryEntry, LibrarySection
-from app.library.import_dialog import ImportDialog
 from app.library.page import LibraryPage
-from app.platform import open_externally
+from app.platform import files
 from app.settings.dialog import SettingsDialog
 from engine import protocol
 from tests.app.conftest import engine_of
@@ -216,14 +216,14 @@ def test_details_offer_every_precision(qtbot: QtBot, launch: Launch, monkeypatch
     underhill = launch()
     page = opened(qtbot, underhill, 1)
     entry(page.discover, QWEN.title).buttons["Details"].click()
-    from app.library.details_dialog import ModelDetailsDialog
+    from app.library.dialogs import ModelDetailsDialog
 
     qtbot.waitUntil(lambda: bool(page.findChildren(ModelDetailsDialog)))
     details = page.findChildren(ModelDetailsDialog)[0]
     assert [pill(e) for e in details.entries] == ["Slow", "Fits"]
     assert [e.buttons["Get"].objectName() for e in details.entries] == ["", "primary"]
     assert details.said.isHidden()
-    monkeypatch.setattr(open_externally, "QDesktopServices", SimpleNamespace(openUrl=lambda url: False))
+    monkeypatch.setattr(files, "QDesktopServices", SimpleNamespace(openUrl=lambda url: False))
     next(button for button in details.findChildren(QPushButton) if button.text() == "Open its page").click()
     assert details.said.text().startswith("This computer has no program that opens http")
     assert details.said.isVisible()

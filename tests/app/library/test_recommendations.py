@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from app.library.recommendations import fit_summary, recommend, time_to_fetch
+from app.library.model_text import fit_summary, recommend, time_to_fetch
 from engine import protocol
 from tests.app.fake_hub import CATALOGUE, DEEPSEEK, FITS, GLM, QWEN
 

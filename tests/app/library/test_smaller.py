@@ -7,9 +7,8 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
+from app.library.dialogs import ImportDialog, SmallerDialog
 from app.library.entries import LibraryEntry
-from app.library.import_dialog import ImportDialog
-from app.library.smaller_dialog import SmallerDialog
 from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of

@@ -14,7 +14,7 @@ from app.markdown import document as documents
 from app.markdown.highlight import Highlighter
 from app.markdown.split import Block
 from app.markdown.typeset import spans
-from app.theme.tokens import LIGHT
+from app.theme.theme import LIGHT
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.markdown import document as documents
 from app.markdown.formula import FormulaRenderer, FormulaSource, extract_formulas
 from app.markdown.split import Block, split
-from app.theme.theme import Theme
-from app.theme.tokens import LIGHT
+from app.theme.theme import LIGHT, Theme
 
 
 @pytest.fixture

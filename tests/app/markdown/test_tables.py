@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.markdown.document import fit_tables, make, shared_widths, tables_of
 from app.markdown.split import Block
-from app.theme.tokens import LIGHT
+from app.theme.theme import LIGHT
 
 NOTE = "A note that goes on for quite a while about what it is good at, and what it is not good at"
 WIDE = f"| Model | Experts | Licence | Notes |\n|---|---|---|---|\n| Mixtral-8x7B-Instruct | 8 | Apache | {NOTE} |"

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from app.dialogs.about import PrivacyDialog
+from app.dialogs import PrivacyDialog
 from app.onboarding.tour import Tour
 from app.settings import preferences
 from app.settings.preferences import Preferences

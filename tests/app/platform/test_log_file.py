@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from app.platform import log_file
-from app.platform.log_file import NAME, LogFile
+from app.platform import logs
+from app.platform.logs import NAME, LogFile
 from app.platform.paths import AppPaths
 from engine import log, resources
 
@@ -49,13 +49,13 @@ def test_lines_are_written_in_order_and_for_this_user_alone(tmp_path: Path) -> N
 
 
 def test_it_grows_no_further_and_keeps_a_few_older_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_file, "MAX_BYTES", 2000)
+    monkeypatch.setattr(logs, "MAX_BYTES", 2000)
     file = LogFile(tmp_path)
     for number in range(400):
         _log.info("Line %d", number)
     file.close()
     found = sorted(path.name for path in tmp_path.iterdir())
-    assert found == [NAME, *(f"{NAME}.{number}" for number in range(1, log_file.BACKUPS + 1))]
+    assert found == [NAME, *(f"{NAME}.{number}" for number in range(1, logs.BACKUPS + 1))]
     assert all(path.stat().st_size <= 2000 for path in tmp_path.iterdir())
     assert "Line 399" in (tmp_path / NAME).read_text()
     if sys.platform != "win32":

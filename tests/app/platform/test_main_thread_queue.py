@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
-from app.platform.main_thread_queue import MainThreadQueue
+from app.platform.main_thread import MainThreadQueue
 
 
 def test_order_and_thread(qtbot: QtBot, main_queue: MainThreadQueue) -> None:

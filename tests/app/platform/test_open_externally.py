@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
 from pytestqt.qtbot import QtBot
 
-from app.platform import open_externally
+from app.platform import files
 from app.platform.paths import AppPaths
 from app.transcript.view import TranscriptView
 from tests.app.acts import Launch, ask
@@ -26,7 +26,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             found.append(url.toString())
             return "nothing" not in url.toString()
 
-    monkeypatch.setattr(open_externally, "QDesktopServices", Services)
+    monkeypatch.setattr(files, "QDesktopServices", Services)
     return found
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from app.application import Application
-from app.platform.thread_priority import EEVDF_SLICE, SWITCH_INTERVAL, _Attributes, lower_latency
+from app.platform.main_thread import EEVDF_SLICE, SWITCH_INTERVAL, _Attributes, lower_latency
 
 GET_ATTRIBUTES = {"x86_64": 315, "aarch64": 275}
 

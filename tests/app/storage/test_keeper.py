@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.platform.main_thread_queue import MainThreadQueue
-from app.storage import drafts, folders, opening
-from app.storage.database_thread import DatabaseThread
-from app.storage.opening import Problem
+from app.platform.main_thread import MainThreadQueue
+from app.storage import database_thread, drafts, folders
+from app.storage.database_thread import DatabaseThread, Problem
 from app.storage.records import Attachment, Chat, new_id
 from app.storage.store import ChatStore
 from tests.app.storage.conftest import talk
@@ -63,7 +62,7 @@ def test_a_folder_of_the_same_name_does_not_keep_chats_from_the_disk(tmp_path: P
     chat, _ = talk(memory, "for now", "Q")
     folders.move(memory, chat, folders.make(memory, "Work").id)
     loose, _ = talk(memory, "loose", "Q")
-    opening.copy_rows(memory, disk)
+    database_thread.copy_rows(memory, disk)
     assert {c.id: c.folder_id for c in disk.chats()} == {chat: before.id, loose: None}
     assert [f.name for f in folders.listed(disk)] == ["Home", "Work"]
     disk.close()
@@ -74,7 +73,7 @@ def test_what_is_attached_here_and_there_to_a_new_chat_comes_together(tmp_path: 
     disk, memory = ChatStore(tmp_path / "chats.db"), ChatStore(":memory:")
     drafts.keep(disk, drafts.NEW, (ONE,))
     drafts.keep(memory, drafts.NEW, (TWO,))
-    opening.copy_rows(memory, disk)
+    database_thread.copy_rows(memory, disk)
     assert drafts.attached(disk) == (ONE, TWO)
     disk.close()
     memory.close()
@@ -86,7 +85,7 @@ def test_where_moving_fails_nothing_is_moved(tmp_path: Path) -> None:
     drafts.keep(memory, drafts.NEW, (TWO,))
     disk.db.execute("CREATE TRIGGER no BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'no'); END")
     with pytest.raises(sqlite3.Error, match="no"):
-        opening.copy_rows(memory, disk)
+        database_thread.copy_rows(memory, disk)
     assert (disk.chats(), drafts.attached(disk)) == ([], ())
     disk.close()
     memory.close()

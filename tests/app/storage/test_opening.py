@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.opening import explain, open_store
+from app.storage.database_thread import explain, open_store
 from app.storage.records import Chat, new_id
 from app.storage.schema import STEPS
 from app.storage.store import ChatStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.storage.titles import title_from
+from app.storage.records import title_from
 
 
 @pytest.mark.parametrize(

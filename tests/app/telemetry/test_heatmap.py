@@ -9,12 +9,9 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
-from app.telemetry.expert_maps import GATES, LOADED, MEANINGS, PLACE, RESIDENCY, USES, draw, legend
-from app.telemetry.experts_panel import ExpertsPanel
-from app.telemetry.heatmap import ExpertHeatmap
-from app.telemetry.inspector import describe
-from app.theme.theme import Theme
-from app.theme.tokens import LIGHT
+from app.telemetry.experts_panel import ExpertsPanel, expert_facts
+from app.telemetry.heatmap import GATES, LOADED, MEANINGS, PLACE, RESIDENCY, USES, ExpertHeatmap, draw, legend
+from app.theme.theme import LIGHT, Theme
 from tests.app.telemetry.samples import BASE, FACTS
 
 
@@ -90,11 +87,11 @@ def test_a_click_takes_the_expert_under_it(qtbot: QtBot, theme: Theme) -> None:
 
 
 def test_what_is_said_of_an_expert() -> None:
-    said = dict(describe(FACTS))
+    said = dict(expert_facts(FACTS))
     assert said["Ran coarse"] == "10 times, 25 % of its uses"
     assert said["Held"] == "4 bits, in memory; being read at 8 bits"
     assert said["Gate weight"] == "0.250 last, 0.310 on average"
-    nothing = dict(describe(replace(FACTS, uses=0, answer=0, coarse=0, skipped=0, tier=0, place=0, coming=0)))
+    nothing = dict(expert_facts(replace(FACTS, uses=0, answer=0, coarse=0, skipped=0, tier=0, place=0, coming=0)))
     assert (nothing["Ran coarse"], nothing["Gate weight"]) == ("never", "none yet")
     assert "disk" in nothing["Held"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.telemetry.stable_label import StableLabel
+from app.widgets.text import StableLabel
 
 
 def test_words_that_changed_at_another_width_get_their_lines(qtbot: QtBot) -> None:

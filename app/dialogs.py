@@ -1,13 +1,15 @@
-"""Dialogs about Underhill itself: versions and licences, the page about privacy, and the keyboard shortcuts."""
+"""Dialogs of the window: about, privacy, keyboard shortcuts, unsaved texts, and deleted chats."""
 
 from __future__ import annotations
 
 import importlib.metadata as metadata
 import platform
+from collections.abc import Sequence
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QGuiApplication,
@@ -25,6 +27,9 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHeaderView,
     QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
     QScrollArea,
     QTextBrowser,
     QTreeWidget,
@@ -32,12 +37,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.i18n.languages import moment
 from app.i18n.translate import tr, tr_noop
+from app.storage.records import Chat
+from app.storage.trash import DAYS
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_button, make_label, vbox
-from app.widgets.layouts import fit
-from app.widgets.shortcuts import SHORTCUTS
+from app.widgets.builders import fit, hbox, make_button, make_label, vbox
+from app.widgets.keyboard import SHORTCUTS
 from engine import resources
 
 DEPENDENCIES = (
@@ -273,3 +280,121 @@ class ShortcutSheet(QDialog):
         width = min(round(44 * fonts.points()), room.width() - 40)
         height = grid.totalHeightForWidth(width - 16)
         self.resize(width, min(height + 8, room.height() - 80))
+
+
+_LINES = 9  # of the words, before they scroll
+
+
+class UnsavedDialog(QDialog):
+    """Lists what is not saved. accepted: close all the same. rejected: stay.
+
+    why: sentences. words: what would be lost, with the chats it belongs to; there may be none.
+    """
+
+    def __init__(self, why: Sequence[str], words: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Underhill")
+        head = make_label(tr("Not everything is saved."), self, wrap=True, heading=1.2)
+        column = vbox(head, parent=self, margins=(20, 18, 20, 16), spacing=10)
+        for sentence in why:
+            column.addWidget(self._line(sentence))
+        self.words = QPlainTextEdit(words, self)
+        self.words.setObjectName("field")
+        self.words.setReadOnly(True)
+        self.words.setTabChangesFocus(True)
+        self.words.setAccessibleName(tr("What is not saved"))
+        sizes.follow(self.words, lambda box: box.setMinimumHeight(_LINES * box.fontMetrics().lineSpacing()))
+        self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy what is not saved"))
+        if words:
+            column.addWidget(self._line(tr("This would be lost. Copy it, or stay and make room:")))
+            column.addWidget(self.words, 1)
+        self.words.setVisible(bool(words))
+        self.copy.setVisible(bool(words))
+        leave = make_button(tr("Quit all the same"), self, self.accept)
+        stay = make_button(tr("Stay"), self, self.reject, "primary")
+        for button in (self.copy, leave):
+            button.setAutoDefault(False)
+        stay.setDefault(True)
+        row = hbox(self.copy, ..., leave, stay)
+        column.addLayout(row)
+        sizes.follow(self, lambda box: box.setMinimumWidth(48 * box.fontMetrics().averageCharWidth()))
+        stay.setFocus()
+
+    def _line(self, sentence: str) -> QLabel:
+        label = make_label(sentence, self, wrap=True)
+        return label
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.words.toPlainText())
+        self.copy.setText(tr("Copied"))
+
+
+class TrashDialog(QDialog):
+    """List of deleted chats. Signals carry the Chat."""
+
+    taken_back = Signal(object)
+    removed = Signal(object)
+    emptied = Signal()
+
+    def __init__(self, chats: list[tuple[Chat, float]], parent: QWidget | None = None) -> None:
+        """chats: with the time (seconds since 1970) at which each was deleted."""
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Recently deleted"))
+        self.resize(520, 420)
+        self._note = make_label("", self, "muted", wrap=True)
+        self.list = QListWidget(self)
+        self.list.setObjectName("rows")
+        self.list.setAccessibleName(tr("Deleted chats"))
+        for chat, at in chats:
+            entry = QListWidgetItem(f"{chat.title or tr('New chat')}\n{moment(datetime.fromtimestamp(at))}")
+            entry.setData(Qt.ItemDataRole.UserRole, chat)
+            self.list.addItem(entry)
+        self.list.setCurrentRow(0)
+        self.list.itemActivated.connect(self._take_back)
+        self.back = make_button(tr("Restore"), self, self._take_back, "primary")
+        self.remove = make_button(tr("Delete for good"), self, self._remove)
+        self.empty = make_button(tr("Delete all for good"), self, self._empty)
+        close = make_button(tr("Close"), self, self.accept)
+        for button in (self.remove, self.empty, close):
+            button.setAutoDefault(False)
+        row = hbox(self.back, self.remove, self.empty, ..., close)
+        vbox(self._note, (self.list, 1), row, parent=self, margins=(20, 18, 20, 16), spacing=12)
+        self._fit()
+
+    @Slot()
+    def _take_back(self) -> None:
+        chat = self._take()
+        if chat is not None:
+            self.taken_back.emit(chat)
+
+    @Slot()
+    def _remove(self) -> None:
+        chat = self._take()
+        if chat is not None:
+            self.removed.emit(chat)
+
+    @Slot()
+    def _empty(self) -> None:
+        self.list.clear()
+        self._fit()
+        self.emptied.emit()
+
+    def _take(self) -> Chat | None:
+        """Remove the selected chat from the list and return it."""
+        if self.list.currentRow() < 0:
+            return None
+        chat = self.list.takeItem(self.list.currentRow()).data(Qt.ItemDataRole.UserRole)
+        self._fit()
+        return chat if isinstance(chat, Chat) else None
+
+    def _fit(self) -> None:
+        some = self.list.count() > 0
+        for button in (self.back, self.remove, self.empty):
+            button.setEnabled(some)
+        self._note.setText(
+            tr("Deleted chats are kept for {days} days, then removed for good.", days=DAYS)
+            if some
+            else tr("No chat has been deleted.")
+        )

@@ -1,20 +1,23 @@
-"""The window's log: one rotating file, written by a thread of its own, so that no disk ever blocks the window."""
+"""Logs: one rotating file of what the program logs, and files of the faults that end a process."""
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import os
 import queue
 import sys
 import threading
+import time
 from io import TextIOWrapper
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
+from typing import TextIO
 
 from engine import log
 from engine.private_files import tighten
-from engine.regular_file import is_regular
+from engine.regular_file import is_regular, open_regular
 
 NAME = "underhill.log"
 MAX_BYTES = 1_000_000  # bytes of a file: some weeks of use, and what a mail still takes
@@ -84,3 +87,52 @@ class _Private(RotatingFileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:
         """A full disk does not fill the terminal as well; the next line is tried anew."""
+
+
+MAX_SHOWN = 1 << 20  # bytes of a log that are shown; the file itself is kept whole
+
+
+def begin_crash_log(path: Path) -> tuple[TextIO | None, str, Path | None]:
+    """Send faults to `path`. Returns the open log, what the last run left in it, and where that is kept now.
+
+    Where nothing can be written there is no log: (None, '', None).
+    """
+    left, kept = take_crash_log(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not is_regular(path):  # to open a pipe that nobody reads would wait for ever
+            return None, left, kept
+        log = path.open("w", encoding="utf-8")
+    except OSError:
+        return None, left, kept
+    faulthandler.enable(log)
+    return log, left, kept
+
+
+def take_crash_log(path: Path) -> tuple[str, Path | None]:
+    """What the last run left at `path`, and under which name it is kept from now on; ('', None) for nothing."""
+    left = ""
+    try:
+        if not path.exists() or not path.stat().st_size:
+            return "", None
+        with open_regular(path) as log:
+            left = log.read(MAX_SHOWN).decode("utf-8", "replace")
+        kept = path.with_name(f"{path.stem}-{time.strftime('%Y-%m-%d-%H%M%S')}.log")
+        path.replace(kept)
+    except OSError:
+        return left, None
+    return left, kept
+
+
+def note_crash(path: Path, text: str) -> None:
+    """Add to a log what is known of a fault. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as log:
+        log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}\n{text.strip()}\n\n")
+
+
+def end_crash_log(log: TextIO | None) -> None:
+    """The run ended as it should."""
+    faulthandler.disable()
+    if log is not None:
+        log.close()

@@ -1,4 +1,4 @@
-"""Meter of the context window: how many tokens are taken, with a warning from 80 % on."""
+"""The message that is being written: text field, attachments, queue, and how much of the context they take."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_label, vbox
-from app.widgets.chips import Chip, Chips
-from app.widgets.icon_button import IconButton
+from app.widgets.buttons import Chip, Chips, IconButton
 from app.widgets.text import percent
 
 WARN = 0.8  # of the context

@@ -1,0 +1,355 @@
+"""The window's access to the engine: commands and events, the models there are, and whether the network is used."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.i18n.engine_texts import localized
+from app.i18n.translate import tr
+from app.platform.main_thread import MainThreadQueue
+from engine import client, protocol
+from engine.translatable import NO_TEXT, translated
+
+_log = logging.getLogger(__name__)
+
+Listener = Callable[[protocol.Event], object]
+
+
+class EngineLink(QObject):
+    """On the window's thread: telemetry: protocol.Telemetry, at most five a second. plan_changed: protocol.PlanChanged.
+    model_changed: protocol.ModelCard. transfer_changed: protocol.Transfer. died: protocol.Failed, of an
+    engine that does nothing more.
+    started: there is another engine now, which knows of no model.
+    """
+
+    telemetry = Signal(object)
+    plan_changed = Signal(object)
+    model_changed = Signal(object)
+    transfer_changed = Signal(object)
+    died = Signal(object)
+    started = Signal()
+
+    def __init__(
+        self,
+        main_queue: MainThreadQueue,
+        start: Callable[[Callable[[protocol.Event], None]], protocol.Engine] = client.start_subprocess,
+    ) -> None:
+        super().__init__(main_queue)
+        self._main_queue = main_queue
+        self._listeners: dict[str, Listener] = {}
+        self._numbers = itertools.count(1)
+        self._closed = False
+        self._start = start
+        self._look: protocol.Look | None = None
+        self._waiting: list[protocol.Command] = []  # while there is no engine, or it is held
+        self._held = False
+        self._ending: threading.Thread | None = None
+        self._texts: deque[protocol.TextDelta] = deque()  # hundreds a second: handed over together
+        self._engine = start(self._arrived)
+
+    def new_id(self) -> str:
+        """An id for a command."""
+        return f"w{next(self._numbers)}"
+
+    def send(self, command: protocol.Command, listener: Listener | None = None) -> None:
+        """Queue a command. listener gets each of its events, the last being Done, Cancelled or Failed.
+
+        Nothing is asked any more while the window is taken apart, though events of before are still told.
+        """
+        if self._closed:
+            return
+        if listener is not None:
+            self._listeners[command.id] = listener
+        if self._held or self._ending is not None:
+            self._waiting.append(command)
+        else:
+            self._engine.send(command)
+
+    def watch(self, look: protocol.Look) -> None:
+        """Have telemetry say this from now on."""
+        self._look = look
+        self.send(protocol.Watch(self.new_id(), look))
+
+    def stop(self, target: str) -> None:
+        """Cancel the command `target`."""
+        self.send(protocol.Stop(self.new_id(), target))
+
+    def hold(self) -> None:
+        """Send nothing until `release`: what is asked for waits."""
+        self._held = True
+
+    def release(self) -> None:
+        """Send what waits."""
+        self._held = False
+        if self._ending is None and not self._closed:
+            waiting, self._waiting = self._waiting, []
+            for command in waiting:
+                self._engine.send(command)
+
+    def restart(self) -> None:
+        """Take another engine, once the one there is has let go of its memory; `started` follows."""
+        if self._ending is None and not self._closed:
+            self._ending = threading.Thread(target=self._end, name="engine-end", daemon=True)
+            self._ending.start()
+
+    def close(self) -> None:
+        """End the engine and wait for it."""
+        self._closed = True
+        if self._ending is not None:
+            self._ending.join()
+        else:
+            self._engine.close()
+
+    def _end(self) -> None:
+        """On a thread of its own: what hangs may take a while."""
+        self._engine.close()
+        self._main_queue.post(self._begin_again)
+
+    def _begin_again(self) -> None:
+        if self._closed:
+            return
+        _log.info("The engine is started again")
+        self._engine = self._start(self._arrived)
+        self._ending = None
+        if self._look is not None:
+            self._engine.send(protocol.Watch(self.new_id(), self._look))
+        self.release()
+        self.started.emit()
+
+    def _arrived(self, event: protocol.Event) -> None:
+        """Runs on a thread of the engine: only hand over."""
+        if not isinstance(event, protocol.TextDelta):
+            self._main_queue.post(self._deliver, event)
+            return
+        self._texts.append(event)
+        if len(self._texts) == 1:  # else a turn that takes them is on its way
+            self._main_queue.post(self._deliver_texts)
+
+    def _deliver_texts(self) -> None:
+        """All text that has come, in one piece for each answer; nothing in it is to be translated."""
+        came = []
+        with suppress(IndexError):  # the engine may add one more at any time: that one is taken, too, or posts a turn
+            while True:
+                came.append(self._texts.popleft())
+        for answer, deltas in itertools.groupby(came, key=attrgetter("id")):
+            if (follower := self._listeners.get(answer)) is not None:
+                parts = list(deltas)
+                tokens = tuple(itertools.chain.from_iterable(part.token_ids for part in parts))
+                follower(protocol.TextDelta(answer, "".join(part.text for part in parts), tokens))
+
+    def _deliver(self, came: protocol.Event) -> None:
+        event = localized(came)
+        if isinstance(event, protocol.Telemetry):
+            self.telemetry.emit(event)
+            return
+        if isinstance(event, protocol.PlanChanged):
+            self.plan_changed.emit(event)
+            return
+        if isinstance(event, protocol.ModelChanged):
+            self.model_changed.emit(event.card)
+            return
+        if isinstance(event, protocol.TransferChanged):
+            self.transfer_changed.emit(event.transfer)
+            return
+        terminal = isinstance(event, protocol.TERMINAL)
+        listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)
+        if listener is not None:
+            listener(event)
+        if isinstance(event, protocol.Failed) and event.kind in protocol.GONE:
+            self.died.emit(event)
+
+
+NONE, LOADING, READY, FAILED, STOPPED = "none", "loading", "ready", "failed", "stopped"
+
+
+class Models(QObject):
+    """state: one of NONE, LOADING, READY, FAILED, and STOPPED, with the engine. progress: of loading.
+
+    importing: the import under way, or None.
+    """
+
+    changed = Signal()
+    listed = Signal()
+    loaded = Signal(object)  # protocol.ModelCard
+    load_failed = Signal(object)  # protocol.Failed
+    imported = Signal(object)  # protocol.ModelCard
+    import_failed = Signal(object)  # protocol.Failed
+    import_changed = Signal()
+    failed = Signal(object)  # protocol.Failed, of anything else
+    noticed = Signal(str)  # what changed about how the model runs, unasked
+
+    def __init__(
+        self, link: EngineLink, parent: QObject | None = None, settings: Callable[[], dict[str, Any]] = dict
+    ) -> None:
+        """settings: those of the engine that a model is opened with."""
+        super().__init__(parent)
+        self._link, self._settings = link, settings
+        self.cards: tuple[protocol.ModelCard, ...] = ()
+        self.card: protocol.ModelCard | None = None
+        self.wanted = ""  # what was last asked for
+        self.state = NONE
+        self.progress = protocol.Progress("", NO_TEXT)
+        self.importing: protocol.Progress | None = None
+        self._loading = ""
+        self._import = ""
+        link.plan_changed.connect(self._plan_changed)
+        link.model_changed.connect(self._card_heard)
+        link.died.connect(self._died)
+
+    @property
+    def link(self) -> EngineLink:
+        """To the engine that has them."""
+        return self._link
+
+    def refresh(self) -> None:
+        """Ask for the list of models."""
+        self._link.send(protocol.ListModels(self._link.new_id(), self._settings()), self._listed)
+
+    def load(self, model: str, settings: dict[str, Any]) -> None:
+        """Open a model; one that is still being opened is left off."""
+        if self.state == LOADING:
+            self._link.stop(self._loading)
+        self.wanted = model
+        self.state = LOADING
+        self.progress = protocol.Progress("", translated(tr("Opening the model")))
+        self._loading = self._link.new_id()
+        self._link.send(
+            protocol.LoadModel(self._loading, model, dict(settings)), partial(self._load_heard, self._loading)
+        )
+        self.changed.emit()
+
+    def cancel_load(self) -> None:
+        """Stop opening."""
+        if self.state == LOADING:
+            self._link.stop(self._loading)
+
+    def update(self, values: dict[str, Any], heard: Callable[[protocol.Event], None] | None = None) -> None:
+        """Change live settings of the open model; it takes them mid-answer. heard: gets Done or Failed."""
+        if self.state == READY and values:
+            heard = partial(self._updated, heard or self._other_heard)
+            self._link.send(protocol.UpdateSettings(self._link.new_id(), dict(values)), heard)
+
+    def ask(self, kind: type[protocol.Command], heard: Callable[[protocol.Event], None], *values: Any) -> None:
+        """Send a command that is about no open model. heard: gets each of its events."""
+        self._link.send(kind(self._link.new_id(), *values), heard)
+
+    def import_folder(self, path: str, name: str, top: int) -> None:
+        """Quantize a checkpoint into the library."""
+        self._import = self._link.new_id()
+        self.importing = protocol.Progress(self._import, translated(tr("Reading the model's files")))
+        self._link.send(protocol.ImportModel(self._import, path, name, top), self._import_heard)
+        self.import_changed.emit()
+
+    def cancel_import(self) -> None:
+        """Stop importing; what is done is kept, and a later import of the same folder goes on from there."""
+        if self.importing is not None:
+            self._link.stop(self._import)
+
+    def _listed(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Done):
+            self.cards = tuple(event.result)
+            self.listed.emit()
+        elif isinstance(event, protocol.Failed):
+            self.failed.emit(event)
+
+    def _load_heard(self, command: str, event: protocol.Event) -> None:
+        if command != self._loading:
+            return
+        if isinstance(event, protocol.Progress):
+            self.progress = event
+        elif isinstance(event, protocol.Done):
+            self.card, self.state = event.result, READY
+            self.loaded.emit(self.card)
+            self.refresh()
+        elif isinstance(event, protocol.Cancelled):
+            self.card, self.state = None, NONE
+        elif isinstance(event, protocol.Failed):
+            self.card, self.state = None, FAILED
+            self.load_failed.emit(event)
+        self.changed.emit()
+
+    @Slot(object)
+    def _plan_changed(self, event: protocol.PlanChanged) -> None:
+        if self.card is not None:
+            self.card = replace(self.card, plan=event.plan)
+            self.changed.emit()
+        if event.notice:
+            self.noticed.emit(event.notice)
+
+    @Slot(object)
+    def _card_heard(self, card: protocol.ModelCard) -> None:
+        if self.card is not None and card.path == self.card.path:
+            self.card = card
+            self.changed.emit()
+
+    @Slot(object)
+    def _died(self, _: protocol.Failed) -> None:
+        if self.state in (LOADING, READY):
+            self.state = STOPPED
+            self.changed.emit()
+
+    def _import_heard(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Progress):
+            self.importing = event
+        else:
+            self.importing = None
+            if isinstance(event, protocol.Done):
+                self.imported.emit(event.result)
+            elif isinstance(event, protocol.Failed):
+                self.import_failed.emit(event)
+            self.refresh()  # what is done of one that broke off is there, too, and can go on
+        self.import_changed.emit()
+
+    def _updated(self, heard: Callable[[protocol.Event], None], event: protocol.Event) -> None:
+        heard(event)
+        if isinstance(event, protocol.Done):
+            self.refresh()  # the library's estimates are made with these settings, too
+
+    def _other_heard(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Failed):
+            self.failed.emit(event)
+
+
+_VARIABLE = "HF_HUB_OFFLINE"
+_YES = ("1", "ON", "YES", "TRUE")  # as huggingface_hub reads it
+
+
+class Network(QObject):
+    """changed: `offline` is another now. by_environment: the environment says so, and no setting changes that."""
+
+    changed = Signal()
+
+    def __init__(self, known: Models) -> None:
+        super().__init__(known)
+        self._models = known
+        self.by_environment = os.environ.get(_VARIABLE, "").upper() in _YES
+        self.offline = self.by_environment
+
+    def refresh(self) -> None:
+        """Ask the engine how it is set."""
+        self._models.ask(protocol.ReadSettings, self._heard)
+
+    def take(self, values: Mapping[str, Any]) -> None:
+        """values: what is kept of protocol.settings.SHARED now."""
+        offline = self.by_environment or bool(values["offline"])
+        if offline != self.offline:
+            self.offline = offline
+            self.changed.emit()
+
+    def _heard(self, event: protocol.Event) -> None:
+        if isinstance(event, protocol.Done):
+            self.take(event.result)
+        elif isinstance(event, protocol.Failed):
+            self._models.failed.emit(event)

@@ -1,0 +1,368 @@
+"""Dialogs of the library: a model's details on the hub, making a model smaller, and importing one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QWidget,
+)
+
+from app.i18n.engine_texts import told
+from app.i18n.translate import plural, sentences, tr, tr_noop
+from app.library import model_text
+from app.library.entries import Action, LibraryEntry
+from app.library.view_model import LibraryViewModel
+from app.platform.files import open_link
+from app.widgets.builders import fit, form_column, make_button, make_label, vbox
+from app.widgets.text import size
+from engine import protocol
+
+_TIERS = {
+    16: tr_noop("16 bits – as it is"),
+    8: tr_noop("8 bits – practically the original"),
+    4: tr_noop("4 bits – nearly as good, half the size"),
+    2: tr_noop("2 bits – small, and noticeably less exact"),
+}
+
+
+_AS_IT_COMES = tr_noop("4 bits – just as they come")
+
+
+class ModelDetailsDialog(QDialog):
+    """Details of a model. wanted: an protocol.HubModel and bits to store. original_wanted: a repository to describe."""
+
+    wanted = Signal(object, int)
+    original_wanted = Signal(str)
+
+    def __init__(self, details: protocol.ModelDetails, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        model = details.model
+        self.setWindowTitle(model.title)
+        head = make_label(model.title, self, heading=1.4, wrap=True)
+        page = QWidget(self)
+        page.setObjectName("page")
+        column = vbox(head, parent=page, margins=(24, 18, 24, 12), spacing=10)
+        for line in (model.repo, model.about, model.lost, model_text.hub_facts(model), _inside(details)):
+            if line:
+                label = make_label(line, page, wrap=True)
+                label.setObjectName("" if line in (model.about, model.lost) else "muted")
+                column.addWidget(label)
+        fits = dict(details.fits)
+        self.entries: list[LibraryEntry] = []
+        for bits, nbytes in sorted(details.stores, reverse=True):
+            fit = fits.get(bits)
+            action = Action(tr("Get"), partial(self._get, model, bits), primary=fit is not None and fit == model.fit,
+                        enabled=not model.here and (fit is None or fit.pill != "too_big"))  # fmt: skip
+            takes = tr("takes {size}", size=size(nbytes))
+            title = _AS_IT_COMES if bits == 4 and (model.form or model.lost) else _TIERS[bits]
+            self.entries.append(LibraryEntry(tr(title), takes, fit=fit, actions=[action], parent=page))
+            column.addWidget(self.entries[-1])
+        if model.original:
+            look = Action(tr("Look at it"), partial(self._look, model.original))
+            amount = tr("{size} to fetch", size=size(model.original_bytes))
+            self.original = LibraryEntry(
+                tr("The original, unquantized"), model_text.joined(model.original, amount), actions=[look]
+            )
+            column.addWidget(self.original)
+        download = tr("{size} to fetch", size=size(model.download_bytes))
+        files = make_label(model_text.joined(plural("1 file", "%n files", len(details.files)), download), page, "muted")
+        files.setToolTip("\n".join(f"{name}  {size(nbytes)}" for name, nbytes in details.files[:40]))
+        column.addWidget(files)
+        column.addStretch(1)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(page)
+        buttons = QDialogButtonBox(self)
+        web = make_button(tr("Open its page"), self, partial(self._open, details.page))
+        self.said = make_label("", self, "muted", wrap=True, selectable=True)
+        self.said.hide()
+        buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
+        close = QPushButton(tr("Close"), self)
+        buttons.addButton(close, QDialogButtonBox.ButtonRole.RejectRole)
+        buttons.rejected.connect(self.reject)
+        foot = vbox(self.said, buttons, margins=(24, 0, 24, 0))
+        vbox(area, foot, parent=self, margins=(0, 0, 0, 14))
+        room = self.screen().availableGeometry()
+        self.resize(min(640, room.width() - 40), min(max(420, page.sizeHint().height() + 90), room.height() - 80))
+
+    def _open(self, page: str) -> None:
+        why = open_link(page)
+        self.said.setText(why)
+        self.said.setVisible(bool(why))
+
+    def _look(self, repo: str) -> None:
+        self.original_wanted.emit(repo)
+        self.accept()
+
+    def _get(self, model: protocol.HubModel, bits: int) -> None:
+        self.wanted.emit(model, bits)
+        self.accept()
+
+
+def _inside(details: protocol.ModelDetails) -> str:
+    length = details.model.context_length
+    context = tr("reads up to {tokens:,} tokens", tokens=length) if length else ""
+    experts = tr("{experts} experts in each of {layers} layers, {active} at a time", experts=details.experts,
+                  layers=details.moe_layers, active=details.experts_per_token)  # fmt: skip
+    return model_text.joined(experts, context)
+
+
+TOLERANCES = (
+    (0.005, tr_noop("0.5 %")),
+    (0.01, tr_noop("1 %")),
+    (0.02, tr_noop("2 % – usual")),
+    (0.05, tr_noop("5 % – smallest")),
+)
+USUAL = 2  # of these
+
+
+def tolerances(parent: QWidget) -> QComboBox:
+    """Combo box of tolerances; its data are shares."""
+    box = QComboBox(parent)
+    box.setAccessibleName(tr("Most quality loss"))
+    for tolerance, label in TOLERANCES:
+        box.addItem(tr(label), tolerance)
+    return box
+
+
+def _saves(offer: protocol.LoweringOffer) -> bool:
+    return offer.after < offer.before or offer.dense_after < offer.dense_before
+
+
+class SmallerDialog(QDialog):
+    """Measures, then offers to convert. wanted: the model's card and the tolerance that was agreed to."""
+
+    wanted = Signal(object, float)
+
+    def __init__(self, card: protocol.ModelCard, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._card, self._view_model = card, view_model
+        self._running = ""  # id of what is measured now
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Make smaller"))
+        head = make_label(tr("Make {model} smaller", model=card.title), self, wrap=True, heading=1.3)
+        text = QLabel(
+            tr("Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its "
+                "answers change slightly. How much is measured first. That can take a while, and chat waits "
+                "meanwhile."),
+            self,
+        )  # fmt: skip
+        text.setObjectName("muted")
+        text.setWordWrap(True)
+        self.tolerance = tolerances(self)
+        self.tolerance.setCurrentIndex(USUAL)
+        self.found = make_label("", self, wrap=True, selectable=True)
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(tr("Progress of {title}", title=card.title))
+        form = QFormLayout()
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.addRow(tr("Most quality loss"), self.tolerance)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.go = QPushButton(tr("Measure"), self)
+        self.go.setObjectName("primary")
+        self.go.setDefault(True)
+        buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
+        form_column(self, head, text, form, self.bar, self.found, buttons)
+        buttons.rejected.connect(self.reject)
+        self.go.clicked.connect(self._next)
+        self.tolerance.currentIndexChanged.connect(self._begin_again)
+        self.offer: protocol.LoweringOffer | None = None
+        self._begin_again()
+
+    @Slot()
+    def _begin_again(self) -> None:
+        """Forget the measurement: another tolerance is chosen."""
+        self.offer = None
+        self._show("")
+
+    @Slot()
+    def _next(self) -> None:
+        if self.offer is not None:
+            self.wanted.emit(self._card, self.offer.tolerance)
+            self.accept()
+        elif self._running:
+            self._view_model.stop_job(self._running)
+        else:
+            self._running = self._view_model.measure(self._card, self.tolerance.currentData(), self._heard)
+            self._show("")
+
+    def _heard(self, event: protocol.Event) -> None:
+        if event.id != self._running:  # the dialog has gone
+            return
+        if isinstance(event, protocol.Progress):
+            self.bar.setRange(0, event.total)
+            self.bar.setValue(event.done)
+            self.found.setText(event.text)
+            return
+        self._running = ""
+        if isinstance(event, protocol.Done):
+            self.offer = event.result
+            self._show(self._in_words(event.result))
+        else:
+            self._show(sentences(event.sentence, event.action) if isinstance(event, protocol.Failed) else tr("Stopped"))
+
+    def _in_words(self, offer: protocol.LoweringOffer) -> str:
+        if not _saves(offer):
+            return tr("No expert can have fewer bits within this loss. Allow more.")
+        lines = [
+            tr("Experts take {after} instead of {before}.", after=size(offer.after), before=size(offer.before)),
+            tr("Bits: {shares}", shares=model_text.shares(offer.bits)),
+            *self._rest(offer),
+            tr("Change: {change}, measured on {tokens} tokens", change=model_text.change(offer.kl),
+                tokens=f"{offer.tokens:,}"),
+            tr("Needs {needed} on the disk, {free} free. The original goes to the trash.", needed=size(offer.needed),
+                free=size(offer.free)),
+        ]  # fmt: skip
+        return "\n".join(lines)
+
+    def _rest(self, offer: protocol.LoweringOffer) -> tuple[str, ...]:
+        """Line about the other weights, where they have fewer bits, too."""
+        if not offer.dense_bits:
+            return ()
+        before, after = size(offer.dense_before), size(offer.dense_after)
+        return (tr("Other weights: {bits}-bit, {after} instead of {before} in memory", bits=offer.dense_bits,
+                    after=after, before=before),)  # fmt: skip
+
+    def _show(self, text: str) -> None:
+        offer, running = self.offer, bool(self._running)
+        self.found.setText(text)
+        self.found.setVisible(bool(text) or running)
+        self.bar.setVisible(running)
+        self.bar.setRange(0, 0)
+        self.tolerance.setEnabled(not running)
+        self.go.setText(tr("Stop") if running else tr("Measure") if offer is None else tr("Make smaller"))
+        self.go.setEnabled(offer is None or (_saves(offer) and offer.needed < offer.free))
+        fit(self)
+
+    def done(self, result: int) -> None:
+        """Stop a measurement that runs, however the dialog is closed."""
+        running, self._running = self._running, ""
+        if running:
+            self._view_model.stop_job(running)
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Reject, as Cancel does."""
+        self.done(QDialog.DialogCode.Rejected)
+        super().closeEvent(event)
+
+
+_NEVER = '<>:"/\\|?*'  # in the name of a folder
+_WHOLE = 16
+_TOPS = (
+    (0, tr_noop("Automatic – 8 bits, or 4 where the model was stored with about 4")),
+    (8, tr_noop("8 bits – practically the original")),
+    (4, tr_noop("4 bits – nearly as good, half the size of 8 bits")),
+    (_WHOLE, tr_noop("16 bits – as it is; for small models")),
+)
+
+
+class ImportDialog(QDialog):
+    """Read name(), top() and tolerance() after it was accepted."""
+
+    def __init__(self, path: str, parent: QWidget | None = None, name: str = "", taken: Collection[str] = ()) -> None:
+        """path: of a folder or a file. name: to be offered; '' takes the path's. taken: names of other models."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("Import a model"))
+        head = make_label(tr("Import a model"), self, heading=1.3)
+        text = QLabel(
+            tr("Makes a converted copy; the original stays. It can take a while. You can keep chatting."), self,
+        )  # fmt: skip
+        text.setObjectName("muted")
+        text.setWordWrap(True)
+        place = make_label(path, self, wrap=True)
+        self._taken = {other.casefold() for other in taken}
+        self.name_field = QLineEdit(self._free(name or Path(path).name.removesuffix(".gguf")), self)
+        self.name_field.setAccessibleName(tr("Name"))
+        self.note = make_label("", self, "restart", wrap=True)
+        self.note.hide()
+        self.top_box = QComboBox(self)
+        self.top_box.setAccessibleName(tr("Precision"))
+        for bits, words in _TOPS:
+            self.top_box.addItem(tr(words), bits)
+        self.tolerance_box = QComboBox(self)
+        self.tolerance_box.setAccessibleName(tr("Make smaller"))
+        self.tolerance_box.addItem(tr("No"), 0.0)
+        for tolerance, label in TOLERANCES:
+            self.tolerance_box.addItem(tr("Most quality loss: {loss}", loss=tr(label)), tolerance)
+        self.tolerance_box.setToolTip(
+            tr("Experts that matter least keep 2 or 4 bits. Measured once the model is there.")
+        )
+        self.top_box.currentIndexChanged.connect(self._bits_chosen)
+        form = QFormLayout()
+        form.setVerticalSpacing(10)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.addRow(tr("From"), place)
+        form.addRow(tr("Name"), self.name_field)
+        form.addRow("", self.note)
+        form.addRow(tr("Precision"), self.top_box)
+        form.addRow(tr("Make smaller"), self.tolerance_box)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.start = QPushButton(tr("Import"), self)
+        self.start.setObjectName("primary")  # before it is in the row, which makes it look as what it is called then
+        self.start.setDefault(True)
+        buttons.addButton(self.start, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        form_column(self, head, text, form, buttons)
+        self.name_field.textChanged.connect(self._check)
+        self._check()
+        fit(self)
+
+    def name(self) -> str:
+        """Name for the library."""
+        return self.name_field.text().strip()
+
+    @Slot()
+    def _check(self) -> None:
+        """Show what would be refused after the dialog has gone."""
+        wrong = ""
+        try:
+            protocol.checked_name(self.name())
+            if self.name().casefold() in self._taken:
+                wrong = tr("There is a model of this name already.")
+        except protocol.UnderhillError as error:
+            wrong = told(error.action) if self.name() else ""
+        self.start.setEnabled(bool(self.name()) and not wrong)
+        self.note.setText(wrong)
+        if self.note.isHidden() == bool(wrong):
+            self.note.setVisible(bool(wrong))
+            fit(self)
+
+    def _free(self, name: str) -> str:
+        """The name, or the first of it with a number that no other model has."""
+        name = "".join("-" if sign in _NEVER else sign for sign in name).strip(" .")
+        found, number = name, 1
+        while found.casefold() in self._taken:
+            number += 1
+            found = f"{name} {number}"
+        return found
+
+    @Slot()
+    def _bits_chosen(self) -> None:
+        """Disable the choice of fewer bits where experts are kept as they are."""
+        self.tolerance_box.setEnabled(self.top() != _WHOLE)
+
+    def tolerance(self) -> float:
+        """Loss that may be added so that experts take fewer bits; 0: they keep all."""
+        return float(self.tolerance_box.currentData()) if self.tolerance_box.isEnabled() else 0.0
+
+    def top(self) -> int:
+        """Bits of the finest tier that is kept; 0: what suits the model."""
+        return int(self.top_box.currentData())
