@@ -13,6 +13,7 @@ import mmap
 import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
@@ -22,6 +23,27 @@ from engine.process import event_writer, host
 
 PROGRAM = ("-m", "tests.benchmarks.engine_process")
 COMPUTING = "underhill-model"  # the threads that do so, all of them by the name of the one that starts them
+
+
+LIBRARIES = "threads of libraries"
+
+
+def seconds_by_thread(pid: int | None = None) -> Counter[str]:
+    """Return the processor time of every thread, as Linux counts it; elsewhere none.
+
+    Of this process by Python's names, its libraries' threads together; of another one by the system's names.
+    """
+    names = {thread.native_id: thread.name for thread in threading.enumerate()}
+    found: Counter[str] = Counter()
+    folder = Path(f"/proc/{pid or 'self'}/task")
+    for task in folder.iterdir() if folder.exists() else ():
+        try:
+            comm = (task / "comm").read_text(encoding="utf-8", errors="replace").strip()
+            name = comm if pid else names.get(int(task.name), LIBRARIES)
+            found[name] += int((task / "schedstat").read_text().split()[0]) / 1e9
+        except OSError:  # it has ended meanwhile
+            continue
+    return found
 
 
 class Switch:
