@@ -1,11 +1,16 @@
-"""What one token costs in latent attention and in Gated DeltaNet: native ops, torch's functions, and reading the bytes.
+"""What one token costs in a layer that mixes tokens: native ops, torch's functions, and reading the bytes.
 
-    python -m tests.benchmarks.mixers [--mixer mla|deltanet] [--context N] [--heads N] [--threads N] [--json]
+    python -m tests.benchmarks.mixers [--mixer attention|mla|deltanet] [--threads N] [--json]
 
-mla: absorbed attention of DeepSeek-V2-Lite's widths (rank 512, 64 rotary) over a bf16 cache, from the queries to the
-heads' outputs, the per-head matrices in bf16 for both. deltanet: the step of Qwen3-Next between its projections, 16 key
-and 32 value heads of 128. Every turn takes another layer, and all of them do not fit any cache. The three take turns.
-Without --json the median, and what it is of the time in which the bytes can be read once.
+attention: grouped queries of three models over keys and values in bf16. mla: absorbed attention of DeepSeek-V2-Lite's
+widths (rank 512, 64 rotary) over a bf16 cache, from the queries to the heads' outputs, the per-head matrices in bf16
+for both. deltanet: the step of Qwen3-Next between its projections, 16 key and 32 value heads of 128. Each at --lengths
+of context, where that matters. Every turn takes other layers, and all of them do not fit any cache; ours, torch's and
+the plain reading of as many bytes take turns.
+
+By case: medians in microseconds per layer and token, `ratio` of torch's to ours, `gb_s` of ours, `of_roof` its share of
+the rate of plain reading, `best` the fastest turn of ours. `cached`: GB/s of the attention kernel over few rows, which
+caches hold: what the multipliers allow as it uses them.
 """
 
 from __future__ import annotations
@@ -24,18 +29,22 @@ from engine.kernels.native import NativeKernel
 from engine.models.layers.conv import causal_conv
 from engine.models.layers.delta_rule import delta_step
 from engine.models.layers.latent_cache import absorbed
-from engine.native import mixer_ops
+from engine.models.layers.prefill_attention import attend_one
+from engine.native import mixer_ops, op_graph
 from engine.native.mixer_ops import Delta, Latent
 from engine.native.op_graph import STATES, GraphStep, KvRows, OpGraph
 from tests.benchmarks.common import arguments, emit
 
-NOPE, ROPE, RANK, VALUE = 128, 64, 512, 128
+HEADS = ((16, 16, 128), (32, 4, 128), (32, 8, 128))  # heads, key heads, width: OLMoE, Qwen3-30B, Mixtral
+ALL_LAYERS = 384 << 20  # bytes of keys and values, at least: more than the last cache holds
+AT_ONCE = 16 << 20  # bytes of a turn, at least, so that all read about as much
+CACHED = 1 << 20  # bytes: half of what the second caches of two cores hold
+NOPE, ROPE, RANK, VALUE, MLA_HEADS = 128, 64, 512, 128, 16
 K_HEADS, V_HEADS, DIM, TAPS = 16, 32, 128, 4
-REPEATS = 60
 
 
 @dataclass
-class Turn:
+class Layer:
     """One layer's token: by native ops and by torch. nbytes: what must be read."""
 
     ours: Callable[[], object]
@@ -43,12 +52,30 @@ class Turn:
     nbytes: int
 
 
-def mla(kernel: NativeKernel, context: int, heads: int) -> list[Turn]:
-    """Eight layers."""
-    return [_mla_layer(kernel, context, heads) for _ in range(8)]
+def attention(kernel: NativeKernel, heads: tuple[int, int, int], length: int, times: int = 0) -> list[Layer]:
+    """As many layers as no cache holds. times: one layer instead, attended to so often in a call."""
+    queries, out = torch.randn(heads[0], heads[2]), torch.empty(heads[0], heads[2])
+    room, scale = torch.empty(op_graph.attend_room(heads[0], heads[2])), heads[2] ** -0.5
+    graph = OpGraph([op_graph.attend(queries, out, room, 0, heads[1], scale)] * max(1, times))
+    nbytes = 4 * heads[1] * length * heads[2]
+
+    def layer() -> Layer:
+        rows = torch.randn(2, heads[1], length, heads[2]).bfloat16()
+        tables, step = [KvRows([half], torch.bfloat16) for half in rows], GraphStep(1)
+        step.set(length - 1, [table.address for table in tables] + [0] * (STATES - 2))
+
+        def ours() -> object:
+            kernel.run_graph(graph, step)
+            return out, room, tables
+
+        return Layer(ours, lambda: attend_one(queries[None], [(rows[0], rows[1])], scale), max(1, times) * nbytes)
+
+    return [layer() for _ in range(1 if times else max(4, -(-ALL_LAYERS // nbytes)))]
 
 
-def _mla_layer(kernel: NativeKernel, context: int, heads: int) -> Turn:
+def mla(kernel: NativeKernel, context: int) -> Layer:
+    """One layer."""
+    heads = MLA_HEADS
     cache = torch.randn(1, context, RANK + ROPE).bfloat16()
     to_latent, from_latent = torch.randn(heads, RANK, NOPE).bfloat16(), torch.randn(heads, VALUE, RANK).bfloat16()
     queries = torch.randn(heads, NOPE + ROPE)
@@ -76,15 +103,11 @@ def _mla_layer(kernel: NativeKernel, context: int, heads: int) -> Turn:
 
     difference = (ours()[0] - peer()[0]).norm() / peer()[0].norm()
     assert difference < 0.02, difference
-    return Turn(ours, peer, cache.nbytes + to_latent.nbytes + from_latent.nbytes)
+    return Layer(ours, peer, cache.nbytes + to_latent.nbytes + from_latent.nbytes)
 
 
-def deltanet(kernel: NativeKernel) -> list[Turn]:
-    """36 layers."""
-    return [_delta_layer(kernel) for _ in range(36)]
-
-
-def _delta_layer(kernel: NativeKernel) -> Turn:
+def deltanet(kernel: NativeKernel) -> Layer:
+    """One layer."""
     keys, values = K_HEADS * DIM, V_HEADS * DIM
     channels = 2 * keys + values
     spec = Delta(
@@ -116,52 +139,73 @@ def _delta_layer(kernel: NativeKernel) -> Turn:
 
     ours()
     assert torch.allclose(peer(), out, rtol=1e-3, atol=1e-4)
-    return Turn(ours, peer, sum(tensor.nbytes for tensor in (*states[0], spec.taps, mixed)))
+    return Layer(ours, peer, sum(tensor.nbytes for tensor in (*states[0], spec.taps, mixed)))
 
 
-def seconds(action: Callable[[], object]) -> float:
-    """Wall time of one run."""
+def microseconds(action: Callable[[], object], count: int) -> float:
+    """Wall time of one of so many that an action does."""
     start = time.perf_counter()
     action()
-    return time.perf_counter() - start
+    return 1e6 * (time.perf_counter() - start) / count
 
 
 @torch.inference_mode()
-def measure(kernel: NativeKernel, turns: list[Turn]) -> dict[str, list[float]]:
-    """Microseconds of each turn."""
+def measure(kernel: NativeKernel, layers: list[Layer], repeats: int) -> dict[str, float]:
+    """The figures of one case."""
     plain = torch.ones(512 << 20, dtype=torch.uint8)  # written, or it would all be the one page of zeros
+    nbytes = layers[0].nbytes
+    many = max(1, AT_ONCE // nbytes)
+    size = min(many * nbytes, len(plain))
     taken: dict[str, list[float]] = {"ours": [], "peer": [], "roof": []}
-    size = turns[0].nbytes
-    for at in range(REPEATS + len(turns)):
-        turn, start = turns[at % len(turns)], at % 8 * (plain.numel() // 8)
-        part = plain[start : start + size]
-        actions = {"ours": turn.ours, "peer": turn.peer, "roof": lambda part=part: kernel.read(part)}
-        for name, action in actions.items():
-            spent = 1e6 * seconds(action)
-            if at >= len(turns):
-                taken[name].append(spent)
-    return taken
+    for turn in range(repeats + 1):
+        part = plain[turn * size % (len(plain) - size + 1) :][:size]
+        own = [layers[(turn * many + at) % len(layers)] for at in range(many)]
+        theirs = [layers[(turn * many + at + len(layers) // 2) % len(layers)] for at in range(many)]
+        found = {
+            "ours": microseconds(lambda own=own: [layer.ours() for layer in own], many),  # type: ignore[misc]
+            "peer": microseconds(lambda theirs=theirs: [layer.peer() for layer in theirs], many),  # type: ignore[misc]
+            "roof": microseconds(lambda part=part: kernel.read(part), 1) * nbytes / size,  # type: ignore[misc]
+        }
+        for name, one in found.items() if turn else ():
+            taken[name].append(one)
+    ours, peer, roof = (statistics.median(own) for own in taken.values())
+    return {"ours": ours, "peer": peer, "ratio": peer / ours, "roof": roof, "of_roof": roof / ours,
+            "gb_s": nbytes / ours / 1e3, "best": min(taken["ours"])}  # fmt: skip
+
+
+def cases(kernel: NativeKernel, mixer: str, lengths: list[int], repeats: int) -> dict[str, dict[str, float]]:
+    """Rows by name."""
+    if mixer == "deltanet":
+        return {"deltanet": measure(kernel, [deltanet(kernel) for _ in range(36)], repeats)}
+    if mixer == "mla":
+        return {f"{n} tokens": measure(kernel, [mla(kernel, n) for _ in range(8)], repeats) for n in lengths}
+    rows = {}
+    for heads in HEADS:
+        short = CACHED // (4 * heads[1] * heads[2])
+        cached = measure(kernel, attention(kernel, heads, short, AT_ONCE // CACHED), repeats)["gb_s"]
+        for length in lengths:
+            name = f"{heads[0]}, {heads[1]}, {heads[2]}; {length} tokens"
+            rows[name] = measure(kernel, attention(kernel, heads, length), repeats) | {"cached": cached}
+    return rows
 
 
 def main() -> None:
     """Command line."""
     parser = arguments(__doc__)
-    parser.add_argument("--mixer", choices=("mla", "deltanet"), default="mla")
-    parser.add_argument("--context", type=int, default=8192)
-    parser.add_argument("--heads", type=int, default=16)
+    parser.add_argument("--mixer", choices=("attention", "mla", "deltanet"), default="attention")
+    parser.add_argument("--lengths", default="1024,8192,32768", help="tokens of context, separated by commas")
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--isa")
+    parser.add_argument("--repeats", type=int, default=20, help="turns of each")
     args = parser.parse_args()
-    kernel = NativeKernel(args.threads)
+    kernel = NativeKernel(args.threads, args.isa)
     torch.set_num_threads(kernel.threads)
     with torch.inference_mode():
-        turns = mla(kernel, args.context, args.heads) if args.mixer == "mla" else deltanet(kernel)
-    times = measure(kernel, turns)
-    ours, peer, roof = (statistics.median(times[name]) for name in ("ours", "peer", "roof"))
+        rows = cases(kernel, args.mixer, [int(n) for n in args.lengths.split(",")], args.repeats)
+    worst = min(rows.values(), key=lambda row: row["of_roof"])
+    known = vars(args) | {"unit": "us per layer and token", "kernel": kernel.name, "torch": torch.__version__}
     kernel.close()
-    best = min(times["ours"])
-    known = vars(args) | {"unit": "us per layer per token", "isa": kernel.isa, "bytes": turns[0].nbytes}
-    found = {"ours": ours, "peer": peer, "ratio": peer / ours, "floor": best, "roof": roof, "of_roof": roof / ours}
-    emit(found | {"conditions": known | {"torch": torch.__version__}}, args.json)
+    emit({**worst, "rows": rows, "conditions": known}, args.json)
 
 
 if __name__ == "__main__":
