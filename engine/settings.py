@@ -217,8 +217,6 @@ ENGINE = (
             "Numbers on their way through the model meet weights of 2, 4 and 8 bits rounded to 8 bits, or exact and "
             "slower. Auto rounds, under every dial, Exact included: it loses about what bf16 does.",
             "speed", choices=("auto", "8-bit", "exact"), live=False, advanced=True),
-    Setting("kernel", "choice", "auto", "Kernels", "Native code, or the slower torch reference.", "speed",
-            choices=("auto", "native", "torch"), live=False, advanced=True),
 )  # fmt: skip
 
 HUB = (

@@ -16,7 +16,7 @@ from engine.cli.main import given, version
 from engine.cli.output import gb, say
 from engine.hardware import graphics, probe
 from engine.hardware.machine import Machine
-from engine.kernels.choice import in_use
+from engine.kernels.choice import kernels_in_use
 from engine.library import dials, library
 from engine.library.home import BUILTIN
 from engine.library.lowering import lowered_share
@@ -25,7 +25,7 @@ from engine.planning import offload
 from engine.planning.facts import ModelFacts
 from engine.planning.plan import dial_of, make_plan
 from engine.session import builtin
-from engine.session.facts import largest_file, model_facts, runs_natively, spec_of
+from engine.session.facts import largest_file, model_facts, spec_of
 from engine.session.fit_estimates import FitEstimates
 from engine.session.measured import machine_at, measure_computer
 from engine.session.speed_record import recalled
@@ -82,7 +82,7 @@ def _computer() -> dict[str, Any]:
     return {
         "underhill": version(),
         "torch": metadata.version("torch"),
-        "kernels": {"isa": isas()[-1], "threads": threads, "reason": in_use("auto", threads)},
+        "kernels": {"isa": isas()[-1], "threads": threads, "reason": kernels_in_use(threads)},
         "cores": probe.cores(),
         "ram_limit": memory.limit,
         "ram_free": memory.available,
@@ -138,7 +138,7 @@ def run_plan(args: argparse.Namespace) -> int:
         facts, plan = recalled(path, machine, facts, plan, chosen)
     modes = offload.outlooks(machine, facts, plan, dial_of(chosen))
     against = offload.why_not(str(chosen["mode"]), machine.gpus)
-    kernels = in_use(str(chosen["kernel"]), plan.threads)
+    kernels = kernels_in_use(plan.threads)
     if args.json:
         found = None if calibration is None else asdict(calibration)
         told = {"kernels": kernels, "calibration": found, "modes": list(map(asdict, modes)), "against_mode": against}
@@ -156,14 +156,14 @@ def _opened(path: Path, chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts,
         card = library.card(path)
         return (
             machine_at(largest_file(store)),
-            model_facts(store, card, spec_of(store), runs_natively(chosen)),
+            model_facts(store, card, spec_of(store)),
             card.calibration,
         )
 
 
 def _unmade_plan(chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts, None]:
     """Of the built-in model before its first use."""
-    return machine_at(library.location(BUILTIN)), builtin.facts(runs_natively(chosen)), None
+    return machine_at(library.location(BUILTIN)), builtin.facts(), None
 
 
 def run_probe(args: argparse.Namespace) -> int:

@@ -110,7 +110,7 @@ def run_pull(args: argparse.Namespace) -> int:
             f"{gb(outline.store_bytes(top))} in the library. Licence: {outline.licence or 'not stated'}."
         )
         pills = FitEstimates()
-        for fit in pills.each(lambda top: outline_facts(outline, top, pills.native), (top,)):
+        for fit in pills.each(lambda top: outline_facts(outline, top), (top,)):
             say(fit.sentence)
         path = pull(
             hub, outline, args.name, top,

@@ -11,7 +11,7 @@ from engine.hardware.load import turns, working
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work
 from engine.kernels.native import NativeKernel
-from engine.kernels.reference import UNITS_AT, TorchKernel
+from engine.kernels.reference import UNITS_AT
 from engine.native.memory import huge
 from engine.store.layout import ExpertSpec
 
@@ -87,13 +87,6 @@ class Experts:
         x, out = torch.randn(tokens, SPEC.hidden), torch.empty(tokens * K, SPEC.hidden)
         fastest = working(lambda: kernel.run(SPEC, SILU, work, x, K, out), threads, TURNS)
         return K * SPEC.parameters * tokens / fastest
-
-    def torch_weight(self) -> float:
-        """Seconds that torch's kernels take for a weight of an expert."""
-        kernel, work = TorchKernel(), self._layer(0, 4)
-        x, out = torch.randn(1, SPEC.hidden), torch.empty(K, SPEC.hidden)
-        fastest = working(lambda: kernel.run(SPEC, SILU, work, x, K, out), torch.get_num_threads(), 2)
-        return fastest / (K * SPEC.parameters)
 
     def _layer(self, first: int, tier: int) -> list[Work]:
         return [Work(Parts(SPEC, self._parts(first + rank), tier), [rank]) for rank in range(K)]

@@ -94,13 +94,6 @@ def _sentences(p: Processor, m: Machine, rates: Rates | None, why: Translatable)
     )
     if shares:
         found.append(msg("Experts are computed at this part of the memory's pace: {shares}.", shares=shares))
-    else:
-        found.append(
-            msg(
-                "The slower torch kernels take {torch_weight} ns for a weight.",
-                torch_weight=f"{1e9 * rates.torch_weight:.1f}",
-            )
-        )
     return [*found, why] if why else found
 
 

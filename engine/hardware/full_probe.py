@@ -59,7 +59,7 @@ class Probe:
         self._points: list[DiskPoint] = []
         self._shares: dict[int, float] = {}
         self._products: dict[int, float] = {}
-        self._memory_rate = self._torch = 0.0
+        self._memory_rate = 0.0
         self._cards: dict[str, tuple[float, float, float]] = {}
         self._taken = self._busy = 0.0
         self._unread = NO_TEXT
@@ -67,7 +67,7 @@ class Probe:
         self.threads = processor().performance
         self.doing = msg("memory")
         self.done = 0
-        self.total = 4 + PASSES * len(TIERS) + 2 * len(disk_speed.SIZES) * len(disk_speed.DEPTHS)
+        self.total = 3 + PASSES * len(TIERS) + 2 * len(disk_speed.SIZES) * len(disk_speed.DEPTHS)
         self._steps = self._run()
 
     @property
@@ -96,7 +96,6 @@ class Probe:
                 tuple(self._points),
                 self._shares,
                 self._products,
-                self._torch,
                 self._cards,
                 self._taken + time.perf_counter() - start,
                 time.time(),
@@ -151,8 +150,6 @@ class Probe:
 
     def _kernels(self) -> Generator[None, None, None]:
         experts = Experts()
-        self._torch = experts.torch_weight()
-        yield
         kernel = NativeKernel(self.threads)
         self._stack.callback(kernel.close)
         seen: dict[int, list[float]] = {tier: [] for tier in TIERS}

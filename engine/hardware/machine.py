@@ -70,11 +70,10 @@ class Machine:
     """Memory in bytes, rates in bytes per second.
 
     cores: that compute: where there are two kinds, the fast ones. disk_rate: random reads of expert-sized blocks on the
-    store's disk, several at once. isa: what the native kernels run on here, or 'torch'. disk_points: the disk in more
-    detail, where it was measured. kernel_shares: of the memory's rate, what native kernels reach on experts of each
-    tier; those not measured are taken to reach DEFAULT_SHARES. products: weights times tokens that they multiply in a
-    second, by how many tokens an expert has at once; empty: not measured. torch_weight: seconds that torch's kernels
-    take for one weight; 0: not measured. on_battery: None where there is none.
+    store's disk, several at once. isa: what the native kernels run on here. disk_points: the disk in more detail, where
+    it was measured. kernel_shares: of the memory's rate, what native kernels reach on experts of each tier; those not
+    measured are taken to reach DEFAULT_SHARES. products: weights times tokens that they multiply in a second, by how
+    many tokens an expert has at once; empty: not measured. on_battery: None where there is none.
     """
 
     cores: int
@@ -82,13 +81,12 @@ class Machine:
     memory_rate: float
     disk_rate: float
     disk_free: int
-    isa: str = "torch"
+    isa: str = "portable"
     gpus: tuple[Gpu, ...] = ()
     os: str = "linux"
     disk_points: tuple[DiskPoint, ...] = ()
     kernel_shares: Mapping[int, float] = field(default_factory=dict)
     products: Mapping[int, float] = field(default_factory=dict)
-    torch_weight: float = 0.0
     on_battery: bool | None = None
 
     def reading(self, direct: bool) -> Machine:

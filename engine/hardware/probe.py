@@ -93,7 +93,6 @@ def with_rates(machine: Machine, known: Rates) -> Machine:
         disk_points=known.disk_points,
         kernel_shares=known.shares_at(machine.memory_rate),
         products=known.products,
-        torch_weight=known.torch_weight,
     )
     return replace(found, disk_rate=found.disk_rate_at(TYPICAL))
 

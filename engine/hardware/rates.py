@@ -40,7 +40,6 @@ class Rates:
     disk_points: tuple[DiskPoint, ...]
     kernel_shares: Mapping[int, float] = field(default_factory=dict)
     products: Mapping[int, float] = field(default_factory=dict)
-    torch_weight: float = 0.0
     cards: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     seconds: float = 0.0
     when: float = 0.0
@@ -79,7 +78,6 @@ def from_json(found: Mapping[str, Any]) -> Rates:
         disk_points=points,
         kernel_shares={int(tier): _positive(share) for tier, share in found["kernel_shares"].items()},
         products={int(tokens): _positive(rate) for tokens, rate in found["products"].items()},
-        torch_weight=_finite(found["torch_weight"]),
         cards={str(name): (_finite(a), _finite(b), _finite(c)) for name, (a, b, c) in found["cards"].items()},
         seconds=_finite(found["seconds"]),
         when=_finite(found["when"]),

@@ -20,10 +20,8 @@ NAMES = {
 }
 
 
-def in_use(setting: str, threads: int, path: Path | None = None) -> Translatable:
-    """Which kernels compute under this setting, in a plain sentence."""
-    if setting == "torch":
-        return msg("The slower torch kernels compute, as the settings ask.")
+def kernels_in_use(threads: int, path: Path | None = None) -> Translatable:
+    """Which kernels compute, in a plain sentence."""
     return msg(
         "Native kernels ({names}) compute on {threads} {threads2}.",
         names=NAMES[isas(path)[-1]],

@@ -82,20 +82,20 @@ def matrices(spec: DecoderSpec, own_vocab: int = 0) -> Iterator[Matrix]:
         yield from _layer(layer, spec.hidden)
 
 
-def nbytes(matrix: Matrix, dense: WeightFormat, native: bool, kept: Mapping[str, StoredMatrix] = NONE_KEPT) -> int:
-    """Bytes that it takes, held so, on native kernels or torch. kept: by module, what is stored as codes."""
+def nbytes(matrix: Matrix, dense: WeightFormat, kept: Mapping[str, StoredMatrix] = NONE_KEPT) -> int:
+    """Bytes that it takes, held so, for native kernels. kept: by module, what is stored as codes."""
     if matrix.stays:
         return CHECKSUM * matrix.rows
     rows, cols = matrix.rows, matrix.cols
-    kind = _kind(matrix, dense, native)
-    if kind in BITS and native:
+    kind = _kind(matrix, dense)
+    if kind in BITS:
         own = [kept[name] for name in matrix.names if name in kept]
         rest = rows - sum(k.rows for k in own)
         return sum(k.nbytes for k in own) + (packed_bytes(rest, cols, BITS[kind]) if rest else 0)
-    return {"f32": 4 * rows * cols, "bf16": 2 * rows * cols, "int8": rows * cols + 2 * rows}[kind]
+    return {"f32": 4 * rows * cols, "bf16": 2 * rows * cols}[kind]
 
 
-def _kind(matrix: Matrix, dense: WeightFormat, native: bool) -> Kind:
+def _kind(matrix: Matrix, dense: WeightFormat) -> Kind:
     match matrix.role:
         case "linear":
             return dense.kind
@@ -106,7 +106,7 @@ def _kind(matrix: Matrix, dense: WeightFormat, native: bool) -> Kind:
         case "exact":
             return "f32"
         case "by_head":
-            tiled = native and not matrix.head_rows % ROWS_PER_TILE
+            tiled = not matrix.head_rows % ROWS_PER_TILE
             return dense.kind if tiled or dense.kind not in BITS else "bf16"
 
 

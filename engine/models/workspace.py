@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from engine.models.footprint import Matrix, matrices, nbytes
+from engine.models.footprint import Matrix, matrices
 from engine.models.layers.delta_rule import CHANNEL_CHUNK
 from engine.models.layers.latent_cache import SCORES_LIMIT
 from engine.models.layers.mamba2 import CHUNK
-from engine.models.layers.weight_format import WeightFormat
 from engine.models.spec import (
     AttentionSpec,
     CompressedSpec,
@@ -38,27 +37,22 @@ def token_bytes(spec: DecoderSpec) -> int:
     return FLOAT * (stream + room + layer)
 
 
-def working_bytes(spec: DecoderSpec, native: bool) -> int:
-    """Bytes that computing takes however few tokens there are. native: native kernels multiply."""
+def working_bytes(spec: DecoderSpec) -> int:
+    """Bytes that computing takes however few tokens there are."""
     found = SAMPLING * spec.vocab
     if any(isinstance(layer.mixer, MlaSpec) or _chooses(layer.mixer) for layer in spec.layers):
         found += 3 * FLOAT * SCORES_LIMIT
-    if not native:  # torch decodes an expert's matrix into float32, by way of its codes
-        largest = max((e.hidden * e.intermediate for e in map(_experts, spec.moe_layers.values())), default=0)
-        found += 4 * FLOAT * largest
     return found
 
 
-def opening_bytes(spec: DecoderSpec, dense: WeightFormat, native: bool, item: int, own_vocab: int = 0) -> int:
+def opening_bytes(spec: DecoderSpec, item: int, own_vocab: int = 0) -> int:
     """Most bytes held beside the finished matrices while one is made. item: bytes of a number in the checkpoint.
 
-    What is stacked or put in another order lies there twice for a moment; so does what torch is given as it is.
+    What is stacked or put in another order lies there twice for a moment.
     """
 
     def taken(matrix: Matrix) -> int:
         source = item * matrix.rows * matrix.cols
-        if not native:
-            return source + nbytes(matrix, dense, native)
         return source if matrix.role in ("head", "table") else 2 * source
 
     return PIECE + max(taken(matrix) for matrix in matrices(spec, own_vocab) if not matrix.stays)

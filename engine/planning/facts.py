@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 # Of a token, per layer, beside reading weights: norms, router, small operations, calls (measured: docs/benchmarks.md);
 # native ones 13 us on one computer, some 50 on another, whose threads wake each other more slowly (docs/planning.md).
-NATIVE_LAYER, TORCH_LAYER, COMPAT_LAYER = 3e-5, 1.6e-4, 2.5e-4
+NATIVE_LAYER, COMPAT_LAYER = 3e-5, 2.5e-4
 
 TOKEN, WORD = 2e-4, 1.3e-9  # to choose a token, and for each word it is chosen from (measured: docs/planning.md)
 
@@ -34,7 +34,7 @@ class ModelFacts:
     layers in which a token sees so many tokens alone. latent_products: of a token with the rows of each token before
     it, where all heads share those. state_bytes: of recurrent layers,
     snapshots included, however long the context is. token_bytes: per token of a prompt that is computed at once.
-    working_bytes: what computing takes however many those are. native: native kernels compute. lean: the layers are the
+    working_bytes: what computing takes however many those are. lean: the layers are the
     lean decoder's, not the compatibility backend's. vocabulary: words that a token is chosen from. disk_bytes: of
     its store; 0: not known yet. seen: None until it has run here for a while. low: bits of a coarse expert.
     dense_found: of dense_bytes, the kind that was found with the bits of its experts; '': none was.
@@ -55,7 +55,6 @@ class ModelFacts:
     opening_bytes: Mapping[str, int] = field(default_factory=dict)
     token_bytes: int = 0
     working_bytes: int = 0
-    native: bool = True
     lean: bool = True
     vocabulary: int = 0
     windowed: Mapping[int, int] = field(default_factory=dict)
@@ -68,9 +67,7 @@ class ModelFacts:
     @property
     def layer_seconds(self) -> float:
         """What a token costs per layer beside its bytes."""
-        if not self.lean:
-            return COMPAT_LAYER
-        return NATIVE_LAYER if self.native else TORCH_LAYER
+        return NATIVE_LAYER if self.lean else COMPAT_LAYER
 
     @property
     def token_seconds(self) -> float:

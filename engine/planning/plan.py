@@ -165,7 +165,7 @@ def make_plan(
     cache = _cache(model, tier, cache_within(room, *entries), smallest, settings["cache_fraction"], why)
     missing = cache < model.expert_bytes[tier]
     direct = _direct(machine, model.record_bytes[tier], str(settings["direct_io"]), missing, why)
-    if missing and model.native and model.lean:  # what attention takes besides grows with a chunk elsewhere
+    if missing and model.lean:  # what attention takes besides grows with a chunk elsewhere
         chunk = _longer(
             machine.reading(direct),
             model,
@@ -337,8 +337,8 @@ def _too_little(model: ModelFacts, least: int, most: int, *, asked: bool) -> Und
 def _dense(model: ModelFacts, wanted: str, room: int, why: list[Translatable]) -> str:
     """The kind that is asked for, or the next finer one that this model can have here; a sentence says so.
 
-    By itself: what was found with the bits of its experts, where they were lowered; else 8 bits where native kernels
-    make that lose no more than bf16, and 4 where 8 do not fit into `room`.
+    By itself: what was found with the bits of its experts, where they were lowered; else 8 bits where the lean decoder
+    holds them, which loses no more than bf16, and 4 where 8 do not fit into `room`.
     """
     if wanted == "auto":
         if model.dense_found in model.dense_bytes and model.dense_bytes[model.dense_found] <= room:
@@ -355,8 +355,7 @@ def _dense(model: ModelFacts, wanted: str, room: int, why: list[Translatable]) -
     if possible != wanted:
         why.append(
             msg(
-                "The other weights are held as {possible}: {wanted} is not possible with this family, or without "
-                "native kernels.",
+                "The other weights are held as {possible}: {wanted} is not possible with this family.",
                 possible=possible,
                 wanted=wanted,
             )

@@ -42,7 +42,7 @@ def rows_bytes(model: ModelFacts, dense: str, context: int) -> int:
 
 def attending(machine: Machine, model: ModelFacts, dense: str, context: int) -> float:
     """Seconds of a token behind so many others."""
-    if model.native and model.lean:
+    if model.lean:
         share = WIDE_ROWS if dense == "f32" else ROWS
     else:
         share = TORCH_ROWS
@@ -51,8 +51,6 @@ def attending(machine: Machine, model: ModelFacts, dense: str, context: int) -> 
     return max(rows_bytes(model, dense, context) / (machine.memory_rate * share), products)
 
 
-# Of an expert's weight, decoded and multiplied by torch, whatever its bits: 2.3 to 6 ns (measured, two cores).
-TORCH_WEIGHT = 5e-9
 PARAMETER_BITS = 0.5  # of a quantized weight beside those of its tier: scales and offsets of groups of 64
 # Of the memory's rate, what the kernels reach on experts of those bits, where it was not measured (docs/benchmarks.md).
 SHARES = {2: 0.79, 4: 0.88, 8: 0.89}
@@ -154,9 +152,9 @@ def token_costs(
 ) -> Token:
     """What a token behind so many others is made of."""
     active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]
-    others = _others(model, dense) / (machine.memory_rate * (_share(machine, 8) if model.native else 1.0))
+    others = _others(model, dense) / (machine.memory_rate * _share(machine, 8))
     computing = active / expert_rate(machine, model, tier) + others
-    if model.native and model.expert_bytes[tier] + model.dense_bytes[dense] <= IN_CACHE:
+    if model.expert_bytes[tier] + model.dense_bytes[dense] <= IN_CACHE:
         computing /= CACHED
     lacking = missing(model, tier, cache)
     missed = active * lacking
@@ -184,10 +182,7 @@ def expert_rate(machine: Machine, model: ModelFacts, tier: int) -> float:
     rate = machine.memory_rate
     if tier >= 16:
         return rate
-    if model.native:
-        return rate * _share(machine, tier)
-    seconds = (machine.torch_weight or TORCH_WEIGHT) * 8 / (tier + PARAMETER_BITS)  # a byte
-    return 1 / (seconds + 1 / rate)
+    return rate * _share(machine, tier)
 
 
 def _share(machine: Machine, tier: int) -> float:
@@ -223,15 +218,11 @@ def chunk_costs(machine: Machine, model: ModelFacts, tier: int, dense: str, cach
     layers = _others(model, dense) - model.head_bytes.get(dense, 0)
     met = tokens * model.experts_per_token / (model.experts * visited)  # tokens of an expert that is called for
     plain = PLAIN_PRODUCTS * (1 if model.dense_bytes[dense] < SMALL_DENSE else machine.cores)
-    if model.native:
-        computing = tokens * active / machine.products_at(met)
-        packed = dense in ("int8", "int4")
-        computing += tokens * layers * per_byte / (machine.products_at(tokens) if packed else plain)
-        computing += visited * model.expert_bytes[tier] / expert_rate(machine, model, tier)
-        computing += layers / (machine.memory_rate * _share(machine, 8))
-    else:
-        computing = tokens * (active + layers * per_byte) / plain
-        computing += visited * model.expert_bytes[tier] * weights * (machine.torch_weight or TORCH_WEIGHT)
+    computing = tokens * active / machine.products_at(met)
+    packed = dense in ("int8", "int4")
+    computing += tokens * layers * per_byte / (machine.products_at(tokens) if packed else plain)
+    computing += visited * model.expert_bytes[tier] / expert_rate(machine, model, tier)
+    computing += layers / (machine.memory_rate * _share(machine, 8))
     whole = not missing(model, tier, cache)
     called = (CALLED if whole else CALLED + SWEPT) * model.experts * visited + CHOSEN * model.experts_per_token * tokens
     computing += model.moe_layers * (model.layer_seconds + called + BESIDE * model.token_bytes * tokens)

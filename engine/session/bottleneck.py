@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.hardware.machine import size
-from engine.translatable import NO_TEXT, Translatable, joined, msg
+from engine.translatable import Translatable, joined, msg
 
 HELD = 0.25  # of the processor in others' hands, from which on answers are slower for it
 BOUND = 0.6  # of the memory's rate, from which on it sets the pace
@@ -17,7 +17,7 @@ class Pace:
 
     prompt: a prompt is being read. waiting: share of the time in which computing stood still for the disk. read: bytes
     from disk; misses. weights: bytes that a token reads from memory, 0 where the processor's cache holds them. memory:
-    bytes that it gives. native: whether native kernels compute. others: share of the processor that other programs
+    bytes that it gives. others: share of the processor that other programs
     hold.
     """
 
@@ -29,19 +29,15 @@ class Pace:
     misses: float
     weights: int
     memory: float
-    native: bool = True
     others: float = 0.0
 
 
 def why(pace: Pace) -> Translatable:
-    """The sentence; two where the slower kernels have a part in it."""
-    slower = NO_TEXT if pace.native else msg("The slower torch kernels compute.")
-    if pace.others >= HELD:
-        others = msg(
-            "Other programs hold {others} of the processor, which makes it slower.", others=_share(pace.others)
-        )
-        slower = joined(" ", (slower, others))
-    return joined(" ", (_limit(pace), slower))
+    """The sentence; two where other programs have a part in it."""
+    if pace.others < HELD:
+        return _limit(pace)
+    others = msg("Other programs hold {others} of the processor, which makes it slower.", others=_share(pace.others))
+    return joined(" ", (_limit(pace), others))
 
 
 def _limit(pace: Pace) -> Translatable:

@@ -20,16 +20,16 @@ from engine.translatable import NO_TEXT, joined, msg
 NOT_YET = msg("It is made when it is first used.")
 
 
-def facts(native: bool) -> ModelFacts:
-    """As a plan wants it. native: whether native kernels would run it."""
-    return config_facts(_config(), BUILTIN, library.TOP, native)
+def facts() -> ModelFacts:
+    """As a plan wants it."""
+    return config_facts(_config(), BUILTIN, library.TOP)
 
 
 def card(pills: FitEstimates) -> ModelCard:
     """As a list shows it; it can be used, and its `problem` says that there is nothing of it on the disk."""
-    config, found = _config(), facts(pills.native)
+    config, found = _config(), facts()
     held, used = parameters(config)
-    fit = next(iter(pills.each(lambda top: facts(pills.native), (library.TOP,))), None)
+    fit = next(iter(pills.each(lambda top: facts(), (library.TOP,))), None)
     against = fit.sentence if fit is not None and fit.pill == "too_big" else NO_TEXT
     return ModelCard(
         name=BUILTIN,

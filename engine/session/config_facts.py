@@ -9,7 +9,7 @@ from engine.convert.importer import GROUPS
 from engine.errors import UnderhillError
 from engine.models.families import read_spec
 from engine.models.footprint import matrices, nbytes
-from engine.models.layers.weight_format import KINDS, TORCH_KINDS, holding
+from engine.models.layers.weight_format import KINDS, holding
 from engine.models.spec import MoeSpec
 from engine.models.workspace import opening_bytes, token_bytes, working_bytes
 from engine.planning.facts import ModelFacts
@@ -19,18 +19,17 @@ from engine.store.layout import ExpertSpec
 BF16 = 2  # bytes
 
 
-def config_facts(config: Mapping[str, Any], name: str, top: int = 8, native: bool = True) -> ModelFacts:
+def config_facts(config: Mapping[str, Any], name: str, top: int = 8) -> ModelFacts:
     """As `model_facts` would say of its store, but for norms and other small things, which no spec counts.
 
-    top: tier that would be stored. native: whether native kernels would run it. Raises UnderhillError:
+    top: tier that would be stored. Raises UnderhillError:
     UNSUPPORTED_MODEL for families without a file, BROKEN_FILE for a config that makes no sense.
     """
     spec = read_spec(config)
     experts = [(moe.experts.count, expert_spec(moe, top)) for moe in spec.moe_layers.values()]
     tiers = experts[0][1].tiers
     found = tuple(matrices(spec, spec.vocab))
-    kinds = KINDS if native else TORCH_KINDS
-    sizes = {kind: [(m.role, nbytes(m, holding(kind, native=native), native)) for m in found] for kind in kinds}
+    sizes = {kind: [(m.role, nbytes(m, holding(kind, native=True))) for m in found] for kind in KINDS}
     dense = sum(BF16 * m.rows * m.cols for m in found)
     return ModelFacts(
         name=name,
@@ -45,12 +44,9 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8, native: boo
         state_bytes=state_bytes(spec),
         looked_up_bytes={kind: sum(size for role, size in rows if role == "table") for kind, rows in sizes.items()},
         head_bytes={kind: sum(size for role, size in rows if role == "head") for kind, rows in sizes.items()},
-        opening_bytes={
-            kind: opening_bytes(spec, holding(kind, native=native), native, BF16, spec.vocab) for kind in kinds
-        },
+        opening_bytes=dict.fromkeys(KINDS, opening_bytes(spec, BF16, spec.vocab)),
         token_bytes=token_bytes(spec),
-        working_bytes=working_bytes(spec, native),
-        native=native,
+        working_bytes=working_bytes(spec),
         vocabulary=spec.vocab,
         windowed=windowed(spec),
         latent_products=latent_products(spec),

@@ -17,7 +17,7 @@ from engine.library.entries import ModelCard
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import Matrix, StoredMatrix, matrices, nbytes
 from engine.models.layers.state import SNAPSHOT_BYTES, SNAPSHOTS
-from engine.models.layers.weight_format import KINDS, TORCH_KINDS, holding
+from engine.models.layers.weight_format import KINDS, holding
 from engine.models.shapes import disagreement
 from engine.models.spec import (
     AttentionSpec,
@@ -74,14 +74,9 @@ def activation_of(store: Store, spec: DecoderSpec | None) -> Activation | dict[i
     return {layer: Activation(one.kind, one.alpha, one.limit) for layer, one in found.items()}
 
 
-def runs_natively(chosen: Mapping[str, Any]) -> bool:
-    """Whether native kernels will multiply, under these settings."""
-    return chosen["kernel"] != "torch"
-
-
-def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native: bool) -> ModelFacts:
-    """What the planner needs. native: whether native kernels will run it."""
-    held, looked_up, head = _dense_bytes(store, spec, native)
+def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None) -> ModelFacts:
+    """What the planner needs."""
+    held, looked_up, head = _dense_bytes(store, spec)
     specs = [store.spec(layer, expert) for layer in store.layers for expert in range(store.experts(layer))]
     tiers = sorted({tier for s in specs for tier in s.tiers})
     return ModelFacts(
@@ -97,10 +92,9 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native:
         experts_per_token=card.experts_per_token,
         context_length=card.context_length or CONTEXT,
         state_bytes=0 if spec is None else state_bytes(spec),
-        opening_bytes=_opening_bytes(store, spec, native),
+        opening_bytes=_opening_bytes(store, spec),
         token_bytes=compat_token_bytes(card.experts_per_token) if spec is None else token_bytes(spec),
-        working_bytes=0 if spec is None else working_bytes(spec, native),
-        native=native,
+        working_bytes=0 if spec is None else working_bytes(spec),
         lean=spec is not None,
         vocabulary=vocabulary(store) if spec is None else spec.vocab,
         windowed={} if spec is None else windowed(spec),
@@ -115,9 +109,7 @@ def vocabulary(store: Store) -> int:
     return int(text_config(store.config).get("vocab_size") or 0)
 
 
-def _dense_bytes(
-    store: Store, spec: DecoderSpec | None, native: bool
-) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+def _dense_bytes(store: Store, spec: DecoderSpec | None) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """Bytes of everything but the routed experts, by how it is held; of them what is only looked up, and the head."""
     entries = [store.dense.entry(name) for name in store.dense]
     if spec is None:  # the compatibility backend knows float32 and bf16 only
@@ -130,8 +122,8 @@ def _dense_bytes(
     held: dict[str, int] = {}
     looked_up: dict[str, int] = {}
     head: dict[str, int] = {}
-    for kind in KINDS if native else TORCH_KINDS:
-        sizes = [(m.role, nbytes(m, holding(kind, native=native), native, kept)) for m in found]
+    for kind in KINDS:
+        sizes = [(m.role, nbytes(m, holding(kind, native=True), kept)) for m in found]
         held[kind] = small + sum(size for _, size in sizes)
         looked_up[kind] = sum(size for role, size in sizes if role == "table")
         head[kind] = sum(size for role, size in sizes if role == "head")
@@ -152,7 +144,7 @@ def _kept(store: Store) -> dict[str, StoredMatrix]:
     return {e.name.removesuffix(".weight"): StoredMatrix(e.shape[0], e.nbytes) for e in entries if e.coding is not None}
 
 
-def _opening_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> dict[str, int]:
+def _opening_bytes(store: Store, spec: DecoderSpec | None) -> dict[str, int]:
     """By how it is held: most that is there beside it while it is being opened."""
     entries = [store.dense.entry(name) for name in store.dense]
     if spec is None:  # a tensor as it is stored, and once more as it is wanted
@@ -161,8 +153,7 @@ def _opening_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> dict
     float8 = any(entry.dtype.startswith("F8") for entry in entries)  # multiplied out in float32, scales laid out
     item = 14 if float8 else max(dtypes.TORCH[entry.dtype].itemsize for entry in entries)
     own_vocab = _own_vocab(store, spec)
-    kinds = KINDS if native else TORCH_KINDS
-    return {kind: opening_bytes(spec, holding(kind, native=native), native, item, own_vocab) for kind in kinds}
+    return dict.fromkeys(KINDS, opening_bytes(spec, item, own_vocab))
 
 
 def _own_vocab(store: Store, spec: DecoderSpec) -> int:

@@ -19,7 +19,7 @@ from engine.library.entries import ModelCard
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, Fit, fit
 from engine.planning.plan import make_plan
-from engine.session.facts import largest_file, model_facts, runs_natively, spec_of
+from engine.session.facts import largest_file, model_facts, spec_of
 from engine.session.known_facts import catalogue_facts, remote_facts
 from engine.session.measured import machine_at
 from engine.session.memory_use import memory_planned
@@ -30,8 +30,8 @@ from engine.store.reader import Store
 TOPS = (8, 4)  # bits that a model could be stored with, in the order in which they are preferred
 
 Known = dict[
-    tuple[str, int, bool], tuple[ModelFacts, Path]
-]  # and its largest file; by store, when its manifest was written, and whether kernels are native
+    tuple[str, int], tuple[ModelFacts, Path]
+]  # and its largest file; by store and when its manifest was written
 
 
 class FitEstimates:
@@ -41,7 +41,6 @@ class FitEstimates:
 
     def __init__(self, chosen: Mapping[str, Any] | None = None, known: Known | None = None) -> None:
         self._chosen = settings.validated(chosen or {}, settings.ENGINE)
-        self.native = runs_natively(self._chosen)
         self._known: Known = {} if known is None else known
         self._held = max(0, probe.rss() - PROGRAM)
         self._machines: dict[Path, Machine] = {}
@@ -74,11 +73,11 @@ class FitEstimates:
     def catalogue(self, entry: CatalogueEntry) -> Fit | None:
         """How a model of the catalogue would run here, as it is offered: of four bits no more are made."""
         tops = TOPS[1:] if entry.sources or entry.native else TOPS
-        return self.best(lambda top: catalogue_facts(entry, top, self.native), tops)
+        return self.best(lambda top: catalogue_facts(entry, top), tops)
 
     def config(self, config: Mapping[str, Any], name: str, parameters: int) -> Fit | None:
         """The same of any model whose config is known; None where the config alone does not say."""
-        return self.best(lambda top: remote_facts(config, name, parameters, top, self.native))
+        return self.best(lambda top: remote_facts(config, name, parameters, top))
 
     def best(self, facts: Callable[[int], ModelFacts], tops: Iterable[int] = TOPS) -> Fit | None:
         """With as many bits as suit this computer: 8, or 4 where 8 are slow or too much. Too big with any number: the
@@ -95,10 +94,10 @@ class FitEstimates:
         return ()
 
     def _facts(self, path: Path, card: ModelCard) -> tuple[ModelFacts, Path]:
-        key = str(path), (path / manifests.NAME).stat().st_mtime_ns, self.native
+        key = str(path), (path / manifests.NAME).stat().st_mtime_ns
         if key not in self._known:
             with Store.open(path) as store:
-                self._known[key] = model_facts(store, card, spec_of(store), self.native), largest_file(store)
+                self._known[key] = model_facts(store, card, spec_of(store)), largest_file(store)
         return self._known[key]
 
     def _machine(self, place: Path) -> Machine:

@@ -27,7 +27,7 @@ _DENSE_LAYERS = ("first_k_dense_replace", "moe_layer_start_index", "num_dense_la
 Group = tuple[int, ExpertSpec]  # a layer: so many experts of this kind
 
 
-def catalogue_facts(entry: CatalogueEntry, top: int, native: bool) -> ModelFacts:
+def catalogue_facts(entry: CatalogueEntry, top: int) -> ModelFacts:
     """Of a model of the catalogue: its shape is known, its config is not."""
     shape = entry.shape
     if not is_known({"model_type": entry.model_type}):
@@ -37,7 +37,7 @@ def catalogue_facts(entry: CatalogueEntry, top: int, native: bool) -> ModelFacts
             layers=shape.layers, vocabulary=shape.vocab, context_length=entry.context_length,
         )  # fmt: skip
     config = {**_stand_in(shape), "max_position_embeddings": entry.context_length}
-    facts = config_facts(config, entry.name, top, native)
+    facts = config_facts(config, entry.name, top)
     # Shared experts and linear layers, which the stand-in lacks or has as attention, weigh what they weigh.
     found = tuple(matrices(read_spec(config), shape.vocab))
     by_words = [m for m in found if m.role in ("table", "head")]
@@ -45,8 +45,8 @@ def catalogue_facts(entry: CatalogueEntry, top: int, native: bool) -> ModelFacts
     grown = (shape.dense_parameters - words) / (counted - words)
 
     def scaled(kind: Kind, size: int) -> int:
-        held = holding(kind, native=native)
-        known = sum(nbytes(m, held, native) for m in by_words)
+        held = holding(kind, native=True)
+        known = sum(nbytes(m, held) for m in by_words)
         return round((size - known) * grown) + known
 
     attending = (shape.layers - shape.linear.layers) / shape.layers
@@ -59,7 +59,7 @@ def catalogue_facts(entry: CatalogueEntry, top: int, native: bool) -> ModelFacts
     )
 
 
-def remote_facts(config: Mapping[str, Any], name: str, parameters: int, top: int, native: bool) -> ModelFacts:
+def remote_facts(config: Mapping[str, Any], name: str, parameters: int, top: int) -> ModelFacts:
     """Of a model whose config is known, and how many parameters it has. Raises UnderhillError as config_facts does.
 
     A family without a file of ours is guessed at: experts as its config counts them, everything else the rest.
@@ -67,7 +67,7 @@ def remote_facts(config: Mapping[str, Any], name: str, parameters: int, top: int
     check_config(config)
     text = text_config(config)
     if is_known(config):
-        return config_facts(config, name, top, native)
+        return config_facts(config, name, top)
     count, hidden = expert_count(text), _number(text, "hidden_size")
     spec = expert_spec(max(1, hidden), max(1, _number(text, *_WIDTHS)), top)
     layers = _number(text, "num_hidden_layers")
@@ -83,7 +83,7 @@ def remote_facts(config: Mapping[str, Any], name: str, parameters: int, top: int
 
 
 def looked_at_facts(
-    config: Mapping[str, Any], name: str, dense: int, dense_bytes: int, groups: Iterable[Group], native: bool
+    config: Mapping[str, Any], name: str, dense: int, dense_bytes: int, groups: Iterable[Group]
 ) -> ModelFacts:
     """Of a model whose headers were read. dense: parameters beside the experts, in `dense_bytes` as they are stored.
 
@@ -92,7 +92,7 @@ def looked_at_facts(
     groups, text = list(groups), text_config(config)
     disk = dense_bytes + sum(count * spec.layout.nbytes for count, spec in groups)
     if is_known(config):
-        return replace(config_facts(config, name, groups[0][1].top, native), disk_bytes=disk)
+        return replace(config_facts(config, name, groups[0][1].top), disk_bytes=disk)
     facts = compat_facts(
         name, dense, groups, experts_per_token(config), layers=_number(text, "num_hidden_layers"),
         vocabulary=_number(text, "vocab_size"), context_length=_number(text, "max_position_embeddings") or CONTEXT,

@@ -59,8 +59,8 @@ def details(hub: Hub, repo: str, revision: str, pills: FitEstimates, gguf: str =
     keep_config(home() / KEPT, hub.endpoint, repo, outline.commit, outline.config)
     entry = catalogue.find(repo)
     text = text_config(outline.config)
-    fits = pills.each(lambda top: outline_facts(outline, top, pills.native), outline.tops)
-    best = pills.best(lambda top: outline_facts(outline, top, pills.native), outline.tops)
+    fits = pills.each(lambda top: outline_facts(outline, top), outline.tops)
+    best = pills.best(lambda top: outline_facts(outline, top), outline.tops)
     quantization = outline.config.get("quantization_config")
     model = HubModel(
         repo, repo.rpartition("/")[2], outline.model_type, outline.parameters, outline.download_bytes, outline.licence,
@@ -82,12 +82,12 @@ def details(hub: Hub, repo: str, revision: str, pills: FitEstimates, gguf: str =
     )
 
 
-def outline_facts(outline: Outline, top: int, native: bool) -> ModelFacts:
+def outline_facts(outline: Outline, top: int) -> ModelFacts:
     """Of a model that was looked at, stored with `top` bits. Raises UnderhillError as config_facts does."""
     groups = outline.specs(top)
     dense = outline.parameters - sum(count * spec.parameters for count, spec in groups)
     nbytes = sum(entry.nbytes for entry in outline.dense.values())
-    return looked_at_facts(outline.config, outline.repo, dense, nbytes, groups, native)
+    return looked_at_facts(outline.config, outline.repo, dense, nbytes, groups)
 
 
 def _judged(

@@ -27,7 +27,7 @@ from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import graphics, probe
 from engine.import_lock import ALONE
-from engine.kernels.choice import in_use
+from engine.kernels.choice import kernels_in_use
 from engine.library import damage, dials, library
 from engine.library.dials import Calibration
 from engine.library.listing import BUILTIN
@@ -39,7 +39,7 @@ from engine.planning import plan as planning
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import fit_of
 from engine.session import calibration, policy_weights, session_log
-from engine.session.facts import activation_of, coarse_bits, largest_file, model_facts, runs_natively, spec_of
+from engine.session.facts import activation_of, coarse_bits, largest_file, model_facts, spec_of
 from engine.session.idle_tasks import IdleTasks
 from engine.session.measured import machine_at
 from engine.session.pressure import CacheBudget, PressureWatch, share_of
@@ -85,8 +85,7 @@ class Session:
         self.machine = machine_at(largest_file(store))
         spec = spec_of(store)
         self.card = library.card(store.path)
-        native = runs_natively(chosen)
-        facts = model_facts(store, self.card, spec, native)
+        facts = model_facts(store, self.card, spec)
         self.facts = dataclasses.replace(facts, low=coarse_bits(facts, chosen))
         self.chat = ChatFormat(store.path)
         self._base = probe.program()
@@ -108,7 +107,7 @@ class Session:
             plain_thinking=self.chat.plain_thinking,
             calibration=dials.at(store.path, self.low),
         )
-        threads = torch_threads(self.plan.threads, self.facts.dense_bytes[self.plan.dense], native and spec is not None)
+        threads = torch_threads(self.plan.threads, self.facts.dense_bytes[self.plan.dense], spec is not None)
         torch.set_num_threads(threads.many)
         self._weights = policy_weights.in_force(store.path, chosen)
         memories = RoutingHistory(store.path, store)
@@ -121,7 +120,6 @@ class Session:
             collection=memories.collection,
             readers=int(chosen["readers"]),
             threads=self.plan.threads,
-            kernel=str(chosen["kernel"]),
             exact=chosen["activations"] == "exact",
             tier=self.plan.tier,
         )
@@ -140,7 +138,7 @@ class Session:
         except BaseException:
             self.runtime.close()
             raise
-        self._watcher = Watcher(self, native=native)
+        self._watcher = Watcher(self)
         self.told: Callable[[Translatable], None] = lambda notice: None
         self._room = CacheBudget(
             share_of(self.plan, self.facts, chosen["cache_fraction"]),
@@ -156,7 +154,7 @@ class Session:
         self._pressure = PressureWatch(self._room)
         self._closed = False
         self.spare_time = IdleTasks(self)
-        for note in (store.io_note, in_use(str(chosen["kernel"]), self.plan.threads)):
+        for note in (store.io_note, kernels_in_use(self.plan.threads)):
             if note:
                 self.note(note)
         self.replanned()

@@ -47,9 +47,8 @@ class Rate:
 class Watcher:
     """Reads the runtime's counters for the panels; counts tokens and their speed."""
 
-    def __init__(self, session: Session, *, native: bool) -> None:
-        """native: whether native kernels compute."""
-        self._session, self._runtime, self._native = session, session.runtime, native
+    def __init__(self, session: Session) -> None:
+        self._session, self._runtime = session, session.runtime
         self._tokens = 0
         self._prompt_rate = self._answer_rate = 0.0
         self._reading = self._generating = False
@@ -174,7 +173,7 @@ class Watcher:
         small = facts.expert_bytes[plan.tier] + dense <= IN_CACHE
         return Pace(
             self._reading, tokens, self._prompt_rate, waiting, read, missed, 0 if small else a_token,
-            machine.memory_rate, self._native, self._others,
+            machine.memory_rate, self._others,
         )  # fmt: skip
 
     def _facts(self, layer: int, expert: int) -> ExpertFacts | None:

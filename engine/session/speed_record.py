@@ -78,7 +78,7 @@ def conditions(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> Co
     share = min(1.0, plan.cache_bytes / model.expert_bytes[plan.tier])
     disk = machine.reading(plan.direct).disk_rate_at(model.record_bytes[plan.tier])
     rate = machine.memory_rate if share >= 1 else disk
-    return Conditions(plan.tier, plan.dense, dial, machine.isa if model.native else "torch", plan.threads, share, rate)
+    return Conditions(plan.tier, plan.dense, dial, machine.isa, plan.threads, share, rate)
 
 
 def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Decoded) -> tuple[Seen, Translatable]:

@@ -20,8 +20,8 @@ class TorchThreads:
     single: int
 
 
-def torch_threads(threads: int, dense_bytes: int, native: bool) -> TorchThreads:
-    """threads: that the plan gives to computing. native: whether native kernels multiply the dense weights.
+def torch_threads(threads: int, dense_bytes: int, lean: bool) -> TorchThreads:
+    """threads: that the plan gives to computing. lean: whether native kernels multiply the dense weights.
 
     Then a single token leaves torch nothing large: a second thread would only wake for a softmax over the vocabulary,
     and get in the way of the kernels' own. On products as small as SMALL_DENSE it gains nothing in prompts either
@@ -29,7 +29,7 @@ def torch_threads(threads: int, dense_bytes: int, native: bool) -> TorchThreads:
     """
     if dense_bytes < SMALL_DENSE:
         return TorchThreads(1, 1)
-    return TorchThreads(threads, 1 if native else threads)
+    return TorchThreads(threads, 1 if lean else threads)
 
 
 class Threaded:

@@ -5313,11 +5313,6 @@
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>The slower torch kernels take {torch_weight} ns for a weight.</source>
-            <translation>较慢的 torch 内核处理每个权重需要 {torch_weight} 纳秒。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/computer.py"></location>
             <source>past the file cache</source>
             <translation>绕过文件缓存</translation>
         </message>
@@ -6095,11 +6090,6 @@
             <location filename="../../engine/kernels/choice.py"></location>
             <source>plain C</source>
             <translation>通用 C</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/choice.py"></location>
-            <source>The slower torch kernels compute, as the settings ask.</source>
-            <translation>按照设置，使用较慢的 torch 内核计算。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/choice.py"></location>
@@ -7273,8 +7263,8 @@
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>The other weights are held as {possible}: {wanted} is not possible with this family, or without native kernels.</source>
-            <translation>其他权重以 {possible} 保存：此模型系列或没有原生内核时无法使用 {wanted}。</translation>
+            <source>The other weights are held as {possible}: {wanted} is not possible with this family.</source>
+            <translation>其他权重以 {possible} 保存：此模型系列无法使用 {wanted}。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
@@ -7465,11 +7455,6 @@
             <location filename="../../engine/service/transfers.py"></location>
             <source>This download is not in the list any more.</source>
             <translation>此下载已不在列表中。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/bottleneck.py"></location>
-            <source>The slower torch kernels compute.</source>
-            <translation>正在使用较慢的 torch 内核计算。</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
@@ -8785,26 +8770,6 @@
             <location filename="../../engine/settings.py"></location>
             <source>8-bit</source>
             <translation>8 位</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Kernels</source>
-            <translation>计算内核</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Native code, or the slower torch reference.</source>
-            <translation>原生代码，或较慢的 torch 参考实现。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Native</source>
-            <translation>原生</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Torch</source>
-            <translation>torch</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>

@@ -40,7 +40,7 @@ def _parsed(value: Any, folder: Path) -> None:
     except ValueError as cause:
         raise _damaged() from cause
     for entry in entries:
-        catalogue_facts(entry, 4, True)
+        catalogue_facts(entry, 4)
 
 
 def _damaged() -> UnderhillError:

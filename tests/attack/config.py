@@ -64,11 +64,11 @@ def _spec(change: Mapping[str, Any], folder: Path) -> None:
 
 def _whole(config: Mapping[str, Any], folder: Path) -> None:
     read_spec(config)
-    remote_facts(config, "it", 10**9, 4, True)
+    remote_facts(config, "it", 10**9, 4)
 
 
 def _facts(change: Mapping[str, Any], folder: Path) -> None:
-    remote_facts({**OTHER, **change}, "it", 10**9, 4, True)
+    remote_facts({**OTHER, **change}, "it", 10**9, 4)
 
 
 def _skeleton(change: Mapping[str, Any], folder: Path) -> None:

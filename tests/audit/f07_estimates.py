@@ -110,7 +110,7 @@ def estimates(rates: Rates) -> dict[str, tuple[float, float]]:
     for entry in catalogue.load():
         for top in (8, 4):
             with contextlib.suppress(UnderhillError):  # one that does not fit there
-                plan = make_plan(machine, catalogue_facts(entry, top, True), chosen, 4 * 10**8)
+                plan = make_plan(machine, catalogue_facts(entry, top), chosen, 4 * 10**8)
                 found[f"{entry.name}, {top} bits, decode"] = plan.speed
                 found[f"{entry.name}, {top} bits, prompt"] = plan.first_token
     return found

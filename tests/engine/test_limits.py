@@ -43,7 +43,7 @@ def test_what_no_model_counts_is_refused_by_everything_that_reads_a_config(
         lambda: Checkpoint.open(path),
         lambda: read_spec({**OURS, key: value}),
         lambda: build_skeleton({**OTHERS, "vision_config": {key: value}}),
-        lambda: remote_facts({**OTHERS, key: value}, "it", 10**9, 4, True),
+        lambda: remote_facts({**OTHERS, key: value}, "it", 10**9, 4),
     ):
         with pytest.raises(UnderhillError, match=f"config.json is wrong: {key} is .* no model has more") as refused:
             read()

@@ -22,8 +22,8 @@ import sys
 # an editable installation of the project, if this Python has one, would answer before the path is looked at
 sys.meta_path = [finder for finder in sys.meta_path if not type(finder).__module__.startswith("_editable_")]
 import engine, json
-from engine.kernels.choice import in_use
-print(json.dumps([engine.__file__, str(in_use("auto", 1))]))
+from engine.kernels.choice import kernels_in_use
+print(json.dumps([engine.__file__, str(kernels_in_use(1))]))
 """
 
 
@@ -54,7 +54,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def installed(wheel: Path, folder: Path) -> str:
-    """What `in_use` says in a Python that has only this wheel of Underhill, and no compiler."""
+    """What `kernels_in_use` says in a Python that has only this wheel of Underhill, and no compiler."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     environment = {"PATH": "/nonexistent", "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}

@@ -11,7 +11,6 @@ from engine.native.memory import Arena
 Kind = Literal["f32", "bf16", "int8", "int4"]
 BITS: dict[Kind, int] = {"int8": 8, "int4": 4}
 KINDS: tuple[Kind, ...] = ("f32", "bf16", "int8", "int4")
-TORCH_KINDS: tuple[Kind, ...] = ("f32", "bf16", "int8")  # what needs no native kernels
 
 
 @dataclass(frozen=True)

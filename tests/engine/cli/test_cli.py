@@ -110,7 +110,7 @@ def test_info_knows_computer_and_model(home: Path, capsys: pytest.CaptureFixture
     assert everything["computer"]["cores"] >= 1
     kernels = everything["computer"]["kernels"]
     assert "kernels" in kernels["reason"]
-    assert str(kernels["threads"]) in kernels["reason"] or not kernels["native"]
+    assert str(kernels["threads"]) in kernels["reason"]
     assert everything["model"]["moe_layers"] == 6
     qualities = {q["tier"]: q["relative_error"] for q in everything["model"]["quality"]}
     assert qualities[2] > qualities[4] > qualities[8] > 0
@@ -123,7 +123,6 @@ def test_list_plan_and_calibrate(home: Path, capsys: pytest.CaptureFixture[str])
     whole = found(capsys, "plan", "builtin")
     assert 0 < plan["cache_bytes"] < whole["cache_bytes"]
     assert {mode["mode"]: mode["speed"] for mode in plan["modes"]}[plan["mode"]] == plan["speed"]
-    assert "as the settings ask" in found(capsys, "plan", "builtin", "--kernel", "torch")["kernels"]
     assert plan["calibration"] is None or plan["calibration"]["dials"]
     measured = found(capsys, "calibrate", "builtin", "--cache-fraction", "0.3", "--threads", "1")
     cuts = {dial: (cost["t1"], cost["t2"]) for dial, cost in measured["dials"].items()}

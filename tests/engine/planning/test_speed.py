@@ -107,21 +107,10 @@ def test_lossy_dials_read_less() -> None:
     assert 2.2 < fast / exact < 2.9
 
 
-def test_slower_layers_and_slower_kernels_are_expected_to_be_slower() -> None:
+def test_slower_layers_are_expected_to_be_slower() -> None:
     fast = thirty_b()
-    compat, torch_layers = dataclasses.replace(fast, lean=False), dataclasses.replace(fast, native=False)
-    speeds = [speed(laptop(128), model)[1] for model in (fast, compat, torch_layers)]
+    speeds = [speed(laptop(128), model)[1] for model in (fast, dataclasses.replace(fast, lean=False))]
     assert 1 / speeds[1] - 1 / speeds[0] == pytest.approx(48 * (COMPAT_LAYER - NATIVE_LAYER))
-    # 1.8 thousand million active weights, at some nanoseconds each
-    assert 0.05 < speeds[2] < 0.5
-    measured = dataclasses.replace(laptop(128), torch_weight=1e-9)
-    assert speed(measured, torch_layers)[1] > 3 * speeds[2]
-
-
-def test_torch_takes_as_long_for_an_expert_of_any_bits() -> None:
-    model = dataclasses.replace(thirty_b(), native=False)
-    coarse, fine = (speed(laptop(128), model, model.expert_bytes[tier], tier)[1] for tier in (2, 8))
-    assert fine == pytest.approx(coarse, rel=0.1)
 
 
 def test_a_model_that_the_processors_cache_holds_is_read_faster_than_memory() -> None:
@@ -146,7 +135,7 @@ def test_a_token_attends_to_the_rows_before_it_at_a_part_of_memorys_rate() -> No
     assert taken(0) == 0
     assert taken(8192) == pytest.approx(8192 * model.kv_bytes / (ROWS * machine.memory_rate))
     assert taken(8192, dense="f32") == pytest.approx(2 * 8192 * model.kv_bytes / (WIDE_ROWS * machine.memory_rate))
-    assert taken(8192, dataclasses.replace(model, native=False)) > 5 * taken(8192)
+    assert taken(8192, dataclasses.replace(model, lean=False)) > 5 * taken(8192)
     half = dataclasses.replace(model, windowed={128: model.kv_bytes // 2})  # every other layer sees 128 tokens alone
     assert taken(100, half) == taken(100)
     assert taken(8192, half) == pytest.approx((taken(8192) + taken(128)) / 2)

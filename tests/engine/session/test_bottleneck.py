@@ -29,7 +29,6 @@ def test_a_prompt_and_slower_kernels() -> None:
     assert why(prompt) == "Reading the prompt at 95 tokens a second; computing sets the pace."
     assert "which gives 1.9 GB a second" in why(replace(prompt, waiting=0.9, read=1.9e9))
     assert why(replace(prompt, prompt_tokens=0.0)) == "Reading the prompt."
-    assert why(replace(READY, native=False)).endswith("The slower torch kernels compute.")
 
 
 def test_little_is_told_in_small_units() -> None:

@@ -31,17 +31,16 @@ DENSE_BY_DEFAULT = {"gemma4", "dots1"}
 
 
 @pytest.mark.parametrize("family", ["qwen3_moe", "gpt_oss", "deepseek_v2", "qwen3_next", "lfm2_moe"])
-@pytest.mark.parametrize("native", [True, False])
-def test_a_config_says_what_the_store_will_take(tmp_path: Path, family: str, native: bool) -> None:
+def test_a_config_says_what_the_store_will_take(tmp_path: Path, family: str) -> None:
     torch.manual_seed(0)
     config = tiny(family, vocab_size=8000) if family in TINY else AutoConfig.for_model(family, **PLAIN)
     AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path / "checkpoint")
     store = Store.open(import_checkpoint(tmp_path / "checkpoint", tmp_path / "store", 4))
-    there = model_facts(store, card(store.path), spec_of(store), native)
-    told = config_facts(store.config, "x", 4, native)
+    there = model_facts(store, card(store.path), spec_of(store))
+    told = config_facts(store.config, "x", 4)
     for name in (
         "expert_bytes", "record_bytes", "kv_bytes", "moe_layers", "experts", "experts_per_token", "context_length",
-        "state_bytes", "looked_up_bytes", "head_bytes", "token_bytes", "working_bytes", "native", "lean", "vocabulary",
+        "state_bytes", "looked_up_bytes", "head_bytes", "token_bytes", "working_bytes", "lean", "vocabulary",
         "windowed", "latent_products",
     ):  # fmt: skip
         assert getattr(told, name) == getattr(there, name), name

@@ -16,7 +16,7 @@ from engine.kernels.native import NativeKernel
 from engine.library.library import card
 from engine.models.decoder import Decoder
 from engine.models.layers.state import SNAPSHOTS
-from engine.models.layers.weight_format import F32, KINDS, TORCH_KINDS, holding
+from engine.models.layers.weight_format import F32, KINDS, holding
 from engine.models.op_graph.executor import GraphExecutor
 from engine.session.facts import model_facts, spec_of
 from engine.store import table
@@ -58,10 +58,10 @@ def native() -> Iterator[NativeKernel]:
     kernel.close()
 
 
-def check_bytes(store: Store, kind: Any, kernel: NativeKernel | None) -> None:
+def check_bytes(store: Store, kind: Any, kernel: NativeKernel) -> None:
     spec = spec_of(store)
     assert spec is not None
-    told = model_facts(store, card(store.path), spec, kernel is not None).dense_bytes[kind]
+    told = model_facts(store, card(store.path), spec).dense_bytes[kind]
     decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), holding(kind, kernel))
     taken = sum(t.nbytes for t in tensors(decoder, {}).values())
     assert abs(taken - told) <= 0.005 * told, (taken, told)
@@ -72,19 +72,13 @@ def test_dense_weights_take_what_the_planner_is_told(store: Store, kind: Any, na
     check_bytes(store, kind, native)
 
 
-@pytest.mark.parametrize("kind", TORCH_KINDS)
-def test_with_torch_they_take_what_the_planner_is_told_too(store: Store, kind: Any) -> None:
-    check_bytes(store, kind, None)
-
-
 def test_rows_that_are_looked_up_are_held_but_not_read(store: Store) -> None:
-    facts = model_facts(store, card(store.path), spec_of(store), True)
+    facts = model_facts(store, card(store.path), spec_of(store))
     spec = spec_of(store)
     assert spec is not None
     table = spec.vocab * spec.hidden if spec.head is not None else 0
     assert facts.looked_up_bytes["f32"] == 4 * table
     assert set(facts.dense_bytes) == set(KINDS)
-    assert set(model_facts(store, card(store.path), spec, False).dense_bytes) == set(TORCH_KINDS)
 
 
 def test_a_large_table_stays_on_the_disk_and_its_rows_are_what_they_were(
@@ -96,7 +90,7 @@ def test_a_large_table_stays_on_the_disk_and_its_rows_are_what_they_were(
 
     def opened() -> tuple[int, int, torch.Tensor]:
         decoder = Decoder(spec, store.dense, nothing, F32)
-        told = model_facts(store, card(store.path), spec, False).dense_bytes["f32"]
+        told = model_facts(store, card(store.path), spec).dense_bytes["f32"]
         taken = sum(t.nbytes for t in tensors(decoder, {}).values())
         return told, taken, decoder._embedding.rows(torch.tensor([7999, 3, 3, 0]))
 
@@ -112,7 +106,7 @@ def test_a_large_table_stays_on_the_disk_and_its_rows_are_what_they_were(
 def test_a_sequence_takes_what_the_planner_is_told(store: Store) -> None:
     spec = spec_of(store)
     assert spec is not None
-    facts = model_facts(store, card(store.path), spec, False)
+    facts = model_facts(store, card(store.path), spec)
     decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), F32, torch.float32)
     state = decoder.new_state()
     recurrent = state.nbytes

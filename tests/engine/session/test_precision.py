@@ -50,10 +50,3 @@ def test_rounding_costs_little(
         assert kernel.exact == ("activations" not in changes)
         kl = evaluate(exact, rounded, windows).kl_to_exact
     assert 0 < kl < allowed
-
-
-def test_without_native_kernels_4_bits_become_8_and_the_plan_says_so(exact: Session) -> None:
-    with Session.open("builtin", {"dense": "int4", "kernel": "torch", "threads": 1}) as opened:
-        assert opened.plan.dense == "int8"
-        assert opened.runtime.native is None
-        assert any("int4 is not possible" in sentence for sentence in opened.card.plan)

@@ -25,9 +25,9 @@ def _threads_as_before() -> Iterator[None]:
 
 
 def test_who_multiplies_and_how_much_decides() -> None:
-    assert torch_threads(4, SMALL_DENSE - 1, native=False) == TorchThreads(1, 1)
-    assert torch_threads(4, LARGE, native=False) == TorchThreads(4, 4)
-    assert torch_threads(4, LARGE, native=True) == TorchThreads(4, 1)
+    assert torch_threads(4, SMALL_DENSE - 1, lean=False) == TorchThreads(1, 1)
+    assert torch_threads(4, LARGE, lean=False) == TorchThreads(4, 4)
+    assert torch_threads(4, LARGE, lean=True) == TorchThreads(4, 1)
 
 
 class Model:
