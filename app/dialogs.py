@@ -40,7 +40,7 @@ from PySide6.QtWidgets import (
 from app.i18n.languages import moment
 from app.i18n.translate import tr, tr_noop
 from app.storage.records import Chat
-from app.storage.trash import DAYS
+from app.storage.store import TRASH_DAYS
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.builders import fit, hbox, make_button, make_label, vbox
@@ -394,7 +394,7 @@ class TrashDialog(QDialog):
         for button in (self.back, self.remove, self.empty):
             button.setEnabled(some)
         self._note.setText(
-            tr("Deleted chats are kept for {days} days, then removed for good.", days=DAYS)
+            tr("Deleted chats are kept for {days} days, then removed for good.", days=TRASH_DAYS)
             if some
             else tr("No chat has been deleted.")
         )

@@ -14,9 +14,8 @@ from app.backend import EngineLink
 from app.chat.draft_store import DraftStore
 from app.chat.prompt_messages import prompt_messages
 from app.chat.running_answers import RunningAnswer, RunningAnswers
-from app.storage import branches, trash
+from app.storage import branches
 from app.storage.database_thread import DatabaseThread, Problem
-from app.storage.drafts import NEW
 from app.storage.records import (
     Attachment,
     Chat,
@@ -27,7 +26,7 @@ from app.storage.records import (
     new_id,
     title_from,
 )
-from app.storage.store import ChatStore
+from app.storage.store import NEW_CHAT, ChatStore
 from engine import protocol
 
 STOP_TIMEOUT = 800  # milliseconds after which a stopped answer is left to itself, as by a second Esc
@@ -107,11 +106,11 @@ class Conversation(QObject):
         for answer in self.answers.running.values():
             if answer.message.chat_id == chat_id:
                 self._stop(answer)
-        self._database.submit(lambda store: trash.add(store, chat_id), self._tell_chats)
+        self._database.submit(lambda store: store.move_to_trash(chat_id), self._tell_chats)
 
     def restore(self, chat_id: int) -> None:
         """Undo a deletion."""
-        self._database.submit(lambda store: trash.restore(store, chat_id), self._tell_chats)
+        self._database.submit(lambda store: store.restore_from_trash(chat_id), self._tell_chats)
 
     def branch(self, message_id: int) -> None:
         """A new chat that begins like this one, up to this message."""
@@ -138,7 +137,7 @@ class Conversation(QObject):
         """Keep what is attached to the draft of the open chat, or of the one that has no message yet."""
         if files == (self.chat.attached if self.chat is not None else self.new_attached):
             return
-        chat_id = self.chat.id if self.chat is not None else NEW
+        chat_id = self.chat.id if self.chat is not None else NEW_CHAT
         if self.chat is not None:
             self.chat = dataclasses.replace(self.chat, attached=files)
         else:
@@ -215,7 +214,7 @@ class Conversation(QObject):
         self._begin(self.chat.id, [*self.messages, question], self.style, question, self.chat if new else None)
         if new and self.new_attached:
             self.new_attached = ()
-            self.drafts.keep_files(NEW, ())
+            self.drafts.keep_files(NEW_CHAT, ())
 
     def set_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Change which messages wait in the open chat."""

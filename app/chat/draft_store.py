@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from app.i18n.translate import sentences, tr
-from app.storage import branches, drafts
+from app.storage import branches
 from app.storage.database_thread import DatabaseThread, Problem
 from app.storage.records import Attachment, Chat, QueuedMessage, StoredMessage
 from app.storage.store import ChatStore
@@ -113,7 +113,7 @@ def _write(store: ChatStore, key: _Key, value: Any) -> None:
     elif field == "queue":
         branches.set_queue(store, chat_id, value)
     else:
-        drafts.keep(store, chat_id, value)
+        store.keep_draft_attachments(chat_id, value)
 
 
 def _ended(read: StoredMessage, held: StoredMessage) -> StoredMessage:

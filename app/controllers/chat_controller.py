@@ -13,7 +13,6 @@ from app.controllers.message_editing import MessageEditing
 from app.i18n.translate import tr
 from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
-from app.storage import drafts, trash
 from app.storage.database_thread import DatabaseThread
 from app.storage.records import Attachment, Chat, StoredMessage
 from app.storage.store import ChatStore
@@ -59,9 +58,9 @@ class ChatController(QObject):
         c.sampling = dict(p.sampling)
         self._shell.header.thinking.set_level(p.thinking)
         c.thinking = p.thinking
-        self._database.submit(trash.empty_expired)
+        self._database.submit(ChatStore.empty_expired_trash)
         c.chats_changed.emit()
-        self._database.submit(drafts.attached, self._attach_again)
+        self._database.submit(ChatStore.draft_attachments, self._attach_again)
         self._database.submit(partial(ChatStore.chat, chat_id=p.chat), partial(self._reopen, p.draft))
         c.new()
         self._shell.composer.edit.setFocus()

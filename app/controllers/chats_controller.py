@@ -17,7 +17,7 @@ from app.import_export.controller import TransferController
 from app.settings.preferences import Preferences, WindowState
 from app.settings.style_dialog import StyleDialog
 from app.shell import Shell
-from app.storage import folders, presets, search, trash
+from app.storage import search
 from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat, Folder, Style
 from app.storage.search import SearchHit
@@ -65,7 +65,7 @@ class ChatsController(QObject):
         if text:
             self._database.submit(lambda store: (text, store.chats(text), search.find(store, text)), self._show_found)
         else:
-            self._database.submit(lambda store: (store.chats(), folders.listed(store)), self._show)
+            self._database.submit(lambda store: (store.chats(), store.folders()), self._show)
 
     def _show(self, found: tuple[list[Chat], list[Folder]]) -> None:
         if self._search or self._shell.sidebar.list.renaming:  # when that is over, it is read once more
@@ -134,10 +134,10 @@ class ChatsController(QObject):
             return
 
         def move(store: ChatStore) -> tuple[Folder | None, bool]:
-            before = folders.listed(store)
-            folder = folders.make(store, name) if name else to if isinstance(to, Folder) else None
+            before = store.folders()
+            folder = store.make_folder(name) if name else to if isinstance(to, Folder) else None
             for chat in chats:
-                folders.move(store, chat.id, folder.id if folder is not None else None)
+                store.move_to_folder(chat.id, folder.id if folder is not None else None)
             return folder, folder is not None and folder not in before
 
         self._database.submit(move, lambda result: self._moved(chats, *result))
@@ -147,9 +147,9 @@ class ChatsController(QObject):
 
         def back(store: ChatStore) -> None:
             for chat in chats:
-                folders.move(store, chat.id, chat.folder_id)
+                store.move_to_folder(chat.id, chat.folder_id)
             if made and folder is not None:
-                folders.remove(store, folder.id)
+                store.remove_folder(folder.id)
 
         self.refresh()
         title, count, name = chats[0].title, len(chats), folder.name if folder is not None else ""
@@ -166,7 +166,7 @@ class ChatsController(QObject):
     @Slot(object)
     def _remove_folder(self, folder: Folder) -> None:
         """Its chats stay; Undo puts them into it again."""
-        self._database.submit(lambda store: folders.remove(store, folder.id), partial(self._folder_removed, folder))
+        self._database.submit(lambda store: store.remove_folder(folder.id), partial(self._folder_removed, folder))
 
     def _folder_removed(self, folder: Folder, inside: list[int]) -> None:
         said = tr("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
@@ -174,7 +174,7 @@ class ChatsController(QObject):
 
     @Slot(object, str)
     def _rename_folder(self, folder_id: int, name: str) -> None:
-        self._database.submit(lambda store: folders.rename(store, folder_id, name), partial(self._folder_renamed, name))
+        self._database.submit(lambda store: store.rename_folder(folder_id, name), partial(self._folder_renamed, name))
 
     def _folder_renamed(self, name: str, merged: tuple[Folder, list[int]] | None) -> None:
         if merged is None:
@@ -186,9 +186,9 @@ class ChatsController(QObject):
         """Say so of a folder. Undo makes it again and puts the chats into it that were in it."""
 
         def back(store: ChatStore) -> None:
-            again = folders.make(store, folder.name, folder.id)
+            again = store.make_folder(folder.name, folder.id)
             for chat_id in inside:
-                folders.move(store, chat_id, again.id)
+                store.move_to_folder(chat_id, again.id)
 
         self.refresh()
         self._shell.toast.say(said, tr("Undo"), lambda: self._change(back))
@@ -197,7 +197,7 @@ class ChatsController(QObject):
     def _new_folder(self) -> None:
         name = self._ask_name()
         if name:
-            self._change(lambda store: folders.make(store, name))
+            self._change(lambda store: store.make_folder(name))
 
     def _ask_name(self) -> str:
         name, agreed = QInputDialog.getText(self._shell, tr("New folder"), tr("Name of the folder"))
@@ -215,16 +215,16 @@ class ChatsController(QObject):
     @Slot()
     def open_style(self) -> None:
         """System prompt and sampling of the open chat."""
-        self._database.submit(presets.listed, self._show_style)
+        self._database.submit(ChatStore.presets, self._show_style)
 
     def _show_style(self, known: dict[str, Style]) -> None:
         c = self._conversation
         dialog = StyleDialog(c.style, known, c.sampling, self._shell)
         dialog.chosen.connect(c.set_style)
         dialog.chosen.connect(self.mark_style)
-        dialog.kept.connect(lambda name, style: self._database.submit(lambda store: presets.keep(store, name, style)))
-        dialog.renamed.connect(lambda old, new: self._database.submit(lambda store: presets.rename(store, old, new)))
-        dialog.removed.connect(lambda name: self._database.submit(lambda store: presets.remove(store, name)))
+        dialog.kept.connect(lambda name, style: self._database.submit(lambda store: store.keep_preset(name, style)))
+        dialog.renamed.connect(lambda old, new: self._database.submit(lambda store: store.rename_preset(old, new)))
+        dialog.removed.connect(lambda name: self._database.submit(lambda store: store.remove_preset(name)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
@@ -268,13 +268,13 @@ class ChatsController(QObject):
 
     @Slot()
     def _open_trash(self) -> None:
-        self._database.submit(trash.listed, self._show_trash)
+        self._database.submit(ChatStore.trashed, self._show_trash)
 
     def _show_trash(self, chats: list[tuple[Chat, float]]) -> None:
         dialog = TrashDialog(chats, self._shell)
         dialog.taken_back.connect(self._take_back)
-        dialog.removed.connect(lambda chat: self._change(lambda store: trash.empty(store, chat.id)))
-        dialog.emptied.connect(lambda: self._change(trash.empty))
+        dialog.removed.connect(lambda chat: self._change(lambda store: store.empty_trash(chat.id)))
+        dialog.emptied.connect(lambda: self._change(ChatStore.empty_trash))
         dialog.open()
 
     # ---- the menu ---------------------------------------------------------------------------------------------

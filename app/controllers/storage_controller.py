@@ -16,10 +16,9 @@ from app.dialogs import UnsavedDialog
 from app.i18n.translate import plural, tr
 from app.settings.preferences import WindowState
 from app.shell import Shell
-from app.storage import drafts
 from app.storage.database_thread import DatabaseThread, Problem
 from app.storage.records import Attachment, QueuedMessage
-from app.storage.store import ChatStore
+from app.storage.store import NEW_CHAT, ChatStore
 from app.widgets.builders import raise_window
 from app.widgets.messages import Button
 
@@ -156,7 +155,7 @@ class ClosingController(QObject):
             else:
                 words.files = held
         if draft := self._state.unsaved_draft:
-            left.setdefault(drafts.NEW, UnsavedText()).text = draft
+            left.setdefault(NEW_CHAT, UnsavedText()).text = draft
         return {chat_id: words for chat_id, words in left.items() if words}
 
     def _ask(self, found: _OnDisk, left: dict[int, UnsavedText]) -> None:
@@ -171,7 +170,7 @@ class ClosingController(QObject):
                     found.chats,
                 )
             )
-        titles = {**found.titles, drafts.NEW: tr("New chat")}
+        titles = {**found.titles, NEW_CHAT: tr("New chat")}
         words = "\n\n\n".join(_written(titles.get(i) or tr("New chat"), left[i]) for i in left)
         self.dialog = UnsavedDialog(why, words, self._shell)
         self.dialog.accepted.connect(self._quit)
@@ -213,9 +212,9 @@ def _look(store: ChatStore) -> _OnDisk:
     titles = {chat.id: chat.title for chat in chats}
     if not store.in_memory:
         return _OnDisk(titles, 0, {})
-    ids = [drafts.NEW, *titles]
+    ids = [NEW_CHAT, *titles]
     typed = {chat.id: chat.draft for chat in chats}
-    return _OnDisk(titles, len(chats), {i: UnsavedText(typed.get(i, ""), drafts.attached(store, i)) for i in ids})
+    return _OnDisk(titles, len(chats), {i: UnsavedText(typed.get(i, ""), store.draft_attachments(i)) for i in ids})
 
 
 def _written(title: str, words: UnsavedText) -> str:

@@ -16,7 +16,6 @@ from app.i18n.languages import moment
 from app.i18n.translate import tr
 from app.import_export.chat_file import FORMAT, VERSION
 from app.markdown.split import thought_and_answer
-from app.storage import folders
 from app.storage.records import Attachment, Chat, StoredMessage
 from app.storage.store import ChatStore
 from app.transcript import notes
@@ -34,7 +33,7 @@ def as_json(chats: list[tuple[Chat, str, list[StoredMessage]]]) -> str:
 
 def gathered(store: ChatStore, only: int | None = None) -> list[tuple[Chat, str, list[StoredMessage]]]:
     """Read all chats, or one, as `as_json` takes them."""
-    names = {f.id: f.name for f in folders.listed(store)}
+    names = {f.id: f.name for f in store.folders()}
     return [
         (c, names.get(c.folder_id or 0, ""), store.tree(c.id)) for c in store.chats() if only is None or c.id == only
     ]

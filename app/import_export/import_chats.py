@@ -12,7 +12,6 @@ from typing import Any
 from app.i18n.translate import problem, tr
 from app.import_export import chat_file
 from app.import_export.chat_file import ImportedChat
-from app.storage import folders
 from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id, title_from
 from app.storage.store import ChatStore
 from engine import protocol, regular_file
@@ -102,7 +101,7 @@ def add(store: ChatStore, contents: ImportedChats) -> tuple[Chat, ...]:
     with store.transaction():
         for chat in contents:
             if chat.folder and chat.folder not in made:
-                made[chat.folder] = folders.make(store, chat.folder).id
+                made[chat.folder] = store.make_folder(chat.folder).id
             ids = {m["id"]: new_id() for m in chat.messages}
             leaf = ids.get(chat.leaf, ids[chat.messages[-1]["id"]])
             record = Chat(

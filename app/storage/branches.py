@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from itertools import count
 
-from app.storage import drafts, records
+from app.storage import records
 from app.storage.records import Chat, QueuedMessage, ScrollPosition, StoredMessage, new_id, numbered
 from app.storage.store import ChatStore
 
@@ -19,7 +19,7 @@ def read(store: ChatStore, chat_id: int) -> OpenedChat | None:
     chat = store.chat(chat_id)
     if chat is None:
         return None
-    return dataclasses.replace(chat, attached=drafts.attached(store, chat_id)), store.path(chat_id)
+    return dataclasses.replace(chat, attached=store.draft_attachments(chat_id)), store.path(chat_id)
 
 
 def read_at(store: ChatStore, chat_id: int, message_id: int) -> OpenedChat | None:

@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 
 from app.i18n.translate import sentences, tr
 from app.platform.main_thread import MainThreadQueue
-from app.storage import drafts, folders
 from app.storage.schema import NewerDatabase
-from app.storage.store import ChatStore
+from app.storage.store import NEW_CHAT, ChatStore
 
 _CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -131,7 +130,7 @@ def copy_rows(source: ChatStore, target: ChatStore) -> None:
 
     Folders of one name become one, and what is attached to the chat without a message comes together.
     """
-    attached = (*drafts.attached(target), *drafts.attached(source))
+    attached = (*target.draft_attachments(), *source.draft_attachments())
     same: dict[int | None, int | None] = {None: None}  # id of a folder there: its id here
     with target.transaction() as db:
         db.execute("PRAGMA defer_foreign_keys = ON")  # a version may refer to one made later
@@ -144,8 +143,8 @@ def copy_rows(source: ChatStore, target: ChatStore) -> None:
                 rows = [(*row[:at], same[row[at]], *row[at + 1 :]) for row in rows]
             db.executemany(f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({marks})", rows)
             if table == "folders":
-                same |= {folder.id: folders.make(target, folder.name).id for folder in folders.listed(source)}
-        drafts.keep(target, drafts.NEW, attached)
+                same |= {folder.id: target.make_folder(folder.name).id for folder in source.folders()}
+        target.keep_draft_attachments(NEW_CHAT, attached)
 
 
 _log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""Chat store: SQL of chats and messages. Synchronous; the database thread calls it."""
+"""Chat store: SQL of chats, messages, folders, presets, drafts and the trash. The database thread calls it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,32 @@ from heapq import heappop, heappush
 from pathlib import Path
 
 from app.storage import records
-from app.storage.records import Chat, ScrollPosition, StoredMessage, Style, pack_tokens, reserve_ids
+from app.storage.records import (
+    Attachment,
+    Chat,
+    Folder,
+    ScrollPosition,
+    StoredMessage,
+    Style,
+    new_id,
+    pack_tokens,
+    reserve_ids,
+)
 from app.storage.schema import migrate
+from engine.lived_time import LivedTime, look
 
 _LONGEST = 1000  # characters that are looked for in a title, of which SQLite takes no more than 50 000 bytes
 _SLOTS = ", ".join("?" * len(records.MESSAGE_COLUMNS.split(",")))
 
 
+NEW_CHAT = 0  # stands for the chat that has no message yet
+TRASH_DAYS = 30  # a deleted chat is kept so long
+
+
 class ChatStore:
     """One open database. Every method is one transaction; errors are sqlite3.Error.
 
-    Folders, the trash, search and presets are in modules of their own, which take `db`.
+    What changes the branches of a chat is in `branches`, the search in `search`.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -243,6 +258,132 @@ class ChatStore:
             (message_id,),
         )
         return [r[0] for r in found]
+
+    # ---- folders --------------------------------------------------------------------------------------------------
+
+    def folders(self) -> list[Folder]:
+        """All folders by name."""
+        return [Folder(*row) for row in self.db.execute("SELECT id, name FROM folders ORDER BY name COLLATE NOCASE")]
+
+    def make_folder(self, name: str, folder_id: int = 0) -> Folder:
+        """Create a folder, or return the one of that name. folder_id: that the new one had before it was removed."""
+        row = self.db.execute("SELECT id, name FROM folders WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            row = (folder_id or new_id(), name)
+            self.db.execute("INSERT INTO folders (id, name) VALUES (?, ?)", row)
+        return Folder(*row)
+
+    def rename_folder(self, folder_id: int, name: str) -> tuple[Folder, list[int]] | None:
+        """Give a folder another name. Where another folder has it already, the two become one.
+
+        Returns then the folder that is no more, and the ids of the chats that were in it.
+        """
+        try:
+            self.db.execute("UPDATE folders SET name = ? WHERE id = ?", (name, folder_id))
+        except sqlite3.IntegrityError:
+            with self.transaction() as db:
+                gone = next(folder for folder in self.folders() if folder.id == folder_id)
+                (other,) = db.execute("SELECT id FROM folders WHERE name = ?", (name,)).fetchone()
+                inside = self._chats_in(folder_id)
+                db.execute("UPDATE chats SET folder_id = ? WHERE folder_id = ?", (other, folder_id))
+                db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
+            return gone, inside
+        return None
+
+    def remove_folder(self, folder_id: int) -> list[int]:
+        """Remove a folder; its chats go back to the list. Returns their ids, with those in the trash."""
+        with self.transaction() as db:
+            inside = self._chats_in(folder_id)
+            db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
+        return inside
+
+    def move_to_folder(self, chat_id: int, folder_id: int | None) -> None:
+        """Put a chat into a folder, or out of any."""
+        self.db.execute("UPDATE chats SET folder_id = ? WHERE id = ?", (folder_id, chat_id))
+
+    def _chats_in(self, folder_id: int) -> list[int]:
+        return [row[0] for row in self.db.execute("SELECT id FROM chats WHERE folder_id = ?", (folder_id,))]
+
+    # ---- presets --------------------------------------------------------------------------------------------------
+
+    def presets(self) -> dict[str, Style]:
+        """All presets by name."""
+        found = self.db.execute("SELECT name, style FROM presets ORDER BY name COLLATE NOCASE")
+        return {name: records.style_of(style) or Style() for name, style in found}
+
+    def keep_preset(self, name: str, style: Style) -> None:
+        """Store a style under a name, replacing what had it."""
+        self.db.execute(
+            "INSERT INTO presets (id, name, style) VALUES (?, ?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET style = excluded.style",
+            (new_id(), name, records.style_text(style)),
+        )
+
+    def rename_preset(self, name: str, new: str) -> None:
+        """Rename a preset. Raises sqlite3.IntegrityError where there is one of that name."""
+        self.db.execute("UPDATE presets SET name = ? WHERE name = ?", (new, name))
+
+    def remove_preset(self, name: str) -> None:
+        """Delete a preset; chats that were given it keep their style."""
+        self.db.execute("DELETE FROM presets WHERE name = ?", (name,))
+
+    # ---- attachments of drafts ------------------------------------------------------------------------------------
+
+    def draft_attachments(self, chat_id: int = NEW_CHAT) -> tuple[Attachment, ...]:
+        """Attachments of a chat's draft."""
+        row = self.db.execute("SELECT attachments FROM drafts WHERE chat_id = ?", (chat_id,)).fetchone()
+        return records.attachments_of(json.loads(row[0])) if row is not None else ()
+
+    def keep_draft_attachments(self, chat_id: int, files: tuple[Attachment, ...]) -> None:
+        """Store the attachments of a chat's draft; none leaves no row."""
+        if files:
+            self.db.execute(
+                "INSERT INTO drafts (chat_id, attachments) VALUES (?, ?) "
+                "ON CONFLICT (chat_id) DO UPDATE SET attachments = excluded.attachments",
+                (chat_id, records.attachments_text(files)),
+            )
+        else:
+            self.db.execute("DELETE FROM drafts WHERE chat_id = ?", (chat_id,))
+
+    # ---- the trash ------------------------------------------------------------------------------------------------
+
+    def move_to_trash(self, chat_id: int) -> None:
+        """Move a chat to the trash; for TRASH_DAYS, though the clock says that it is before the chat's last message."""
+        self.db.execute("UPDATE chats SET deleted_at = max(?, updated_at) WHERE id = ?", (time.time(), chat_id))
+
+    def restore_from_trash(self, chat_id: int) -> None:
+        """Undo `move_to_trash`."""
+        self.db.execute("UPDATE chats SET deleted_at = NULL WHERE id = ?", (chat_id,))
+
+    def trashed(self) -> list[tuple[Chat, float]]:
+        """Chats in the trash and when they came there, the latest first."""
+        found = self.db.execute(
+            f"SELECT deleted_at, {records.CHAT_COLUMNS} FROM chats WHERE deleted_at IS NOT NULL "
+            "ORDER BY deleted_at DESC, id DESC"
+        )
+        return [(records.chat_of(row[1:]), row[0]) for row in found]
+
+    def empty_trash(self, chat_id: int | None = None, lived: LivedTime | None = None) -> int:
+        """Delete for good: one chat, or all. lived: only those that are there for TRASH_DAYS. Returns how many went.
+
+        What they said is taken out of the search index as well, in which SQLite would leave it for a while.
+        """
+        with self.transaction() as db:
+            there = db.execute("SELECT id, deleted_at FROM chats WHERE deleted_at IS NOT NULL").fetchall()
+            ids = [
+                (number,)
+                for number, at in there
+                if chat_id in (None, number) and (lived is None or lived.since(at) >= TRASH_DAYS * 86400)
+            ]
+            gone = db.executemany("DELETE FROM chats WHERE id = ?", ids).rowcount if ids else 0
+            if gone:
+                db.execute("INSERT INTO found(found) VALUES ('optimize')")
+                db.execute("INSERT INTO ends(ends) VALUES ('optimize')")
+        return int(gone)
+
+    def empty_expired_trash(self) -> int:
+        """Delete for good what is there for TRASH_DAYS; nothing of a database in memory. Returns how many went."""
+        return 0 if self.file is None else self.empty_trash(lived=look(self.file.parent))
 
 
 def _insert(db: sqlite3.Connection, messages: tuple[StoredMessage, ...]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from app.platform.paths import AppPaths
-from app.storage import folders
 from app.storage.records import Chat, StoredMessage, new_id
 from app.storage.store import ChatStore
 from engine.library.dials import Calibration, Cost, DialCost
@@ -88,6 +87,6 @@ def furnish(paths: AppPaths) -> None:
         store.create(chat, question, answer)
         store.set_pinned(chat.id, pinned)
         if folder:
-            folders.move(store, chat.id, folders.make(store, folder).id)
+            store.move_to_folder(chat.id, store.make_folder(folder).id)
         store.db.execute("UPDATE chats SET updated_at = ? WHERE id = ?", (chat.updated_at, chat.id))
     store.close()

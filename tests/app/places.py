@@ -14,7 +14,6 @@ from app.dialogs import TrashDialog, UnsavedDialog
 from app.i18n.translate import tr
 from app.library.dialogs import ImportDialog, ModelDetailsDialog, SmallerDialog
 from app.settings.style_dialog import StyleDialog
-from app.storage import folders
 from app.storage.records import Attachment
 from engine import protocol
 from tests.app.acts import ask
@@ -51,7 +50,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
         ask(qtbot, underhill, words)
     chat = underhill.conversation.chat
     assert chat is not None
-    window.chats._change(lambda store: folders.move(store, chat.id, folders.make(store, "Letters").id))
+    window.chats._change(lambda store: store.move_to_folder(chat.id, store.make_folder("Letters").id))
     qtbot.waitUntil(lambda: len(window.sidebar.folders) == 1)
     window.composer.set_text("A draft")
     window.composer.set_attachments((Attachment("notes.txt", "Some notes."), Attachment("plan.txt", "A plan.")))

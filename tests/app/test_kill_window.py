@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import drafts
 from app.storage.store import ChatStore
 from tests.app.conftest import LOCALE_C, OFFSCREEN
 from tests.app.fake_engine import SENTENCE
@@ -94,7 +93,7 @@ def test_with_files_attached_to_what_is_not_sent(tmp_path: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.communicate()
     store = ChatStore(tmp_path / "chats.db")
-    assert drafts.attached(store) == ATTACHED
+    assert store.draft_attachments() == ATTACHED
     store.close()
 
 

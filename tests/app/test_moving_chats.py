@@ -15,7 +15,6 @@ from app.application import Application
 from app.sidebar.chat_model import SectionRow
 from app.sidebar.chat_view import MIME
 from app.sidebar.sidebar import Sidebar
-from app.storage import folders
 from app.storage.records import Chat
 from tests.app.acts import Launch, ask, contents
 
@@ -66,7 +65,7 @@ def talked(qtbot: QtBot, launch: Launch) -> Callable[[], Application]:
         for text in ("one", "two", "three"):
             underhill.window.navigator.new_chat()
             ask(qtbot, underhill, text)
-        underhill.window.chats._change(lambda store: folders.make(store, "Letters"))
+        underhill.window.chats._change(lambda store: store.make_folder("Letters"))
         qtbot.waitUntil(lambda: len(underhill.window.sidebar.model.rows) == 5)
         return underhill
 
@@ -95,7 +94,7 @@ def test_a_folder_that_became_one_with_another_is_given_back(qtbot: QtBot, talke
     sidebar = window.sidebar
     drop(sidebar, chats(sidebar)[:2], 0)
     qtbot.waitUntil(lambda: inside(sidebar) == ["three", "two"])
-    window.chats._change(lambda store: folders.make(store, "Work"))
+    window.chats._change(lambda store: store.make_folder("Work"))
     qtbot.waitUntil(lambda: len(held(sidebar)) == 2)
     letters = next(row.folder for row in sidebar.model.rows if isinstance(row, SectionRow) and row.title == "Letters")
     assert letters is not None
@@ -166,11 +165,11 @@ def test_what_is_chosen_stays_chosen_when_the_list_is_read_anew(
     view.setCurrentIndex(sidebar.model.index(4))
     assert [chat.title for chat in view.chats()] == ["one"]  # by the arrows: the page still has the third
     ask(qtbot, underhill, "more")
-    underhill.window.chats._change(lambda store: folders.make(store, "Another"))
+    underhill.window.chats._change(lambda store: store.make_folder("Another"))
     qtbot.waitUntil(lambda: len(sidebar.model.rows) == 6)
     assert [chat.title for chat in view.chats()] == ["one"]
     qtbot.keyClick(view, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
-    underhill.window.chats._change(lambda store: folders.make(store, "And another"))
+    underhill.window.chats._change(lambda store: store.make_folder("And another"))
     qtbot.waitUntil(lambda: len(sidebar.model.rows) == 7)
     assert [chat.title for chat in view.chats()] == ["two", "one"]
 
@@ -218,7 +217,7 @@ def test_a_title_that_is_being_typed_outlives_the_end_of_an_answer(
     qtbot.keyClicks(editor, "quin")
     underhill.conversation.send("more")  # which marks its chat, and changes the list
     qtbot.waitUntil(lambda: not underhill.conversation.working)
-    underhill.window.chats._change(lambda store: folders.make(store, "Another"))
+    underhill.window.chats._change(lambda store: store.make_folder("Another"))
     settled(qtbot, underhill)
     assert view.renaming
     assert editor.text() == "quin"

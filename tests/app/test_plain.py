@@ -7,7 +7,6 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from app.storage import folders
 from app.widgets.text import plain_tip
 from tests.app.acts import Launch, ask
 
@@ -28,7 +27,7 @@ def test_titles_and_folders_may_have_any_name(qtbot: QtBot, launch: Launch) -> N
     chat = underhill.conversation.chat
     assert chat is not None
     underhill.conversation.rename(chat.id, ODD)
-    window.chats._change(lambda store: folders.make(store, ODD))
+    window.chats._change(lambda store: store.make_folder(ODD))
     model = window.sidebar.model
     tip = Qt.ItemDataRole.ToolTipRole
     qtbot.waitUntil(lambda: len(window.sidebar.folders) == 1)

@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from app.platform.paths import AppPaths
 from app.settings import preferences
-from app.storage import branches, drafts
+from app.storage import branches
 from app.storage.records import StoredMessage
-from app.storage.store import ChatStore
+from app.storage.store import NEW_CHAT, ChatStore
 from tests.app.acts import Launch, ask, contents
 from tests.app.chat.test_draft_store import NOTES, go_to
 from tests.app.conftest import close, engine_of
@@ -162,7 +162,7 @@ def test_what_is_sent_is_on_the_disk_before_the_draft_is_not(
             assert chat is not None
             found = store.chat(chat.id)
             typed = found.draft if found is not None else preferences.load(AppPaths(tmp_path).preferences)[0].draft
-            seen.append((typed, drafts.attached(store, drafts.NEW if found is None else chat.id)))
+            seen.append((typed, store.draft_attachments(NEW_CHAT if found is None else chat.id)))
         write(store, *what, **more)
 
     monkeypatch.setattr(branches, "write", looked_at)
@@ -173,6 +173,6 @@ def test_what_is_sent_is_on_the_disk_before_the_draft_is_not(
     store = ChatStore(tmp_path / "chats.db")
     (chat,) = store.chats()
     assert chat.draft == ""
-    assert (drafts.attached(store), drafts.attached(store, chat.id)) == ((), ())
+    assert (store.draft_attachments(), store.draft_attachments(chat.id)) == ((), ())
     assert preferences.load(AppPaths(tmp_path).preferences)[0].draft == ""
     store.close()

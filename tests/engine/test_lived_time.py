@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import trash as chats_trash
 from app.storage.records import Chat
-from app.storage.store import ChatStore
+from app.storage.store import TRASH_DAYS, ChatStore
 from engine.library import library, trash
 from engine.lived_time import DAY, NAME, look
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
@@ -62,16 +61,16 @@ def test_deleted_chats_outlive_a_jump(tmp_path: Path, monkeypatch: pytest.Monkey
     clock = [NOW]
     monkeypatch.setattr("time.time", lambda: clock[0])
     store = ChatStore(tmp_path / "chats.db")
-    chats_trash.empty_expired(store)
+    store.empty_expired_trash()
     store.create(Chat(1, "It", updated_at=NOW))
-    chats_trash.add(store, 1)
+    store.move_to_trash(1)
     clock[0] = NOW + YEAR
-    assert chats_trash.empty_expired(store) == 0
-    for day in range(chats_trash.DAYS - 1):
+    assert store.empty_expired_trash() == 0
+    for day in range(TRASH_DAYS - 1):
         clock[0] = NOW + YEAR + day * DAY
-        assert chats_trash.empty_expired(store) == 0
+        assert store.empty_expired_trash() == 0
     clock[0] += DAY
-    assert chats_trash.empty_expired(store) == 1
+    assert store.empty_expired_trash() == 1
     store.close()
 
 

@@ -10,7 +10,6 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.settings import preferences
-from app.storage import drafts
 from app.storage.records import Attachment
 from app.storage.store import ChatStore
 from tests.app.acts import Launch, ask, contents
@@ -55,7 +54,7 @@ def test_a_draft_comes_back_with_its_chat_while_the_disk_is_full(
     composer = underhill.window.composer
     first, second = two_chats(qtbot, underhill)
     monkeypatch.setattr(ChatStore, "set_draft", full)
-    monkeypatch.setattr(drafts, "keep", full)
+    monkeypatch.setattr(ChatStore, "keep_draft_attachments", full)
     composer.edit.setPlainText("typed on a full disk")
     composer.set_attachments((NOTES,))
     go_to(qtbot, underhill, first)
@@ -77,7 +76,7 @@ def test_a_draft_comes_back_with_its_chat_while_the_disk_is_full(
     close(underhill)
     store = ChatStore(tmp_path / "chats.db")
     assert {c.id: c.draft for c in store.chats()} == {first: "and here, with room", second: "typed on a full disk"}
-    assert drafts.attached(store, second) == (NOTES,)
+    assert store.draft_attachments(second) == (NOTES,)
     store.close()
 
 

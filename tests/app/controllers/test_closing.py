@@ -18,7 +18,7 @@ from app.controllers import storage_controller
 from app.dialogs import UnsavedDialog
 from app.main_window import MainWindow
 from app.settings import preferences
-from app.storage import branches, drafts
+from app.storage import branches
 from app.storage.records import Attachment
 from app.storage.store import ChatStore
 from tests.app.acts import Launch, ask, on_disk
@@ -42,7 +42,7 @@ class Disk:
 
     def fill(self) -> None:
         self._filled.setattr(ChatStore, "set_draft", full)
-        self._filled.setattr(drafts, "keep", full)
+        self._filled.setattr(ChatStore, "keep_draft_attachments", full)
         self._filled.setattr(preferences, "save", full)
         self._filled.setattr(ChatStore, "update", full)
         self._filled.setattr(branches, "set_queue", full)
@@ -113,7 +113,7 @@ def test_closing_shows_the_words_that_the_disk_does_not_take(
     close(underhill)
     store = ChatStore(tmp_path / "chats.db")
     (chat,) = store.chats()
-    assert (chat.draft, drafts.attached(store, chat.id)) == ("With which flour?", (NOTES,))
+    assert (chat.draft, store.draft_attachments(chat.id)) == ("With which flour?", (NOTES,))
     store.close()
 
 
@@ -290,7 +290,7 @@ def test_what_was_typed_a_moment_ago_is_on_the_disk_when_the_session_ends(
     underhill.window.closing.save_all()
     store = ChatStore(tmp_path / "chats.db")
     (chat,) = store.chats()
-    assert (chat.draft, drafts.attached(store, chat.id)) == ("With which flour?", (NOTES,))
+    assert (chat.draft, store.draft_attachments(chat.id)) == ("With which flour?", (NOTES,))
     store.close()
 
 

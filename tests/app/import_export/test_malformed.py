@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from app.import_export import backup, import_chats
-from app.storage import folders
 from app.storage.records import StoredMessage
 from app.storage.schema import STEPS, migrate
 from app.storage.store import ChatStore
@@ -150,7 +149,7 @@ def test_folders_of_an_import_that_fails_are_not_made(
     store.db.execute("CREATE TRIGGER full BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'full'); END")
     with pytest.raises(sqlite3.Error, match="full"):
         import_chats.add(store, import_chats.read(tmp_path / "x.json"))
-    assert (folders.listed(store), store.chats()) == ([], [])
+    assert (store.folders(), store.chats()) == ([], [])
 
 
 def changed(path: Path, *statements: str) -> None:

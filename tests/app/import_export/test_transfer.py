@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from app.import_export import backup, export_chats, import_chats
-from app.storage import branches, folders
+from app.storage import branches
 from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id
 from app.storage.schema import STEPS, migrate
 from app.storage.search import find
@@ -35,7 +35,7 @@ def filled(store: ChatStore) -> Chat:
     chat, question, *_ = talk(store, "Häuser: a/b?", "How?", "So.", "And then?")
     store.add(StoredMessage(new_id(), chat, question, "assistant", "Or so.", model="m", finish="length",
                             attachments=(Attachment("a.txt", "text"),), stats={"hits": 3}))  # fmt: skip
-    folders.move(store, chat, folders.make(store, "work").id)
+    store.move_to_folder(chat, store.make_folder("work").id)
     store.set_pinned(chat, True)
     store.set_style(chat, Style("Be brief.", {"temperature": 0.1}, ("END",)))
     found = store.chat(chat)
@@ -187,7 +187,7 @@ def test_odd_values_in_our_own_export_are_put_right_and_a_later_one_is_refused(
     assert contents.unread == 2
     import_chats.add(store, contents)
     (chat,) = store.chats()
-    assert (chat.title, [f.name for f in folders.listed(store)]) == ("a b", ["c d"])
+    assert (chat.title, [f.name for f in store.folders()]) == ("a b", ["c d"])
     (read,) = store.path(chat.id)
     assert (read.stats, read.finish, read.model, read.attachments) == ({}, "", "", (Attachment("a b", "t"),))
     path.write_text(json.dumps({"format": "underhill-chats", "version": 2, "chats": chats}))

@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.settings.style_dialog import StyleDialog
-from app.storage import presets
 from app.storage.records import Style
 from app.storage.store import ChatStore
 from app.widgets.text import plain_tip
@@ -161,9 +160,9 @@ def test_presets_are_kept_taken_and_deleted(
     dialog.reject()
     close(underhill)
     store = ChatStore(tmp_path / "chats.db")
-    assert presets.listed(store) == {}
-    presets.keep(store, "a", Style("one"))
-    presets.keep(store, "a", Style("two", {"seed": None}, ("x",)))
-    presets.rename(store, "a", "b")
-    assert presets.listed(store) == {"b": Style("two", {"seed": None}, ("x",))}
+    assert store.presets() == {}
+    store.keep_preset("a", Style("one"))
+    store.keep_preset("a", Style("two", {"seed": None}, ("x",)))
+    store.rename_preset("a", "b")
+    assert store.presets() == {"b": Style("two", {"seed": None}, ("x",))}
     store.close()

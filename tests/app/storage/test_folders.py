@@ -6,7 +6,6 @@ from datetime import datetime
 from pathlib import Path
 
 from app.sidebar.chat_model import SectionRow, chat_rows
-from app.storage import folders, trash
 from app.storage.records import Chat, Folder, ScrollPosition, Style
 from app.storage.store import ChatStore
 from engine.lived_time import LivedTime
@@ -15,23 +14,23 @@ from tests.app.storage.conftest import talk
 
 def test_chats_go_into_folders_and_come_out_again(store: ChatStore) -> None:
     chat, *_ = talk(store, "one", "a")
-    work = folders.make(store, "work")
-    assert folders.make(store, "work") == work
-    folders.move(store, chat, work.id)
+    work = store.make_folder("work")
+    assert store.make_folder("work") == work
+    store.move_to_folder(chat, work.id)
     assert store.chats()[0].folder_id == work.id
-    folders.remove(store, work.id)
+    store.remove_folder(work.id)
     assert store.chats()[0].folder_id is None
-    assert folders.listed(store) == []
+    assert store.folders() == []
 
 
 def test_a_folder_that_takes_the_name_of_another_joins_it(store: ChatStore) -> None:
     chat, *_ = talk(store, "one", "a")
-    work, play = folders.make(store, "work"), folders.make(store, "play")
-    folders.move(store, chat, work.id)
-    assert folders.rename(store, play.id, "games") is None
-    assert folders.rename(store, play.id, "play") is None
-    assert folders.rename(store, work.id, "play") == (work, [chat])
-    assert folders.listed(store) == [play]
+    work, play = store.make_folder("work"), store.make_folder("play")
+    store.move_to_folder(chat, work.id)
+    assert store.rename_folder(play.id, "games") is None
+    assert store.rename_folder(play.id, "play") is None
+    assert store.rename_folder(work.id, "play") == (work, [chat])
+    assert store.folders() == [play]
     assert store.chats()[0].folder_id == play.id
 
 
@@ -71,14 +70,14 @@ def test_the_list_has_pins_then_folders_then_days() -> None:
 
 def test_the_trash_is_emptied_of_what_is_old_only(store: ChatStore) -> None:
     old, young, kept = (talk(store, title, "a")[0] for title in ("old", "young", "kept"))
-    trash.add(store, old)
-    trash.add(store, young)
+    store.move_to_trash(old)
+    store.move_to_trash(young)
     store.db.execute("UPDATE chats SET deleted_at = 1000 WHERE id = ?", (old,))
-    assert trash.empty(store, lived=LivedTime(1000 + 31 * 86400, ())) == 1
-    assert [c.title for c, _ in trash.listed(store)] == ["young"]
-    trash.restore(store, young)
+    assert store.empty_trash(lived=LivedTime(1000 + 31 * 86400, ())) == 1
+    assert [c.title for c, _ in store.trashed()] == ["young"]
+    store.restore_from_trash(young)
     assert {c.title for c in store.chats()} == {"young", "kept"}
-    trash.add(store, kept)
-    trash.add(store, young)
-    assert trash.empty(store, kept) == 1
-    assert [c.title for c, _ in trash.listed(store)] == ["young"]
+    store.move_to_trash(kept)
+    store.move_to_trash(young)
+    assert store.empty_trash(kept) == 1
+    assert [c.title for c, _ in store.trashed()] == ["young"]

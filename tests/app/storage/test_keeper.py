@@ -11,10 +11,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.platform.main_thread import MainThreadQueue
-from app.storage import database_thread, drafts, folders
+from app.storage import database_thread
 from app.storage.database_thread import DatabaseThread, Problem
 from app.storage.records import Attachment, Chat, new_id
-from app.storage.store import ChatStore
+from app.storage.store import NEW_CHAT, ChatStore
 from tests.app.storage.conftest import talk
 
 ONE, TWO = Attachment("one.txt", "1"), Attachment("two.txt", "2")
@@ -57,24 +57,24 @@ def test_a_defect_in_one_job_is_told_and_the_next_is_done(
 
 def test_a_folder_of_the_same_name_does_not_keep_chats_from_the_disk(tmp_path: Path) -> None:
     disk, memory = ChatStore(tmp_path / "chats.db"), ChatStore(":memory:")
-    before = folders.make(disk, "Work")
-    folders.make(memory, "Home")
+    before = disk.make_folder("Work")
+    memory.make_folder("Home")
     chat, _ = talk(memory, "for now", "Q")
-    folders.move(memory, chat, folders.make(memory, "Work").id)
+    memory.move_to_folder(chat, memory.make_folder("Work").id)
     loose, _ = talk(memory, "loose", "Q")
     database_thread.copy_rows(memory, disk)
     assert {c.id: c.folder_id for c in disk.chats()} == {chat: before.id, loose: None}
-    assert [f.name for f in folders.listed(disk)] == ["Home", "Work"]
+    assert [f.name for f in disk.folders()] == ["Home", "Work"]
     disk.close()
     memory.close()
 
 
 def test_what_is_attached_here_and_there_to_a_new_chat_comes_together(tmp_path: Path) -> None:
     disk, memory = ChatStore(tmp_path / "chats.db"), ChatStore(":memory:")
-    drafts.keep(disk, drafts.NEW, (ONE,))
-    drafts.keep(memory, drafts.NEW, (TWO,))
+    disk.keep_draft_attachments(NEW_CHAT, (ONE,))
+    memory.keep_draft_attachments(NEW_CHAT, (TWO,))
     database_thread.copy_rows(memory, disk)
-    assert drafts.attached(disk) == (ONE, TWO)
+    assert disk.draft_attachments() == (ONE, TWO)
     disk.close()
     memory.close()
 
@@ -82,10 +82,10 @@ def test_what_is_attached_here_and_there_to_a_new_chat_comes_together(tmp_path: 
 def test_where_moving_fails_nothing_is_moved(tmp_path: Path) -> None:
     disk, memory = ChatStore(tmp_path / "chats.db"), ChatStore(":memory:")
     talk(memory, "for now", "Q")
-    drafts.keep(memory, drafts.NEW, (TWO,))
+    memory.keep_draft_attachments(NEW_CHAT, (TWO,))
     disk.db.execute("CREATE TRIGGER no BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'no'); END")
     with pytest.raises(sqlite3.Error, match="no"):
         database_thread.copy_rows(memory, disk)
-    assert (disk.chats(), drafts.attached(disk)) == ([], ())
+    assert (disk.chats(), disk.draft_attachments()) == ([], ())
     disk.close()
     memory.close()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import trash
 from app.storage.records import Chat, StoredMessage, new_id
 from app.storage.search import find, snippet, terms
 from app.storage.store import ChatStore
@@ -52,10 +51,10 @@ def test_answers_are_found_once_they_are_written_and_not_as_they_were_before(sto
 def test_deleted_chats_are_not_found_and_leave_nothing_in_the_file(store: ChatStore, tmp_path: Path) -> None:
     chat, *_ = talk(store, "secret", "the treasure is under the oak", "in Iraq")
     talk(store, "other", "an oak")
-    trash.add(store, chat)
+    store.move_to_trash(chat)
     assert [h.chat.title for h in find(store, "oak")] == ["other"]
     assert find(store, "treasure") == []
-    assert trash.empty(store) == 1
+    assert store.empty_trash() == 1
     assert store.db.execute("SELECT count(*) FROM found WHERE found MATCH 'treasure'").fetchone() == (0,)
     store.close()
     kept = (tmp_path / "chats.db").read_bytes()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import drafts, records, trash
+from app.storage import records
 from app.storage.records import Attachment, Chat, StoredMessage, new_id, pack_tokens, unpack_tokens
-from app.storage.store import ChatStore
+from app.storage.store import NEW_CHAT, TRASH_DAYS, ChatStore
 from engine.lived_time import LivedTime
 from tests.app.storage.conftest import talk
 
@@ -141,15 +141,15 @@ def test_drafts_are_kept(store: ChatStore) -> None:
 def test_what_is_attached_to_a_draft_is_kept_until_its_chat_is_removed_for_good(store: ChatStore) -> None:
     chat, files = Chat(new_id()), (Attachment("a.txt", "one"), Attachment("b.txt", "two"))
     store.create(chat)
-    drafts.keep(store, chat.id, files)
-    drafts.keep(store, drafts.NEW, files[:1])
-    assert drafts.attached(store, chat.id) == files
-    trash.add(store, chat.id)
-    assert drafts.attached(store, chat.id) == files
-    trash.empty(store, chat.id)
-    assert drafts.attached(store, chat.id) == ()
-    assert drafts.attached(store) == files[:1]
-    drafts.keep(store, drafts.NEW, ())
+    store.keep_draft_attachments(chat.id, files)
+    store.keep_draft_attachments(NEW_CHAT, files[:1])
+    assert store.draft_attachments(chat.id) == files
+    store.move_to_trash(chat.id)
+    assert store.draft_attachments(chat.id) == files
+    store.empty_trash(chat.id)
+    assert store.draft_attachments(chat.id) == ()
+    assert store.draft_attachments() == files[:1]
+    store.keep_draft_attachments(NEW_CHAT, ())
     assert store.db.execute("SELECT count(*) FROM drafts").fetchone() == (0,)
 
 
@@ -202,10 +202,10 @@ def test_a_chat_stays_in_the_trash_for_its_days_though_the_clock_was_years_behin
     chat, *_ = talk(store, "one", "Q")
     now = time.time()
     with monkeypatch.context() as clock:
-        clock.setattr(trash.time, "time", lambda: 946_684_800.0)
-        trash.add(store, chat)
-    assert trash.empty(store, lived=LivedTime(now, ())) == 0
-    assert trash.empty(store, lived=LivedTime(now + (trash.DAYS + 1) * 86400, ())) == 1
+        clock.setattr(time, "time", lambda: 946_684_800.0)
+        store.move_to_trash(chat)
+    assert store.empty_trash(lived=LivedTime(now, ())) == 0
+    assert store.empty_trash(lived=LivedTime(now + (TRASH_DAYS + 1) * 86400, ())) == 1
 
 
 def test_removing_an_answer_that_did_not_come_opens_the_version_beside_it(store: ChatStore) -> None:
