@@ -1,1 +1,1 @@
-"""The lean decoder, one small file per family, and the compatibility backend over transformers."""
+"""The lean decoder, one small function per family, and the compatibility backend over transformers."""

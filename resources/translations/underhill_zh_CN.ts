@@ -6877,9 +6877,19 @@
             <translation>这个 {family} 模型自称有不含权重的专家。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/families/deepseek_v2.py"></location>
+            <location filename="../../engine/models/families/deepseek.py"></location>
             <source>This {family} model chooses experts by {method}, which Underhill does not know.</source>
             <translation>这个 {family} 模型用 {method} 选择专家，Underhill 不认识这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/deepseek.py"></location>
+            <source>The first layer of this {family} model has no indexer of its own.</source>
+            <translation>这个 {family} 模型的第一层没有自己的索引器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/deepseek.py"></location>
+            <source>The indexer of this {family} model turns more dimensions than it has.</source>
+            <translation>这个 {family} 模型的索引器旋转的维数多于它拥有的维数。</translation>
         </message>
         <message>
             <location filename="../../engine/models/families/deepseek_v4.py"></location>
@@ -6892,62 +6902,52 @@
             <translation>这个 {family} 模型在 {head_dim} 维中旋转 {dim} 维。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/families/exaone_moe.py"></location>
-            <source>This {family} model has the pattern of windows {pattern}, which is not known.</source>
-            <translation>这个 {family} 模型的窗口排列 {pattern} 无法识别。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/families/granitemoehybrid.py"></location>
+            <location filename="../../engine/models/families/granite.py"></location>
             <source>This granitemoehybrid model bounds its time steps in a way that is not known.</source>
             <translation>这个 granitemoehybrid 模型限制时间步长的方式无法识别。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/families/hunyuan_v1_moe.py"></location>
-            <source>rope alpha</source>
-            <translation>rope 的 alpha</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/families/hunyuan_v1_moe.py"></location>
-            <source>This {family} model stretches its context by an alpha of {alpha}.</source>
-            <translation>这个 {family} 模型以 {alpha} 的 alpha 拉长其上下文。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/families/llama4.py"></location>
-            <source>This {family} model does not say of every layer whether it rotates.</source>
-            <translation>这个 {family} 模型没有说明每一层是否使用旋转位置。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/families/llama4.py"></location>
-            <source>This {family} model chooses {top_k} experts for a token, and not one.</source>
-            <translation>这个 {family} 模型为每个词元选 {top_k} 个专家，而不是一个。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/families/minimax_m3.py"></location>
-            <source>The indexer of this {family} model does not fit its {kv_heads} key heads.</source>
-            <translation>这个 {family} 模型的索引器与它的 {kv_heads} 个键头不相符。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/families/nemotron_h.py"></location>
-            <source>This nemotron_h model has blocks that Underhill does not know: {unknown}.</source>
-            <translation>这个 nemotron_h 模型有 Underhill 不认识的块：{unknown}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/families/phimoe.py"></location>
+            <location filename="../../engine/models/families/grouped_query.py"></location>
             <source>This phimoe model asks for {top_k} experts per token; its router can only choose 2.</source>
             <translation>这个 phimoe 模型要求每个词元使用 {top_k} 个专家；而它的路由只能选 2 个。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/families/sparse_parts.py"></location>
-            <source>The first layer of this {family} model has no indexer of its own.</source>
-            <translation>这个 {family} 模型的第一层没有自己的索引器。</translation>
+            <location filename="../../engine/models/families/hunyuan.py"></location>
+            <source>rope alpha</source>
+            <translation>rope 的 alpha</translation>
         </message>
         <message>
-            <location filename="../../engine/models/families/sparse_parts.py"></location>
-            <source>The indexer of this {family} model turns more dimensions than it has.</source>
-            <translation>这个 {family} 模型的索引器旋转的维数多于它拥有的维数。</translation>
+            <location filename="../../engine/models/families/hunyuan.py"></location>
+            <source>This {family} model stretches its context by an alpha of {alpha}.</source>
+            <translation>这个 {family} 模型以 {alpha} 的 alpha 拉长其上下文。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/families/step3p5.py"></location>
+            <location filename="../../engine/models/families/llama.py"></location>
+            <source>This {family} model does not say of every layer whether it rotates.</source>
+            <translation>这个 {family} 模型没有说明每一层是否使用旋转位置。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/llama.py"></location>
+            <source>This {family} model chooses {top_k} experts for a token, and not one.</source>
+            <translation>这个 {family} 模型为每个词元选 {top_k} 个专家，而不是一个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/minimax.py"></location>
+            <source>The indexer of this {family} model does not fit its {kv_heads} key heads.</source>
+            <translation>这个 {family} 模型的索引器与它的 {kv_heads} 个键头不相符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/nemotron.py"></location>
+            <source>This nemotron_h model has blocks that Underhill does not know: {unknown}.</source>
+            <translation>这个 nemotron_h 模型有 Underhill 不认识的块：{unknown}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/sliding_window.py"></location>
+            <source>This {family} model has the pattern of windows {pattern}, which is not known.</source>
+            <translation>这个 {family} 模型的窗口排列 {pattern} 无法识别。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/step.py"></location>
             <source>This {family} model has {heads} heads in some layers, for {kv_heads} key heads.</source>
             <translation>这个 {family} 模型在某些层有 {heads} 个头，而键头有 {kv_heads} 个。</translation>
         </message>

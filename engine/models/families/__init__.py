@@ -1,76 +1,91 @@
-"""The families the lean decoder knows: model_type of a config -> the module whose `spec` describes it."""
+"""The families the lean decoder knows: model_type of a config -> the function that describes its decoder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine import limits
-from engine.import_lock import ALONE
 from engine.models.config import Config, dense, unsupported
+from engine.models.families import (
+    bailing,
+    deepseek,
+    deepseek_v4,
+    gemma,
+    glm,
+    granite,
+    grouped_query,
+    hunyuan,
+    lfm,
+    llama,
+    minimax,
+    nemotron,
+    qwen,
+    sliding_window,
+    step,
+)
 from engine.models.spec import DecoderSpec, RouterSpec
 from engine.translatable import msg
 
-FAMILIES: dict[str, str] = {
-    "afmoe": "afmoe",
-    "bailing_moe": "bailing_moe",
-    "bailing_moe_v2": "bailing_moe",
-    "deepseek_v2": "deepseek_v2",
-    "deepseek_v3": "deepseek_v3",
-    "deepseek_v32": "deepseek_v32",
-    "deepseek_v4": "deepseek_v4",
-    "dots1": "dots1",
-    "ernie4_5_moe": "ernie4_5_moe",
-    "exaone_moe": "exaone_moe",
-    "flex_olmo": "flex_olmo",
-    "gemma4": "gemma4",
-    "gemma4_text": "gemma4",
-    "glm4_moe": "glm4_moe",
-    "glm4_moe_lite": "glm4_moe_lite",
-    "glm_moe_dsa": "glm_moe_dsa",
-    "gpt_oss": "gpt_oss",
-    "granitemoe": "granitemoe",
-    "granitemoehybrid": "granitemoehybrid",
-    "granitemoeshared": "granitemoe",
-    "hunyuan_v1_moe": "hunyuan_v1_moe",
-    "hy_v3": "hy_v3",
-    "kimi_k2": "deepseek_v3",
-    "kimi_k25": "deepseek_v3",
-    "kimi_linear": "kimi_linear",
-    "lfm2_moe": "lfm2_moe",
-    "llama4": "llama4",
-    "llama4_text": "llama4",
-    "longcat_flash": "longcat_flash",
-    "mimo_v2_flash": "mimo_v2_flash",
-    "minimax_m2": "minimax_m2",
-    "minimax_m3_vl": "minimax_m3",
-    "mistral3": "mistral4",
-    "mistral4": "mistral4",
-    "mixtral": "mixtral",
-    "nemotron_h": "nemotron_h",
-    "olmoe": "olmoe",
-    "phimoe": "phimoe",
-    "qwen2_moe": "qwen2_moe",
-    "qwen3_5_moe": "qwen3_5_moe",
-    "qwen3_5_moe_text": "qwen3_5_moe",
-    "qwen3_moe": "qwen3_moe",
-    "qwen3_next": "qwen3_next",
-    "solar_open": "solar_open",
-    "step3p5": "step3p5",
-    "step3p7": "step3p5",
+FAMILIES: dict[str, Callable[[Config], DecoderSpec]] = {
+    "afmoe": sliding_window.afmoe,
+    "bailing_moe": bailing.bailing_moe,
+    "bailing_moe_v2": bailing.bailing_moe,
+    "deepseek_v2": deepseek.deepseek_v2,
+    "deepseek_v3": deepseek.deepseek_v3,
+    "deepseek_v32": deepseek.deepseek_v32,
+    "deepseek_v4": deepseek_v4.deepseek_v4,
+    "dots1": sliding_window.dots1,
+    "ernie4_5_moe": grouped_query.ernie4_5_moe,
+    "exaone_moe": sliding_window.exaone_moe,
+    "flex_olmo": grouped_query.flex_olmo,
+    "gemma4": gemma.gemma4,
+    "gemma4_text": gemma.gemma4,
+    "glm4_moe": glm.glm4_moe,
+    "glm4_moe_lite": glm.glm4_moe_lite,
+    "glm_moe_dsa": glm.glm_moe_dsa,
+    "gpt_oss": grouped_query.gpt_oss,
+    "granitemoe": granite.granitemoe,
+    "granitemoehybrid": granite.granitemoehybrid,
+    "granitemoeshared": granite.granitemoe,
+    "hunyuan_v1_moe": hunyuan.hunyuan_v1_moe,
+    "hy_v3": hunyuan.hy_v3,
+    "kimi_k2": deepseek.deepseek_v3,
+    "kimi_k25": deepseek.deepseek_v3,
+    "kimi_linear": deepseek.kimi_linear,
+    "lfm2_moe": lfm.lfm2_moe,
+    "llama4": llama.llama4,
+    "llama4_text": llama.llama4,
+    "longcat_flash": deepseek.longcat_flash,
+    "mimo_v2_flash": sliding_window.mimo_v2_flash,
+    "minimax_m2": minimax.minimax_m2,
+    "minimax_m3_vl": minimax.minimax_m3,
+    "mistral3": deepseek.mistral4,
+    "mistral4": deepseek.mistral4,
+    "mixtral": grouped_query.mixtral,
+    "nemotron_h": nemotron.nemotron_h,
+    "olmoe": grouped_query.olmoe,
+    "phimoe": grouped_query.phimoe,
+    "qwen2_moe": qwen.qwen2_moe,
+    "qwen3_5_moe": qwen.qwen3_5_moe,
+    "qwen3_5_moe_text": qwen.qwen3_5_moe,
+    "qwen3_moe": qwen.qwen3_moe,
+    "qwen3_next": qwen.qwen3_next,
+    "solar_open": glm.solar_open,
+    "step3p5": step.step3p5,
+    "step3p7": step.step3p5,
 }
 
 
 def is_known(config: Mapping[str, Any]) -> bool:
-    """Whether the lean decoder has a file for this config's family."""
+    """Whether the lean decoder knows this config's family."""
     return str(config.get("model_type")) in FAMILIES
 
 
 def read_spec(config: Mapping[str, Any]) -> DecoderSpec:
     """The decoder that a parsed config.json describes.
 
-    UnderhillError(UNSUPPORTED_MODEL) for families without a file, dense models, and settings nobody taught Underhill.
+    UnderhillError(UNSUPPORTED_MODEL) for unknown families, dense models, and settings nobody taught Underhill.
     """
     family = str(config.get("model_type") or "")
     if family not in FAMILIES:
@@ -84,9 +99,7 @@ def read_spec(config: Mapping[str, Any]) -> DecoderSpec:
         raise unsupported(
             msg("This {family} model claims to have {layers} layers.", family=family, layers=f"{layers:,}")
         )
-    with ALONE:
-        room = import_module(f"{__name__}.{FAMILIES[family]}")
-    spec: DecoderSpec = room.spec(dict(config))
+    spec = FAMILIES[family](Config(config))
     if not spec.moe_layers:
         raise dense(family)
     _check_choices(spec, Config(config))

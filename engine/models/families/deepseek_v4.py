@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from engine.models.config import Config, unsupported
 from engine.models.families.parts import norm
@@ -44,9 +43,8 @@ HUB = Names("layers", "embed", "norm", "kv_norm", "hc_head")
 SAVED = Names("model.layers", "model.embed_tokens", "model.norm", "norm", "model.hc_head.hc")  # by transformers
 
 
-def spec(config: dict[str, Any]) -> DecoderSpec:
+def deepseek_v4(c: Config) -> DecoderSpec:
     """A config that transformers has saved has layer_types, and its tensors other names than those of the hub."""
-    c = Config(config)
     for key, value in (("attention_bias", False), ("mlp_bias", False), ("norm_topk_prob", True)):
         c.expect(key, value)
     c.expect("scoring_func", "sqrtsoftplus")

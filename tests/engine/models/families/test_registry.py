@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -30,8 +29,8 @@ GRANITE = {**SMALL, "model_type": "granitemoe", "num_local_experts": 8}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_has_its_file(family: str) -> None:
-    assert callable(import_module(f"engine.models.families.{FAMILIES[family]}").spec)
+def test_every_family_is_known(family: str) -> None:
+    assert callable(FAMILIES[family])
     assert is_known({"model_type": family})
 
 

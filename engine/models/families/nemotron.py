@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.models.config import Config, unsupported
-from engine.models.families.deepseek_parts import sigmoid_router
-from engine.models.families.parts import causal_lm, norm
+from engine.models.families.parts import attention, causal_lm, norm, sigmoid_router
 from engine.models.spec import (
     AttentionSpec,
     DecoderSpec,
@@ -29,9 +28,8 @@ OLDER = {"mamba": "linear_attention", "attention": "full_attention"}
 ROOT = "backbone"
 
 
-def spec(config: dict[str, Any]) -> DecoderSpec:
+def nemotron_h(c: Config) -> DecoderSpec:
     """Every block is either a mixer or a feed-forward; the block's own index is what its experts go by."""
-    c = Config(config)
     c.expect("sliding_window", None)
     c.expect("mamba_hidden_act", "silu")
     eps = c.number("layer_norm_epsilon", 1e-5)
@@ -63,8 +61,7 @@ def blocks(raw: dict[str, Any]) -> Sequence[str]:
 
 def _attention(c: Config, prefix: str) -> AttentionSpec:
     c.expect("attention_bias", False)
-    heads, kv_heads, head_dim = c.heads(128)
-    return AttentionSpec(prefix, heads, kv_heads, head_dim, head_dim**-0.5, None)
+    return attention(c, prefix, head_dim=128, rotates=False, bias=None)
 
 
 def _mamba(c: Config, prefix: str, eps: float) -> Mamba2Spec:
@@ -88,7 +85,7 @@ def _mlp(c: Config, prefix: str, size: int) -> DenseMlpSpec:
 
 
 def _moe(c: Config, prefix: str) -> MoeSpec:
-    router = sigmoid_router(c, prefix, c.integer("n_group", 1), c.integer("topk_group", 1))
+    router = sigmoid_router(c, prefix)
     size, activation = c.integer("moe_intermediate_size"), c.activation("mlp_hidden_act", "relu2")
     latent, width = None, c.integer("hidden_size")
     if c.has("moe_latent_size"):

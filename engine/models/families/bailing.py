@@ -7,39 +7,35 @@ themselves bailing_moe as well.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from engine.models.config import Config
-from engine.models.families.parts import causal_lm, dense_mlp, llama_layer, plain_moe
+from engine.models.families.parts import attention, dense_mlp, llama, plain_moe
 from engine.models.spec import AttentionSpec, DecoderSpec, MlpSpec, MoeSpec, RouterSpec, SharedExpertSpec
 
 
-def spec(config: dict[str, Any]) -> DecoderSpec:
+def bailing_moe(c: Config) -> DecoderSpec:
     """The first first_k_dense_replace layers are dense. Layers for multi-token prediction are left out."""
-    c = Config(config)
     second = c.family == "bailing_moe_v2" or c.raw.get("score_function") == "sigmoid"
     if c.flag("tie_word_embeddings", False):
         c.expect("norm_head", False)
     for key in ("use_sliding_window", "multi_gate"):
         c.expect(key, False)
     c.expect("use_rmsnorm", True)
-    heads, kv_heads, head_dim = c.heads()
-    eps, dense = c.number("rms_norm_eps", 1e-6), c.integer("first_k_dense_replace", 0)
+    eps, first = c.number("rms_norm_eps", 1e-6), c.integer("first_k_dense_replace", 0)
     bias = c.flag("use_bias", False)
-    layers = []
-    for i in range(c.integer("num_hidden_layers")):
-        prefix = f"model.layers.{i}"
-        mixer = AttentionSpec(
-            f"{prefix}.attention", heads, kv_heads, head_dim, head_dim**-0.5, c.rope(head_dim),
-            qkv_bias=c.flag("use_qkv_bias", False), o_bias=bias, qkv="query_key_value", o="dense",
-            qk_norm="head" if c.flag("use_qk_norm", second) else None, qk_norm_eps=eps,
-            q_norm="query_layernorm", k_norm="key_layernorm",
+
+    def mixer(prefix: str, i: int) -> AttentionSpec:
+        return replace(
+            attention(c, f"{prefix}.attention", bias="use_bias"), qkv_bias=c.flag("use_qkv_bias", False),
+            qkv="query_key_value", o="dense", qk_norm="head" if c.flag("use_qk_norm", second) else None,
+            qk_norm_eps=eps, q_norm="query_layernorm", k_norm="key_layernorm",
         )  # fmt: skip
-        mlp: MlpSpec = dense_mlp(c, f"{prefix}.mlp", bias=bias)
-        if i >= dense:
-            mlp = _moe(c, f"{prefix}.mlp", second, bias)
-        layers.append(llama_layer(i, mixer, mlp, eps=eps))
-    return replace(causal_lm(c, layers, eps, embedding="word_embeddings"), head_normed=c.flag("norm_head", False))
+
+    def mlp(prefix: str, i: int) -> MlpSpec:
+        return dense_mlp(c, f"{prefix}.mlp", bias=bias) if i < first else _moe(c, f"{prefix}.mlp", second, bias)
+
+    decoder = llama(c, eps, mixer, mlp, embedding="word_embeddings")
+    return replace(decoder, head_normed=c.flag("norm_head", False))
 
 
 def _moe(c: Config, prefix: str, second: bool, bias: bool) -> MoeSpec:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from engine.models.config import Config
-from engine.models.families.parts import causal_lm, norm
+from engine.models.families.parts import FULL, SLIDING, causal_lm, norm
 from engine.models.spec import (
     ActivationSpec,
     AttentionSpec,
@@ -22,27 +21,26 @@ from engine.models.spec import (
     RouterSpec,
 )
 
-LAYER_TYPES = ("sliding_attention", "full_attention")
+LAYER_TYPES = (SLIDING, FULL)
 ROPE = {
-    "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
-    "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0},
+    SLIDING: {"rope_type": "default", "rope_theta": 10_000.0},
+    FULL: {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0},
 }
 
 
-def spec(config: dict[str, Any]) -> DecoderSpec:
+def gemma4(c: Config) -> DecoderSpec:
     """layer_types says which layers slide; by default five of six, and never the last."""
-    c = Config(config)
     if c.flag("enable_moe_block", False):  # the small ones, which share keys, are refused for being dense
         c.expect("use_bidirectional_attention", "vision")  # only image tokens look ahead then, and there are none
         c.expect("num_kv_shared_layers", 0)
     c.raw.setdefault("rope_parameters", ROPE)
     eps = c.number("rms_norm_eps", 1e-6)
     count = c.integer("num_hidden_layers")
-    root = "model.language_model" if "text_config" in config else "model"
+    root = "model.language_model" if "text_config" in c.raw else "model"
     kinds = c.layer_types(count, LAYER_TYPES, [LAYER_TYPES[(i + 1) % 6 == 0] for i in range(count)])
     dim = c.integer("hidden_size_per_layer_input", 256)
     layers = []
-    for i, kind in enumerate((*kinds[:-1], "full_attention")):
+    for i, kind in enumerate((*kinds[:-1], FULL)):
         prefix = f"{root}.layers.{i}"
         layers.append(
             LayerSpec(
@@ -70,7 +68,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
 
 
 def _attention(c: Config, prefix: str, index: int, kind: str, eps: float) -> AttentionSpec:
-    sliding = kind == "sliding_attention"
+    sliding = kind == SLIDING
     shared = c.flag("attention_k_eq_v", False) and not sliding
     heads, kv_heads, head_dim = _shape(c, index, sliding)
     bias = c.flag("attention_bias", False)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from engine.models.config import Config
-from engine.models.families.parts import causal_lm, norm, plain_moe
+from engine.models.families.parts import attention, causal_lm, norm, plain_moe
 from engine.models.spec import (
     AttentionSpec,
     DecoderSpec,
@@ -18,9 +18,8 @@ from engine.models.spec import (
 )
 
 
-def spec(config: dict[str, Any]) -> DecoderSpec:
+def lfm2_moe(c: Config) -> DecoderSpec:
     """layer_types says which layers convolve; the first num_dense_layers have no experts."""
-    c = Config(config)
     eps, dense = c.number("norm_eps", 1e-5), c.integer("num_dense_layers", 2)
     count = c.integer("num_hidden_layers")
     layers = []
@@ -44,11 +43,8 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
 
 
 def _attention(c: Config, prefix: str, eps: float) -> AttentionSpec:
-    heads, kv_heads, head_dim = c.heads()
-    return AttentionSpec(
-        prefix, heads, kv_heads, head_dim, head_dim**-0.5, c.rope(head_dim, theta=1_000_000.0),
-        qk_norm="head", qk_norm_eps=eps, o="out_proj", q_norm="q_layernorm", k_norm="k_layernorm",
-    )  # fmt: skip
+    own = attention(c, prefix, theta=1_000_000.0, bias=None)
+    return replace(own, qk_norm="head", qk_norm_eps=eps, o="out_proj", q_norm="q_layernorm", k_norm="k_layernorm")
 
 
 def _feed_forward(c: Config, prefix: str, dense: bool) -> MlpSpec:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from engine.models.config import Config, unsupported
-from engine.models.families.parts import causal_lm, dense_mlp, inside, llama_layer, plain_moe
+from engine.models.families.parts import FULL, attention, dense_mlp, inside, llama, plain_moe
 from engine.models.spec import (
     AttentionSpec,
     DecoderSpec,
@@ -18,26 +17,27 @@ from engine.models.spec import (
 )
 from engine.translatable import msg
 
-CHUNKED, FULL = "chunked_attention", "full_attention"
+CHUNKED = "chunked_attention"
 
 
-def spec(config: dict[str, Any]) -> DecoderSpec:
+def llama4(c: Config) -> DecoderSpec:
     """The language model alone, or that of one with images. moe_layers says which layers have experts."""
-    c = Config(config)
     root, head = inside(c)
     eps, count = c.number("rms_norm_eps", 1e-5), c.integer("num_hidden_layers")
     turning = _turning(c, count)
     kinds = c.layer_types(count, (CHUNKED, FULL), [CHUNKED if turns else FULL for turns in turning])
     step = c.integer("interleave_moe_layer_step", 1, low=1)
     sparse = set(c.integers("moe_layers") or range(step - 1, count, step))
-    layers = []
-    for i, (turns, kind) in enumerate(zip(turning, kinds)):
-        prefix = f"{root}.layers.{i}"
-        mlp: MlpSpec = _moe(c, f"{prefix}.feed_forward")
-        if i not in sparse:
-            mlp = dense_mlp(c, f"{prefix}.feed_forward", c.integer("intermediate_size_mlp", 16384))
-        layers.append(llama_layer(i, _attention(c, f"{prefix}.self_attn", turns, kind, eps), mlp, eps=eps, root=root))
-    return causal_lm(c, layers, eps, prefix=root, head=head)
+
+    def mixer(prefix: str, i: int) -> AttentionSpec:
+        return _attention(c, f"{prefix}.self_attn", turning[i], kinds[i], eps)
+
+    def mlp(prefix: str, i: int) -> MlpSpec:
+        if i in sparse:
+            return _moe(c, f"{prefix}.feed_forward")
+        return dense_mlp(c, f"{prefix}.feed_forward", c.integer("intermediate_size_mlp", 16384))
+
+    return llama(c, eps, mixer, mlp, root=root, head=head)
 
 
 def _turning(c: Config, count: int) -> list[bool]:
@@ -50,23 +50,17 @@ def _turning(c: Config, count: int) -> list[bool]:
 
 
 def _attention(c: Config, prefix: str, turns: bool, kind: str, eps: float) -> AttentionSpec:
-    heads, kv_heads, head_dim = c.heads(128)
-    bias = c.flag("attention_bias", False)
-    attention = AttentionSpec(
-        prefix, heads, kv_heads, head_dim, head_dim**-0.5, None, qkv_bias=bias, o_bias=bias,
-        chunk=c.integer("attention_chunk_size", 8192, low=1) if kind == CHUNKED else None,
-    )  # fmt: skip
+    own = attention(c, prefix, head_dim=128, theta=500000.0, interleaved=True, rotates=turns)
+    if kind == CHUNKED:
+        own = replace(own, chunk=c.integer("attention_chunk_size", 8192, low=1))
     if turns:
-        attention = replace(attention, rope=c.rope(head_dim, theta=500000.0, interleaved=True))
         if not c.flag("use_qk_norm", True):
-            return attention
-        return replace(
-            attention, qk_norm="head", qk_norm_eps=eps, qk_norm_after_rope=True, q_norm=None, k_norm=None
-        )  # fmt: skip
+            return own
+        return replace(own, qk_norm="head", qk_norm_eps=eps, qk_norm_after_rope=True, q_norm=None, k_norm=None)
     if not c.flag("attn_temperature_tuning", True):
-        return attention
+        return own
     temperature = TemperatureSpec(c.number("attn_scale", 0.1), c.integer("floor_scale", 8192, low=1), offset=1)
-    return replace(attention, temperature=temperature)
+    return replace(own, temperature=temperature)
 
 
 def _moe(c: Config, prefix: str) -> MoeSpec:

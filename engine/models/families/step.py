@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine.models.config import Config, unsupported
-from engine.models.families.parts import causal_lm, llama_layer
+from engine.models.families.parts import FULL, SLIDING, llama, mlp_types
 from engine.models.spec import (
     ActivationSpec,
     AttentionSpec,
@@ -20,17 +18,14 @@ from engine.models.spec import (
 )
 from engine.translatable import msg
 
-SLIDING, FULL = "sliding_attention", "full_attention"
-DENSE, SPARSE = "dense", "sparse"
 NAMES = {  # as the hub has it -> as other families call it
     "num_attention_groups": "num_key_value_heads", "moe_num_experts": "n_routed_experts",
     "moe_top_k": "num_experts_per_tok", "share_expert_dims": "share_expert_dim",
 }  # fmt: skip
 
 
-def spec(config: dict[str, Any]) -> DecoderSpec:
+def step3p5(c: Config) -> DecoderSpec:
     """The language model alone, or that of one with images: its tensors have the same names."""
-    c = Config(config)
     for key, name in NAMES.items():
         if c.has(key):
             c.raw.setdefault(name, c.raw[key])
@@ -39,25 +34,26 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
     c.expect("moe_router_activation", "sigmoid")
     count, eps = c.integer("num_hidden_layers"), c.number("rms_norm_eps", 1e-5)
     kinds = c.layer_types(count, (SLIDING, FULL), [FULL] * count)
-    mlps = c.layer_types(count, (DENSE, SPARSE), _sparse(c, count), "mlp_layer_types")
-    layers = []
-    for i, kind in enumerate(kinds):
-        prefix = f"model.layers.{i}"
-        beside = _limited(c, "swiglu_limits_shared", i)
-        mlp: MlpSpec = DenseMlpSpec(f"{prefix}.mlp", c.integer("intermediate_size"), beside, c.flag("mlp_bias", False))
-        if mlps[i] == SPARSE:
-            mlp = _moe(c, prefix, i, beside)
-        mixer = _attention(c, f"{prefix}.self_attn", i, kind, eps)
-        layers.append(llama_layer(i, mixer, mlp, eps=eps, kind="rms_plus_one"))
-    return causal_lm(c, layers, eps, "rms_plus_one")
+    sparse = mlp_types(c, sparse=_sparse(c, count))
+
+    def mixer(prefix: str, i: int) -> AttentionSpec:
+        return _attention(c, f"{prefix}.self_attn", i, kinds[i], eps)
+
+    def mlp(prefix: str, i: int) -> MlpSpec:
+        limits = _limited(c, "swiglu_limits_shared", i)
+        if sparse[i]:
+            return _moe(c, prefix, i, limits)
+        return DenseMlpSpec(f"{prefix}.mlp", c.integer("intermediate_size"), limits, c.flag("mlp_bias", False))
+
+    return llama(c, eps, mixer, mlp, kind="rms_plus_one")
 
 
-def _sparse(c: Config, count: int) -> list[str]:
+def _sparse(c: Config, count: int) -> list[bool]:
     """moe_layers_enum, as numbers or as one text of them; by default all but the first three."""
     given = c.raw.get("moe_layers_enum")
     numbers = given.split(",") if isinstance(given, str) else range(3, count) if given is None else given
     chosen = {int(number) for number in numbers}
-    return [SPARSE if i in chosen else DENSE for i in range(count)]
+    return [i in chosen for i in range(count)]
 
 
 def _limited(c: Config, key: str, index: int) -> ActivationSpec:

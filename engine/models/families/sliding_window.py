@@ -1,0 +1,177 @@
+"""Windows between layers of full attention, experts chosen by sigmoid scores: AFMoE, dots.llm1, K-EXAONE, MiMo."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.models.config import Config, unsupported
+from engine.models.families.parts import (
+    FULL,
+    SLIDING,
+    attention,
+    causal_lm,
+    dense_mlp,
+    llama,
+    mlp_types,
+    moe_with_shared,
+    norm,
+    sigmoid_moe,
+    sigmoid_router,
+)
+from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlpSpec, RopeSpec, RouterSpec
+from engine.translatable import msg
+
+KINDS = (SLIDING, FULL)
+
+
+def afmoe(c: Config) -> DecoderSpec:
+    """Trinity (AFMoE): gated attention, windows that rotate and full layers that do not, norms on both sides.
+
+    The first num_dense_layers are dense; every global_attn_every_n_layers-th layer has full attention.
+    """
+    for key, value in (("score_func", "sigmoid"), ("route_norm", True), ("n_group", 1), ("topk_group", 1)):
+        c.expect(key, value)
+    eps, dense = c.number("rms_norm_eps", 1e-5), c.integer("num_dense_layers", 1)
+    count, every = c.integer("num_hidden_layers"), c.integer("global_attn_every_n_layers", 4, low=1)
+    layers = []
+    for i, kind in enumerate(c.layer_types(count, KINDS, _full_every(every, count))):
+        prefix, sliding = f"model.layers.{i}", kind == SLIDING
+        own = attention(c, f"{prefix}.self_attn", head_dim=128, rotates=sliding)
+        window = c.integer("sliding_window", 1024) if sliding else None
+        layers.append(
+            LayerSpec(
+                i,
+                replace(own, window=window, qk_norm="head", qk_norm_eps=eps, gated=True, gate="gate_proj"),
+                dense_mlp(c, f"{prefix}.mlp") if i < dense else _afmoe_experts(c, f"{prefix}.mlp"),
+                before_mixer=norm(f"{prefix}.input_layernorm", eps),
+                after_mixer=norm(f"{prefix}.post_attention_layernorm", eps),
+                before_mlp=norm(f"{prefix}.pre_mlp_layernorm", eps),
+                after_mlp=norm(f"{prefix}.post_mlp_layernorm", eps),
+            )
+        )
+    grown = c.integer("hidden_size") ** 0.5 if c.flag("mup_enabled", False) else 1.0
+    return causal_lm(c, layers, eps, embedding_multiplier=grown)
+
+
+def _full_every(every: int, count: int) -> list[str]:
+    return [SLIDING if (i + 1) % every else FULL for i in range(count)]
+
+
+def _afmoe_experts(c: Config, prefix: str) -> MlpSpec:
+    router = RouterSpec(
+        f"{prefix}.router.gate", *c.experts(), "sigmoid", choice_bias=f"{prefix}.expert_bias",
+        normalize=True, normalize_eps=1e-20, scale=c.number("route_scale", 1.0),
+    )  # fmt: skip
+    return moe_with_shared(c, prefix, router, shared="num_shared_experts")
+
+
+def dots1(c: Config) -> DecoderSpec:
+    """dots.llm1: per-head norms, windows by layer_types or from layer max_window_layers on, DeepSeek-V3's router.
+
+    The first first_k_dense_replace layers are dense.
+    """
+    eps, first = c.number("rms_norm_eps", 1e-6), c.integer("first_k_dense_replace", 0)
+    count = c.integer("num_hidden_layers")
+    windows: list[int | None] = [None] * count
+    if c.has("sliding_window"):
+        begin = c.integer("max_window_layers", 62)
+        kinds = c.layer_types(count, KINDS, [SLIDING if i >= begin else FULL for i in range(count)])
+        windows = [c.integer("sliding_window") if kind == SLIDING else None for kind in kinds]
+
+    def mixer(prefix: str, i: int) -> AttentionSpec:
+        return replace(attention(c, f"{prefix}.self_attn"), window=windows[i], qk_norm="head", qk_norm_eps=eps)
+
+    return llama(c, eps, mixer, lambda prefix, i: sigmoid_moe(c, f"{prefix}.mlp", i >= first))
+
+
+def exaone_moe(c: Config) -> DecoderSpec:
+    """K-EXAONE: windows that rotate between full layers that do not, per-head norms, DeepSeek-V3's router.
+
+    sliding_window_pattern says which layers slide where layer_types does not; without windows all layers rotate.
+    """
+    eps, count = c.number("rms_norm_eps", 1e-5), c.integer("num_hidden_layers")
+    window = c.integer("sliding_window", 4096) if "sliding_window" not in c.raw or c.has("sliding_window") else None
+    kinds = c.layer_types(count, KINDS, _exaone_pattern(c, count, window))
+    sparse = mlp_types(c, c.integer("first_k_dense_replace", 1))
+
+    def mixer(prefix: str, i: int) -> AttentionSpec:
+        sliding = kinds[i] == SLIDING
+        own = attention(c, f"{prefix}.self_attn", rotates=window is None or sliding, bias=None)
+        return replace(own, window=window if sliding else None, qk_norm="head", qk_norm_eps=eps)
+
+    def mlp(prefix: str, i: int) -> MlpSpec:
+        at = f"{prefix}.mlp"
+        if not sparse[i]:
+            return dense_mlp(c, at)
+        router = sigmoid_router(c, at, correction="e_score_correction_bias")
+        return moe_with_shared(c, at, router, shared="num_shared_experts")
+
+    return llama(c, eps, mixer, mlp)
+
+
+def _exaone_pattern(c: Config, count: int, window: int | None) -> list[str]:
+    """'LLLG' repeated, or its length; the last layer of a pattern of letters is full."""
+    pattern = c.raw.get("sliding_window_pattern", 4)
+    if window is None or not pattern:
+        return [FULL] * count
+    if not isinstance(pattern, str):
+        return _full_every(c.integer("sliding_window_pattern", 4, low=1), count)
+    if set(pattern) - {"L", "G"}:
+        raise unsupported(
+            msg(
+                "This {family} model has the pattern of windows {pattern}, which is not known.",
+                family=c.family,
+                pattern=repr(pattern),
+            )
+        )
+    return [SLIDING if pattern[i % len(pattern)] == "L" and i < count - 1 else FULL for i in range(count)]
+
+
+# ---- MiMo-V2-Flash --------------------------------------------------------------------------------------------------
+
+MIMO_THETA = {FULL: ("rope_theta", 5_000_000.0), SLIDING: ("swa_rope_theta", 10_000.0)}
+
+
+def mimo_v2_flash(c: Config) -> DecoderSpec:
+    """MiMo-V2-Flash: narrow values, windows with sinks and twice the key heads, DeepSeek-V3's router.
+
+    hybrid_layer_pattern or layer_types says which layers slide; by default all but the first and every sixth.
+    """
+    count = c.integer("num_hidden_layers")
+    c.expect("add_full_attention_sink_bias", False)
+    c.expect("add_swa_attention_sink_bias", True)
+    pattern, frequency = c.integers("hybrid_layer_pattern"), c.raw.get("moe_layer_freq")
+    usual = [FULL if i == 0 or (i + 1) % 6 == 0 else SLIDING for i in range(count)]
+    kinds = c.layer_types(count, KINDS, [SLIDING if n else FULL for n in pattern] or usual)
+    sparse = mlp_types(c, 1, frequency if isinstance(frequency, list) else ())
+    return llama(
+        c,
+        c.number("rms_norm_eps", 1e-5),
+        lambda prefix, i: _mimo_attention(c, f"{prefix}.self_attn", kinds[i]),
+        lambda prefix, i: sigmoid_moe(c, f"{prefix}.mlp", sparse[i]),
+    )
+
+
+def _mimo_attention(c: Config, prefix: str, kind: str) -> AttentionSpec:
+    heads, kv_heads, head_dim = c.heads(192)
+    sliding, width = kind == SLIDING, c.integer("v_head_dim", 128, low=1)
+    null = "attention_value_scale" in c.raw and not c.has("attention_value_scale")
+    return AttentionSpec(
+        prefix, heads, c.integer("swa_num_key_value_heads", 2 * kv_heads) if sliding else kv_heads, head_dim,
+        head_dim**-0.5, _mimo_rope(c, head_dim, kind), window=_mimo_window(c) if sliding else None,
+        qkv_bias=c.flag("attention_bias", False), value_dim=None if width == head_dim else width,
+        value_scale=1.0 if null else c.number("attention_value_scale", 0.707),
+        sinks=f"{prefix}.attention_sink_bias" if sliding else None,
+    )  # fmt: skip
+
+
+def _mimo_window(c: Config) -> int:
+    """A query sees sliding_window_size tokens before it, and itself."""
+    return c.integer("sliding_window_size") + 1 if c.has("sliding_window_size") else c.integer("sliding_window", 129)
+
+
+def _mimo_rope(c: Config, head_dim: int, kind: str) -> RopeSpec:
+    if kind in c.rope_settings():
+        return c.rope(head_dim, partial=0.334, layer_type=kind)
+    share = c.number("partial_rotary_factor", 0.334)
+    return RopeSpec(int(head_dim * share), c.positive(*MIMO_THETA[kind]))
