@@ -121,7 +121,7 @@ def _missing_library() -> str:
     plugin = Path(qt.submodule_search_locations[0]) / "Qt" / "plugins" / "platforms" / "libqxcb.so"
     if plugin.exists():
         try:
-            ctypes.CDLL(str(plugin), mode=os.RTLD_LAZY | os.RTLD_LOCAL)
+            ctypes.CDLL(str(plugin))
         except OSError as error:
             library = str(error).split(":")[0]
             return f"The system library {library} is missing, so the window cannot be opened."

@@ -67,6 +67,7 @@ if [ "$fast" = yes ]; then
     check "unit tests" tests fast "not long and not alone and not slow" "${both[@]}"
 else
     check "mypy: types" "$bin/mypy"
+    check "mypy: types on Windows" "$bin/mypy" --platform win32
     check "import-linter: the order of the rooms" "$bin/lint-imports" --no-logo
     rm -f .coverage .coverage.*
     covered=(--cov --cov-report=)

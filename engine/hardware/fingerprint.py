@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import metadata
@@ -74,7 +75,9 @@ def disk_of(place: Path, mounts: Path = MOUNTS, by_uuid: Path = BY_UUID) -> str:
     Device numbers alone are given out anew at every start. On Windows they are the volume's serial number.
     """
     device = os.stat(existing(place)).st_dev
-    wanted = f"{os.major(device)}:{os.minor(device)}" if hasattr(os, "major") else ""
+    wanted = ""
+    if sys.platform != "win32":
+        wanted = f"{os.major(device)}:{os.minor(device)}"
     for line in _lines(mounts):
         fields, _, kind = line.partition(" - ")
         parts, types = fields.split(), kind.split()

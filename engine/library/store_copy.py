@@ -12,6 +12,7 @@ import io
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
@@ -206,7 +207,7 @@ def _copied(source: Path, target: Path, start: int) -> Iterator[int]:
         write_to.truncate()
         os.fsync(write_to.fileno())
         for file in (read_from, write_to):
-            if hasattr(os, "posix_fadvise"):  # the check reads what the disk has, not what memory has
+            if sys.platform == "linux":  # the check reads what the disk has, not what memory has
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 

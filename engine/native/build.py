@@ -32,20 +32,24 @@ def find_compiler() -> str | None:
     return None
 
 
-def commands() -> list[list[str]]:
-    """Compilers that are here, each a program and its first arguments: the system's, then the package ziglang."""
-    found = find_compiler()
-    return [*([[found]] if found else []), *([ZIG] if importlib.util.find_spec("ziglang") else [])]
+def commands(target: str | None = None) -> list[list[str]]:
+    """Compilers that are here, each a program and its first arguments: the system's, then the package ziglang.
+
+    target: a system and processor that only ziglang compiles for, as it names them; None: this one.
+    """
+    found = None if target else find_compiler()
+    zig = [*ZIG, "-target", target] if target else ZIG
+    return [*([[found]] if found else []), *([zig] if importlib.util.find_spec("ziglang") else [])]
 
 
-def for_windows(compiler: str) -> bool:
-    """Whether it makes Windows libraries: on Windows, and mingw anywhere."""
-    return os.name == "nt" or "mingw" in Path(compiler).name
+def for_windows(compiler: str, target: str | None = None) -> bool:
+    """Whether it makes Windows libraries: on Windows, mingw anywhere, and ziglang for such a target."""
+    return "windows" in target if target else os.name == "nt" or "mingw" in Path(compiler).name
 
 
-def options(windows: bool) -> list[str]:
+def options(windows: bool, zig: bool = False) -> list[str]:
     """The compiler's options, as options.txt lists them for CMakeLists.txt too."""
-    system = "windows" if windows else "linux"
+    system = ("zig" if zig else "mingw") if windows else "linux"
     lines = [line.split() for line in OPTIONS.read_text(encoding="utf-8").splitlines()]
     return [line[1] for line in lines if line and line[0] in ("all", system)]
 
@@ -55,34 +59,38 @@ def sources() -> list[str]:
     return sorted(str(source) for source in SOURCES.glob("*.c"))
 
 
-def build(compiler: Sequence[str], target: Path) -> None:
-    """Compile the library to `target`, put there whole. Raises subprocess.CalledProcessError (stderr says why).
+def build(compiler: Sequence[str], library: Path, windows: bool | None = None) -> None:
+    """Compile the library to that path, put there whole. Raises subprocess.CalledProcessError (stderr says why).
 
-    compiler: the command, a program and its first arguments.
+    compiler: the command, a program and its first arguments. windows: None asks `for_windows`.
     """
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        made = Path(folder) / target.name
-        command = [*compiler, *options(for_windows(compiler[0])), "-shared", *sources(), "-o", str(made), "-lm"]
+    windows = for_windows(compiler[0]) if windows is None else windows
+    chosen = options(windows, "ziglang" in compiler)
+    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+        made = Path(folder) / library.name
+        command = [*compiler, *chosen, "-shared", *sources(), "-o", str(made), "-lm"]
         # zig would leave what it made of its own libraries in the home folder
-        environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder}
+        environment = {"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder, **os.environ}
         subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-        os.replace(made, target)
+        os.replace(made, library)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit code 0: built; 3: no compiler; 1: the compiler failed."""
     parser = argparse.ArgumentParser(prog="python -m engine.native.build", description=__doc__)
     parser.add_argument("--compiler", help="default: $CC, gcc, clang, cc or ziglang; mingw makes the Windows library")
+    parser.add_argument("--target", help="what ziglang compiles for, as x86_64-windows-gnu; default: this system")
     parser.add_argument("--output", type=Path, help="default: beside the sources, where it is looked for")
     options = parser.parse_args(arguments)
-    found = [[options.compiler]] if options.compiler else commands()
+    found = [[options.compiler]] if options.compiler else commands(options.target)
     if not found or shutil.which(found[0][0]) is None:
         print("No C compiler was found. Install gcc, clang or the Python package ziglang.", file=sys.stderr)
         return 3
     for compiler in found:  # a gcc without the headers of the C library compiles nothing; zig brings its own
-        target = options.output or SOURCES / library_name(for_windows(compiler[0]))
+        windows = for_windows(compiler[0], options.target)
+        target = options.output or SOURCES / library_name(windows)
         try:
-            build(compiler, target)
+            build(compiler, target, windows)
         except subprocess.CalledProcessError as error:
             print(f"{' '.join(compiler)} could not build the native kernels:\n{error.stderr}", file=sys.stderr)
             continue

@@ -75,7 +75,7 @@ def forget_code() -> None:
     Most were needed while they were loaded and are not again: of 75 MB 16 came back (measured). Only code that is as it
     lies on the disk: nothing of the process's own is lost.
     """
-    if not LINUX:
+    if sys.platform != "linux":
         return
     with contextlib.suppress(AttributeError, OSError):
         maps = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace")
@@ -130,7 +130,8 @@ class Arena:
 
 
 def _give_back(slab: mmap.mmap, start: int, size: int) -> None:
-    slab.madvise(mmap.MADV_DONTNEED, start, size)
+    if sys.platform != "win32":  # where `take` makes no slab
+        slab.madvise(mmap.MADV_DONTNEED, start, size)
     # or the system would in time fill the hole again, to make whole huge pages of what is left around it
     _advise(slab, "MADV_NOHUGEPAGE", start, size)
 
@@ -144,7 +145,7 @@ def _mapping(nbytes: int) -> mmap.mmap:
 
 def _advise(mapping: mmap.mmap, advice: str, start: int, nbytes: int) -> None:
     """What the kernel can do without: one built without huge pages refuses."""
-    if nbytes and hasattr(mmap, advice):
+    if sys.platform != "win32" and nbytes and hasattr(mmap, advice):
         with contextlib.suppress(OSError):
             mapping.madvise(getattr(mmap, advice), start, nbytes)
 

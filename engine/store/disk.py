@@ -46,9 +46,14 @@ class PosixFile:
 
     stride = ALIGN
     scatters = True
+    size: int  # declared here, as what follows `raise` does not exist for mypy --platform win32
+    direct: bool
+    _fd: int
 
     def __init__(self, path: Path, direct: bool) -> None:
         """Raises OSError; with `direct`, errno EINVAL when the file system does not do direct I/O."""
+        if sys.platform == "win32":
+            raise OSError(errno.ENOSYS, "there it is WindowsFile")
         flags = os.O_CLOEXEC
         if direct:
             if not hasattr(os, "O_DIRECT"):
@@ -72,6 +77,8 @@ class PosixFile:
         return self._fd
 
     def read(self, offset: int, buffers: Sequence[memoryview]) -> int:
+        if sys.platform == "win32":
+            raise OSError(errno.ENOSYS, "there it is WindowsFile")
         wanted = [b for b in buffers if b.nbytes]
         done = 0
         while wanted:
@@ -87,17 +94,17 @@ class PosixFile:
 
     def forget(self, offset: int, nbytes: int) -> None:
         """What was read there is not read again soon: the system need not keep a copy, which would be charged to us."""
-        if not self.direct and hasattr(os, "posix_fadvise"):
+        if not self.direct and sys.platform == "linux":
             os.posix_fadvise(self._fd, offset, nbytes, os.POSIX_FADV_DONTNEED)
 
     def scattered(self) -> None:
         """From now on it is read here and there, so that nothing is read ahead."""
-        if hasattr(os, "posix_fadvise"):
+        if sys.platform == "linux":
             os.posix_fadvise(self._fd, 0, 0, os.POSIX_FADV_RANDOM)
 
     def expect(self, offset: int, nbytes: int) -> None:
         """It is read there soon: the system may begin, without anybody waiting."""
-        if not self.direct and hasattr(os, "posix_fadvise"):
+        if not self.direct and sys.platform == "linux":
             os.posix_fadvise(self._fd, offset, nbytes, os.POSIX_FADV_WILLNEED)
 
     def close(self) -> None:

@@ -43,11 +43,25 @@ def test_without_a_compiler_there_is_the_packages_or_none(bare: None, monkeypatc
     assert build.commands() == []
 
 
+def test_another_system_is_compiled_for_by_the_package_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    called = []
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(build, "SOURCES", tmp_path)
+    monkeypatch.setattr(build, "build", lambda *arguments: called.append(arguments))
+    assert build.main(["--target", "x86_64-windows-gnu"]) == 0
+    ((command, library, windows),) = called
+    assert (command[-2:], library, windows) == (
+        ["-target", "x86_64-windows-gnu"],
+        tmp_path / "underhill_kernels.dll",
+        True,
+    )
+
+
 def test_a_compiler_that_cannot_is_followed_by_the_next(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(build, "commands", lambda: [["/bin/false"], ["/bin/true"]])
-    monkeypatch.setattr(build, "build", lambda command, target: subprocess.run(command, check=True))
+    monkeypatch.setattr(build, "commands", lambda target: [["/bin/false"], ["/bin/true"]])
+    monkeypatch.setattr(build, "build", lambda command, *rest: subprocess.run(command, check=True))
     assert build.main(["--output", str(tmp_path / "library.so")]) == 0
     said = capsys.readouterr()
     assert "/bin/false could not build" in said.err
