@@ -7,15 +7,14 @@ system's cache, in turns within this process.
 
 peer: bytes per second of as many plain threads as there are readers, each reading one expert after the other with a
 single preadv, nothing checked. ours: the loader with checksums, eight requests queued, waited for one by one. ratio:
-the medians' ratio to the peer's. All with nothing else to do (rest), and while this thread multiplies matrices with all
-cores (busy), where `compute` is what is left of its rate. us_per_request: processor time of the thread that asks, in
-microseconds a request. first: seconds until the first of four requests is there, as a share of the time for all four.
+the medians' ratio to the peer's. All with nothing else to do (rest), and while the kernels' threads read memory, as
+computing does (busy), where `compute` is what is left of their rate. us_per_request: processor time of the thread that
+asks, in microseconds a request.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import random
 import tempfile
@@ -23,24 +22,25 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from engine.experts.keys import ExpertKey
 from engine.experts.loading.chunks import CHUNK
-from engine.kernels.native import NativeKernel
-from engine.native.matrix_view import MatrixView
-from engine.native.memory import Arena, huge
+from engine.native.library import default_threads
+from engine.native.memory import Arena
 from engine.store.disk import DataFile, open_file
 from engine.store.layout import ExpertSpec, aligned
 from engine.store.reader import Extent
 from tests.benchmarks.common import arguments, emit, median
 from tests.benchmarks.prepare import default_folder
+from tests.benchmarks.roofs import Roof
 from tests.engine.experts.loading.loaders import Asked, Request
 
 WINDOW = 8  # requests queued
+PIECE = 4 << 20  # bytes of memory read between two looks at what has ended: a tenth of a millisecond
 
 
 class Experts:
@@ -91,28 +91,7 @@ class Slots:
         self.views = [[arena.take(n).fill_(1).numpy().data for n in experts.parts] for _ in range(count)]
 
 
-class Compute:
-    """What a busy model's thread does: matrices that come from memory, in pieces of about a tenth of a millisecond."""
-
-    def __init__(self) -> None:
-        self._kernel = NativeKernel()
-        self._weights = huge(256 << 20).fill_(1)
-        self._x, self._y = torch.zeros(1, 1024), torch.zeros(1, 512)
-        self._at = 0
-
-    def step(self) -> None:
-        """2 MB of weights."""
-        view = MatrixView()
-        view.codes[0] = self._weights.data_ptr() + self._at * (2 << 20)
-        view.rows, view.cols, view.kind, view.unit = 512, 1024, 32, 1.0
-        self._at = (self._at + 1) % 128
-        self._kernel.linear(view, self._x, self._y)
-
-    def close(self) -> None:
-        self._kernel.close()
-
-
-def plain(experts: Experts, readers: int, seconds: float, work: Callable[[], None] | None) -> dict[str, float]:
+def plain(experts: Experts, readers: int, seconds: float, work: Callable[[], object] | None) -> dict[str, float]:
     """Threads that read and do nothing else."""
     slots, stop, read = Slots(experts, readers), threading.Event(), [0] * readers
 
@@ -121,34 +100,31 @@ def plain(experts: Experts, readers: int, seconds: float, work: Callable[[], Non
         while not stop.is_set():
             read[number] += experts.file.read(pick.randrange(experts.count) * experts.nbytes, slots.views[number])
 
-    threads = [threading.Thread(target=serve, args=(number,)) for number in range(readers)]
-    start = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    steps = 0
-    while time.perf_counter() - start < seconds:
-        if work is None:
-            time.sleep(0.01)
-        else:
-            work()
-            steps += 1
-    took, total = time.perf_counter() - start, sum(read)
-    stop.set()
-    for thread in threads:
-        thread.join()
+    steps, start = 0, time.perf_counter()
+    with ThreadPoolExecutor(max(1, readers)) as pool:
+        done = [pool.submit(serve, number) for number in range(readers)]
+        while time.perf_counter() - start < seconds:
+            if work is None:
+                time.sleep(0.01)
+            else:
+                work()
+                steps += 1
+        took, total = time.perf_counter() - start, sum(read)
+        stop.set()
+    for one in done:
+        one.result()
     return {"rate": total / took, "steps": steps / took}
 
 
 def loaded(
-    experts: Experts, readers: int, chunk: int, seconds: float, work: Callable[[], None] | None
+    experts: Experts, readers: int, chunk: int, seconds: float, work: Callable[[], object] | None
 ) -> dict[str, float]:
     """The loader, asked by this thread."""
     slots, pick, asked = Slots(experts, WINDOW), random.Random(99), Asked(experts, readers, chunk)
     free, owner = list(range(WINDOW)), dict[Request, int]()
     requests = steps = 0
-    asking = 0.0
-    start = time.perf_counter()
-    while (now := time.perf_counter()) - start < seconds:
+    asking, start = 0.0, time.perf_counter()
+    while time.perf_counter() - start < seconds:
         if work is not None:
             work()
             steps += 1
@@ -164,32 +140,10 @@ def loaded(
         asking += time.thread_time() - began
     took = time.perf_counter() - start
     asked.loader.close()
-    assert now
-    return {
-        "rate": requests * experts.nbytes / took,
-        "steps": steps / took,
-        "us": 1e6 * asking / max(1, requests),
-    }
+    return {"rate": requests * experts.nbytes / took, "steps": steps / took, "us": 1e6 * asking / max(1, requests)}
 
 
-def first_share(experts: Experts, readers: int, chunk: int) -> float:
-    """Four requests at once: when the first is there, as a share of when the last is."""
-    slots, asked = Slots(experts, 4), Asked(experts, readers, chunk)
-    shares = []
-    for turn in range(30):
-        start = time.perf_counter()
-        for slot in range(4):
-            key = ExpertKey(0, random.Random(4 * turn + slot).randrange(experts.count))
-            asked.submit(Request(key, (0, 1, 2), slots.views[slot]))
-        times: list[float] = []
-        while len(times) < 4:
-            times += [time.perf_counter() - start for _ in asked.take(True)]
-        shares.append(times[0] / times[3])
-    asked.loader.close()
-    return median(shares)
-
-
-@contextlib.contextmanager
+@contextmanager
 def prepared(folder: Path, nbytes: int, expert: int) -> Iterator[Experts]:
     """The file, for as long as this lasts."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -204,20 +158,23 @@ def prepared(folder: Path, nbytes: int, expert: int) -> Iterator[Experts]:
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """All of it, in turns."""
     found: dict[str, list[dict[str, float]]] = {}
-    compute = Compute()
+    roof = Roof(default_threads())
+
+    def work() -> float:
+        return roof.measure(PIECE)
+
     readers = [int(n) for n in args.readers.split(",")]
     chunks = [int(n) << 10 for n in args.chunk_kb.split(",")]
     with prepared(args.folder, int(args.gb * 1e9), int(args.expert_mb * 1e6)) as experts:
         for _ in range(args.repeats):
-            found.setdefault("compute", []).append(plain(experts, 0, args.seconds, compute.step))
+            found.setdefault("compute", []).append(plain(experts, 0, args.seconds, work))
             for n in readers:
-                for work, name in ((None, "rest"), (compute.step, "busy")):
-                    found.setdefault(f"peer {n} {name}", []).append(plain(experts, n, args.seconds, work))
+                for beside, name in ((None, "rest"), (work, "busy")):
+                    found.setdefault(f"peer {n} {name}", []).append(plain(experts, n, args.seconds, beside))
                     for chunk in chunks:
-                        turn = loaded(experts, n, chunk, args.seconds, work)
+                        turn = loaded(experts, n, chunk, args.seconds, beside)
                         found.setdefault(f"ours {n} {name} {chunk >> 10}", []).append(turn)
-        firsts = {f"ours {n} {chunk >> 10}": first_share(experts, n, chunk) for n in readers for chunk in chunks}
-    compute.close()
+    roof.close()
     alone = median([turn["steps"] for turn in found.pop("compute")])
     table: dict[str, Any] = {}
     for name, turns in found.items():
@@ -235,7 +192,6 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "ours": table[best]["gb_s"],
         "peer": peer,
         "ratio": round(table[best]["gb_s"] / peer, 3),
-        "first": {name: round(share, 2) for name, share in firsts.items()},
         "table": table,
         "conditions": {k: v for k, v in vars(args).items() if k not in ("json", "folder")},
     }

@@ -29,13 +29,13 @@ class Roof:
         self._memory = huge(SIZE).fill_(1)  # written, or it would all be the one page of zeros
         self._at = 0
 
-    def measure(self) -> float:
-        """Bytes per second, over the next part."""
-        part = self._memory[self._at : self._at + PART]
-        self._at = (self._at + PART) % SIZE
+    def measure(self, nbytes: int = PART) -> float:
+        """Bytes per second, over the next so many."""
+        part = self._memory[self._at : self._at + nbytes]
+        self._at = (self._at + nbytes) % SIZE
         start = time.perf_counter()
         self._kernel.read(part)
-        return PART / (time.perf_counter() - start)
+        return nbytes / (time.perf_counter() - start)
 
     @property
     def isa(self) -> str:
