@@ -17,12 +17,13 @@ from typing import Any
 
 from engine.native.library import default_threads
 from tests.benchmarks.common import Quiet, arguments, busy, conditions, emit, median
-from tests.benchmarks.ours import Ours
+from tests.benchmarks.offload import PREFERRED
+from tests.benchmarks.ours_client import OursAlone
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.prepare import KINDS, Rival, default_folder, prepare_pair
 from tests.benchmarks.roofs import Roof
 from tests.random_models.shapes import SHAPES
-from tests.random_models.tokens import STREAMS, routing, stream
+from tests.random_models.tokens import STREAMS, stream
 
 CONTEXT = 2048
 PROMPT = 512  # tokens that warm up
@@ -67,27 +68,32 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 
     context = 2 * args.prompt or CONTEXT
     peer, variants = best_peer(rival, args.threads, context, trial, 1 if prompts else 3)
-    ours = Ours(model.store, shape, args.tier, args.threads, context, args.dense)
+    chosen = {"dial": "exact", "tier": str(args.tier), "dense": args.dense or PREFERRED[args.tier]}
+    ours = OursAlone(model.store, shape, {**chosen, "threads": args.threads, "context_length": context})
+    if not ours.about["all_in_memory"]:
+        raise SystemExit(f"Not every expert fits in memory: {' '.join(ours.about['plan'])}")
     roof = Roof(args.threads)
     mine, theirs, roofs = [], [], []
     try:
-        routes = routing(ours.session, first)
-        ours.warm(first)
+        routes = ours.routing(first)
+        ours.fill(first)
         peer.clear()
         quiet.others.clear()
         with busy(args.busy):
             for segment in segments:
                 if not args.busy:
                     quiet.wait()
-                for side, taken in ((ours, mine), (peer, theirs)):
-                    roofs.append(roof.measure())
-                    taken.append((side.prefill(segment) if prompts else side.decode(segment)) / length)
+                roofs.append(roof.measure())
+                mine.append((ours.prompt(segment) if prompts else sum(ours.turn(segment).seconds)) / length)
+                roofs.append(roof.measure())
+                theirs.append((peer.prefill(segment) if prompts else peer.decode(segment)) / length)
     finally:
         ours.close()
         peer.close()
         roof.close()
     a, b, r = median(mine[1:]), median(theirs[1:]), median(roofs)
-    need = ours.all_bytes if prompts else ours.token_bytes
+    experts = shape.layers * (shape.experts if prompts else shape.top_k)
+    need = ours.about["dense_bytes"] + experts * ours.about["expert_bytes"]
     found = {
         "ours": round(1 / a, 2),
         "peer": round(1 / b, 2),
@@ -97,7 +103,9 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         "seconds": {"ours": _spread(mine[1:]), "peer": _spread(theirs[1:])},
         "peer_best": peer.name,
         "peer_variants": {name: round((warm if prompts else TRIAL) / s, 2) for name, s in variants.items()},
-        "conditions": conditions(args, isa=roof.isa, dense=ours.dense, others=[round(x, 2) for x in quiet.others]),
+        "conditions": conditions(
+            args, isa=roof.isa, dense=ours.about["dense"], others=[round(x, 2) for x in quiet.others]
+        ),
     }
     if prompts:
         return found

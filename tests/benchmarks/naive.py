@@ -87,9 +87,9 @@ def run_naive(shape: Shape, share: float, threads: int, tokens: Sequence[int], f
             try:
                 drop_caches()
                 group.limit(limit)
-                child.ask(do="decode", tokens=list(tokens[:1]))
+                child.decode(tokens[:1])
                 before = child.bytes_read
-                seconds = child.ask(do="decode", tokens=list(tokens[1:]))
+                seconds = child.decode(tokens[1:])
                 read = (child.bytes_read - before) // len(seconds)
             finally:
                 child.close()

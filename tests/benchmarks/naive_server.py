@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 
 import torch
 from transformers import AutoModelForCausalLM, DynamicCache
+
+from tests.benchmarks.pipe import serve
 
 
 class Model:
@@ -34,16 +35,6 @@ class Model:
         return taken
 
 
-def main() -> None:
-    """Serve until the input ends."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a library prints
-    model = Model(**json.loads(sys.argv[1]))
-    print(json.dumps(model.about), file=answers, flush=True)
-    for line in sys.stdin:
-        request = json.loads(line)
-        print(json.dumps(getattr(model, request.pop("do"))(**request)), file=answers, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    model = Model(**json.loads(sys.argv[1]))
+    serve(model, model.about)

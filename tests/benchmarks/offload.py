@@ -29,7 +29,6 @@ from tests.benchmarks.blockdevice import drop_caches, read_ahead, read_ahead_fil
 from tests.benchmarks.cgroup import limited
 from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
 from tests.benchmarks.naive import narrowest, run_naive
-from tests.benchmarks.ours import PREFERRED
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.prepare import Model, Rival, prepare_model, prepare_pair, say
@@ -39,6 +38,7 @@ from tests.random_models.tokens import stream
 
 CALIBRATION = 128  # tokens that T1 and T2 are found on: of a stream of their own
 CONTEXT = 512  # tokens, of both: memory for it counts too
+PREFERRED = {8: "int8", 4: "int4", 2: "int4"}  # how dense weights are held beside experts of this tier
 READ_AHEAD = 128  # KiB, what most systems have
 
 

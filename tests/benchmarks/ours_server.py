@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
 import time
 from dataclasses import asdict, replace
@@ -21,10 +20,12 @@ from engine.hardware import probe
 from engine.planning.plan import dial_of
 from engine.planning.speed import USUAL, dial_shares, expected
 from engine.session import Session
-from tests.benchmarks.ours import BITS
+from tests.benchmarks.pipe import serve
 from tests.benchmarks.streams import read_bytes
+from tests.random_models.tokens import routing
 
 POLL = 5e-5  # seconds
+BITS = {"f32": 32.0, "bf16": 16.0, "int8": 8.5, "int4": 4.5}  # per dense weight, with its share of scales
 
 
 class Model:
@@ -46,6 +47,9 @@ class Model:
             "plan": self._session.card.plan,
             "tier": plan.tier,
             "dense": plan.dense,
+            "all_in_memory": self._session.all_in_memory,
+            "expert_bytes": self._expert_bytes[str(plan.tier)],
+            "dense_bytes": self._dense_bytes,
             "cache_bytes": plan.cache_bytes,
             "cache_share": plan.cache_bytes / store.expert_bytes(plan.tier),
             "context": self._session.context.limit,
@@ -75,6 +79,18 @@ class Model:
         start = time.perf_counter()
         self._session.warm.go_on(lambda: False)
         return time.perf_counter() - start
+
+    def fill(self, tokens: list[int]) -> None:
+        """Bring experts into memory, by prompts until nothing is missed."""
+        before = -1
+        while (misses := self._session.counters().misses) != before:
+            before = misses
+            self.prompt(tokens)
+        self.clear()
+
+    def routing(self, tokens: list[int]) -> dict[str, float]:
+        """How these tokens are routed."""
+        return routing(self._session, tokens)
 
     def decode(self, tokens: list[int], digest: bool) -> tuple[list[float], list[str]]:
         """Seconds of each token, read one by one with logits after each, going on where the last call ended.
@@ -183,19 +199,9 @@ def _wait_for_all(session: Session) -> None:
     pending.demand_all = demanded  # type: ignore[method-assign]
 
 
-def main() -> None:
-    """Serve until the input ends."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a library prints
-    model = Model(**json.loads(sys.argv[1]))
-    print(json.dumps(model.about), file=answers, flush=True)
-    try:
-        for line in sys.stdin:
-            request = json.loads(line)
-            print(json.dumps(getattr(model, request.pop("do"))(**request)), file=answers, flush=True)
-    finally:
-        model.close()
-
-
 if __name__ == "__main__":
-    main()
+    opened = Model(*json.loads(sys.argv[1]))
+    try:
+        serve(opened, opened.about)
+    finally:
+        opened.close()

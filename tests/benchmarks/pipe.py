@@ -1,26 +1,42 @@
-"""A process of its own that answers questions over a pipe, one JSON line each way."""
+"""A process of its own that is asked over a pipe, one JSON line each way: a call of one of its object's methods."""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0  # seconds to end after its input has ended
 QUOTED = 2000  # last characters of what it printed
 
 
-class Child:
-    """One such process. Its first line, which comes when it is ready, is `ready`. name: what an error calls it."""
+def serve(what: Any, about: object) -> None:
+    """Say `about`, and call methods of `what` as asked, until the input ends. What a library prints goes to stderr."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    print(json.dumps(about), file=answers, flush=True)
+    for line in sys.stdin:
+        name, given, named = json.loads(line)
+        print(json.dumps(getattr(what, name)(*given, **named)), file=answers, flush=True)
 
-    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        self._name = name
+
+class Child:
+    """One such process. Its first line, which comes when it is ready, is `ready`; what is no attribute here is one of
+    its methods. name: what an error calls it. stops: whether it stands still between calls, and so in others' turns."""
+
+    def __init__(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None, *, stops: bool = False
+    ) -> None:
+        self._name, self._stops = name, stops
         # a pipe that nobody empties would stop it
         self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self._process = subprocess.Popen(
@@ -37,16 +53,14 @@ class Child:
         except BaseException:
             self.close()
             raise
+        if stops:
+            self._process.send_signal(signal.SIGSTOP)
 
     @property
     def bytes_read(self) -> int:
         """That the process has had fetched from disks, page faults included, as the system counts them."""
         lines = Path(f"/proc/{self._process.pid}/io").read_text().splitlines()
         return int(dict(line.split(": ") for line in lines)["read_bytes"])
-
-    def pause(self) -> None:
-        """Stop its threads, so that nothing of it goes on during another's turn."""
-        self._process.send_signal(signal.SIGSTOP)
 
     @contextmanager
     def awake(self) -> Iterator[None]:
@@ -55,15 +69,27 @@ class Child:
         try:
             yield
         finally:
-            self.pause()
+            self._process.send_signal(signal.SIGSTOP)
 
-    def ask(self, **request: Any) -> Any:
+    def ask(self, method: str, *given: Any, **named: Any) -> Any:
         """Its answer. Raises RuntimeError, with the last that it printed, when it has ended instead."""
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # reading says why
-            self._process.stdin.write(json.dumps(request) + "\n")
-            self._process.stdin.flush()
-        return self._answer()
+        with self.awake() if self._stops else nullcontext():
+            with suppress(BrokenPipeError):  # reading says why
+                self._process.stdin.write(json.dumps([method, given, named]) + "\n")
+                self._process.stdin.flush()
+            return self._answer()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return partial(self.ask, name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """End it; one that does not end by itself is killed."""

@@ -18,13 +18,16 @@ from tests.benchmarks.pipe import ROOT, Child
 pytestmark = pytest.mark.alone("limits memory by control groups and sets the disk's read-ahead")
 
 ECHO = """
-import json, sys
-print(json.dumps("ready"), flush=True)
-for line in sys.stdin:
-    request = json.loads(line)
-    if request["do"] == "fail":
+from tests.benchmarks.pipe import serve
+
+class Echo:
+    def speak(self, word, *, twice):
+        return word * (2 if twice else 1)
+
+    def fail(self):
         raise ValueError("on purpose")
-    print(json.dumps(request), flush=True)
+
+serve(Echo(), "ready")
 """
 
 
@@ -132,17 +135,12 @@ def test_the_disks_roof_reads_whole_records(tmp_path: Path) -> None:
 
 
 def test_a_child_answers_stands_still_and_says_why_it_ended() -> None:
-    child = Child("The echo", [sys.executable, "-c", ECHO])
-    try:
+    with Child("The echo", [sys.executable, "-c", ECHO], stops=True) as child:
         assert child.ready == "ready"
-        child.pause()
-        with child.awake():
-            assert child.ask(do="speak", word="x") == {"do": "speak", "word": "x"}
+        assert child.speak("x", twice=True) == "xx"
         assert child.bytes_read >= 0
-        with child.awake(), pytest.raises(RuntimeError, match=r"The echo ended \(1\)[\s\S]*on purpose"):
-            child.ask(do="fail")
-    finally:
-        child.close()
+        with pytest.raises(RuntimeError, match=r"The echo ended \(1\)[\s\S]*on purpose"):
+            child.fail()
 
 
 def test_a_child_that_does_not_start_says_why() -> None:

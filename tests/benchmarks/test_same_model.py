@@ -15,7 +15,6 @@ from engine.quantization.planes import decode_expert
 from engine.session import Session
 from engine.store.reader import Store
 from engine.store.verify import verify
-from tests.benchmarks.ours import Ours
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.peer.environment import PEER
 from tests.benchmarks.prepare import prepare_pair
@@ -98,22 +97,6 @@ def test_a_zipf_stream_says_a_few_words_most_of_the_time() -> None:
     drawn = torch.tensor(stream("zipf", 32_000, 4096)).bincount(minlength=32_000).sort(descending=True).values
     assert 0.25 < float(drawn[:100].sum()) / 4096 < 0.75
     assert stream("zipf", 32_000, 64) == stream("zipf", 32_000, 64)
-
-
-def test_bytes_of_a_token_are_those_of_its_weights(written: tuple[Shape, Path, Path]) -> None:
-    shape, _, path = written
-    ours = Ours(path, shape, 4, 1, 256, "f32")
-    try:
-        active = shape.layers * shape.top_k * sum(r * c for r, c in shape.matrices().values()) * 4.5 / 8
-        rest = 4 * (shape.dense_weights() + shape.layers * shape.experts * shape.hidden)
-        assert ours.token_bytes == active + rest
-        tokens = stream("uniform", shape.vocabulary, 32)
-        ours.warm(tokens)
-        before = ours.session.counters().misses
-        ours.decode(tokens)
-        assert ours.session.counters().misses == before
-    finally:
-        ours.close()
 
 
 @with_peer

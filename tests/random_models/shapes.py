@@ -103,6 +103,10 @@ class Shape:
         experts = self.layers * self.experts * sum(r * c for r, c in self.matrices().values())
         return experts + self.dense_weights() + self.vocabulary * self.hidden
 
+    def router_weights(self) -> int:
+        """How many weights all routers have."""
+        return self.layers * self.experts * self.hidden
+
     def dense_weights(self) -> int:
         """Weights that every token reads besides its experts: attention, and the head. Routers are counted apart."""
         return self.layers * sum(r * c for r, c in self.attention().values()) + self.vocabulary * self.hidden

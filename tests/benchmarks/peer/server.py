@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import sys
 import time
 from typing import Any
 
 import gguf
 import llama_cpp as llama
+
+from tests.benchmarks.pipe import serve
 
 
 class Model:
@@ -78,17 +79,6 @@ def _token_bytes(path: str) -> int:
     return int(sum(t.n_bytes * (share if "_exps" in t.name else 1.0) for t in weights))
 
 
-def main() -> None:
-    """Serve until the input ends."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever the library prints
-    model = Model(**json.loads(sys.argv[1]))
-    print(json.dumps(model.token_bytes), file=answers, flush=True)
-    for line in sys.stdin:
-        request = json.loads(line)
-        answer = getattr(model, request.pop("do"))(**request)
-        print(json.dumps(answer), file=answers, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    model = Model(**json.loads(sys.argv[1]))
+    serve(model, model.token_bytes)
