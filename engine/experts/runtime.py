@@ -26,8 +26,7 @@ from engine.experts.precision import EXACT, Thresholds, tiers_of
 from engine.experts.predictors.predictor import Predictor
 from engine.experts.prefetch.prefetcher import Prefetcher
 from engine.experts.prefetch.tracker import PrefetchTracker
-from engine.experts.profiler_hook import NOT_PROFILED, ProfilerHook, profiled
-from engine.experts.telemetry import ExpertSnapshot, ExpertTelemetry
+from engine.experts.telemetry import NOT_PROFILED, ExpertSnapshot, ExpertTelemetry, ProfilerHook, profiled
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel
 from engine.kernels.choice import choose

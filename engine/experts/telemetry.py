@@ -1,19 +1,21 @@
-"""Counters of the expert runtime, which cost a decode step next to nothing."""
+"""Counters of the expert runtime, which cost a decode step next to nothing, and the hook of the profiler."""
 
 from __future__ import annotations
 
 import copy
+import time
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.experts.keys import ExpertKey, ExpertSource
+from engine.experts.keys import ExpertKey, ExpertSource, Urgency
 
 MOST_TIER = 32  # bits of float32, the finest that experts are stored at; native code counts into an array up to here
 GATES, GATE, COARSE, SKIPPED = range(4)  # what is noted of an expert: see uh_resident_layer in underhill_kernels.h
@@ -242,3 +244,37 @@ class ExpertTelemetry:
             uses=uses,
             residency=self.matrix(residency),
         )
+
+
+class ProfilerHook(Protocol):
+    """Times are by time.perf_counter. Called on the thread that runs the model; none may block."""
+
+    def entered(self, layer: int, tokens: int, now: float) -> None:
+        """A layer asks for its experts, which its router has chosen."""
+
+    def left(self, layer: int, now: float) -> None:
+        """The layer has its answer, or an error."""
+
+    def computed(self, layer: int, experts: int, start: float, end: float) -> None:
+        """The kernels ran so many experts of the layer that was entered."""
+
+    def waited(self, layer: int, start: float, end: float) -> None:
+        """The thread did nothing, for the want of an expert."""
+
+    def chunk(
+        self, reader: int, key: ExpertKey, parts: Sequence[int], urgency: Urgency, nbytes: int, start: float, end: float
+    ) -> None:
+        """A reader read a piece of these parts of an expert, or failed to; called some time after it."""
+
+
+NOT_PROFILED: AbstractContextManager[None] = nullcontext()
+
+
+@contextmanager
+def profiled(observer: ProfilerHook, layer: int, tokens: int) -> Iterator[None]:
+    """Tell it of entering a layer and of leaving it."""
+    observer.entered(layer, tokens, time.perf_counter())
+    try:
+        yield
+    finally:
+        observer.left(layer, time.perf_counter())

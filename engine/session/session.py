@@ -15,9 +15,9 @@ from engine import settings
 from engine.errors import Kind, UnderhillError
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.predictors import RoutingShape
-from engine.experts.profiler_hook import ProfilerHook
 from engine.experts.runtime import PassListener, RouteListener, open_runtime
 from engine.experts.telemetry import ExpertSnapshot as Counters
+from engine.experts.telemetry import ProfilerHook
 from engine.formats.families import text_config
 from engine.generation import model_files
 from engine.generation.answer import Listener, answer

@@ -30,7 +30,7 @@ class TimelineEvent(NamedTuple):
 
 
 class Timeline:
-    """An engine.experts.profiler_hook.ProfilerHook that remembers. Costs about a microsecond and 300 bytes an event."""
+    """An engine.experts.telemetry.ProfilerHook that remembers. Costs about a microsecond and 300 bytes an event."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()

@@ -4362,22 +4362,22 @@
             <translation>请重试。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/policies/choice.py"></location>
+            <location filename="../../engine/experts/policies/__init__.py"></location>
             <source>There is no cache policy called {name}.</source>
             <translation>没有名为 {name} 的缓存策略。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/policies/choice.py"></location>
+            <location filename="../../engine/experts/policies/__init__.py"></location>
             <source>Choose one of {names}.</source>
             <translation>请从 {names} 中选择一个。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/policies/weights.py"></location>
+            <location filename="../../engine/experts/policies/hobbit.py"></location>
             <source>The cache policy's weights {weights} are not possible.</source>
             <translation>缓存策略的权重 {weights} 无效。</translation>
         </message>
         <message>
-            <location filename="../../engine/experts/policies/weights.py"></location>
+            <location filename="../../engine/experts/policies/hobbit.py"></location>
             <source>They go from 0 to 1 and sum to 1.</source>
             <translation>每个权重在 0 到 1 之间，总和为 1。</translation>
         </message>

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.experts.keys import ExpertKey
-from engine.experts.loading.chunks import CHUNK
+from engine.experts.loading.loader import CHUNK
 from engine.native.library import default_threads
 from engine.native.memory import Arena
 from engine.store.disk import DataFile, open_file

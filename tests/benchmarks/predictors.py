@@ -29,10 +29,8 @@ from engine.experts.predictors import (
     stacked,
     walk,
 )
-from engine.experts.predictors.coactivation import Coactivation
 from engine.experts.predictors.eam import Eam
-from engine.experts.predictors.paths import Paths
-from engine.experts.predictors.tokens import TokenTable
+from engine.experts.predictors.tables import Coactivation, Paths, TokenTable
 from engine.models.decoder import Decoder
 from engine.models.gates import gates_of
 from engine.session import Session

@@ -13,11 +13,9 @@ from torch import Tensor
 from engine.experts.cache.expert_cache import ExpertCache, Lease
 from engine.experts.execution.requests import ExpertRequest
 from engine.experts.execution.sweep import Sweeps
-from engine.experts.loading.pending import PendingLoads
-from engine.experts.loading.queue import LoadQueue
+from engine.experts.loading.pending import LoadQueue, PendingLoads
 from engine.experts.prefetch.prefetcher import Prefetcher
-from engine.experts.profiler_hook import ProfilerHook
-from engine.experts.telemetry import ExpertTelemetry
+from engine.experts.telemetry import ExpertTelemetry, ProfilerHook
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel, Work
 from engine.store.layout import ExpertSpec

@@ -13,13 +13,11 @@ from engine.experts.backend import Step
 from engine.experts.cache.expert_cache import ExpertCache
 from engine.experts.cache.resident_table import LayerTable, ResidentTable
 from engine.experts.keys import ExpertKey
-from engine.experts.loading.pending import PendingLoads, cache_is_held
-from engine.experts.loading.queue import LoadQueue
+from engine.experts.loading.pending import LoadQueue, PendingLoads, cache_is_held
 from engine.experts.loading.upgrader import PrecisionUpgrader
 from engine.experts.policies import LayerVisit
 from engine.experts.prefetch.prefetcher import Prefetcher
-from engine.experts.profiler_hook import ProfilerHook
-from engine.experts.telemetry import ExpertTelemetry
+from engine.experts.telemetry import ExpertTelemetry, ProfilerHook
 from engine.kernels.native import MISSING, SKIPPED, UNDECIDED, NativeKernel, StepArgs
 
 MOST = 64  # experts per token that native code takes (MOST in resident_experts.c)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experts.predictors.fit_gates import own_scores
-from engine.experts.predictors.gates import Gate
+from engine.experts.predictors.gates import Gate, own_scores
 from engine.experts.predictors.predictor import Floats, Predictor, RoutingContext
 from engine.experts.predictors.trace_view import NONE, TraceView, walk
 

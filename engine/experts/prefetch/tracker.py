@@ -13,15 +13,14 @@ from engine.experts.predictors.predictor import Floats
 from engine.experts.telemetry import PrefetchStats
 from engine.native.prefetch import COUNTS, MOST, PrefetchPlanner
 
-MAX_PREFETCH_SHARE = (
-    1 / 8
-)  # of the cache, that prefetches in flight may take: more would evict what the token still needs
+# Share of the cache that prefetches in flight may take: more would evict what the token still needs.
+MAX_PREFETCH_SHARE = 1 / 8
 
 _USED, _EARLY, _WASTED = (COUNTS.index(name) for name in ("used", "early", "wasted"))
 
 
 class PrefetchTracker:
-    """Rows are MoE layers as they run. Two native calls a layer do all of it: see ahead.h.
+    """Rows are MoE layers as they run. Two native calls a layer do all of it: see prefetch.h.
 
     layers: by row. k: experts of a row that count as expected, by which recall is measured. depth: rows looked ahead at
     most.
@@ -46,7 +45,7 @@ class PrefetchTracker:
         return self._counts[_EARLY], self._counts[_WASTED]
 
     def stats(self) -> PrefetchStats:
-        """All that is counted here; what only Prefetch knows is left at 0."""
+        """All that is counted here; what only Prefetcher knows is left at 0."""
         found, n = self._counts[:], len(COUNTS)
         said, right = found[n : n + self._depth], found[n + self._depth :]
         return PrefetchStats(said, right, **dict(zip(COUNTS, found)))

@@ -22,7 +22,7 @@ from engine import protocol, settings
 from engine.errors import UnderhillError, as_error
 from engine.experts.eam import EamCollection
 from engine.experts.policies import ExpertGrid, make_policy
-from engine.experts.policies.weights import HobbitWeights
+from engine.experts.policies.hobbit import HobbitWeights
 from engine.experts.precision import Thresholds
 from engine.experts.telemetry import PrefetchStats
 from engine.formats.checkpoint import Checkpoint

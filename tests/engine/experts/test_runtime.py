@@ -11,7 +11,7 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step, stepper
 from engine.experts.keys import ExpertKey
-from engine.experts.loading.queue import LoadQueue
+from engine.experts.loading.pending import LoadQueue
 from engine.experts.precision import Thresholds
 from engine.experts.runtime import ExpertRuntime, open_runtime
 from engine.kernels.activation import Activation

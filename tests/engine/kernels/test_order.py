@@ -9,9 +9,8 @@ import pytest
 
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import ExpertGrid, LayerVisit
-from engine.experts.policies.hobbit import Hobbit
+from engine.experts.policies.hobbit import Hobbit, HobbitWeights
 from engine.experts.policies.scored import ScoredPolicy
-from engine.experts.policies.weights import HobbitWeights
 from engine.native.eviction import FIRST_OUT, HobbitScores, LeastRanked
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.loading.chunks import packed
+from engine.experts.loading.loader import packed
 from engine.native.io_pool import CHUNK
 from engine.store import disk_windows, reader
 from engine.store.datafile import TAIL

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.experts.loading.chunks import CHUNK, packed
+from engine.experts.loading.loader import CHUNK, packed
 from engine.native.io_pool import CHUNK as PACKED
 from engine.store.disk_windows import STRIDE, WindowsFile, reads_in_place
 from engine.store.layout import ALIGN

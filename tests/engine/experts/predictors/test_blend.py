@@ -14,7 +14,7 @@ from engine.experts.predictors import (
     fit_weights,
     walk,
 )
-from engine.experts.predictors.fit_gates import own_scores
+from engine.experts.predictors.gates import own_scores
 from engine.experts.predictors.predictor import Floats
 from tests.engine.experts.predictors.runs import EXPERTS, K, by_rule, moving, random_gates
 
