@@ -16,11 +16,10 @@ from engine.cli.main import given, version
 from engine.cli.output import gb, say
 from engine.hardware import graphics, probe
 from engine.hardware.machine import Machine
-from engine.kernels.choice import kernels_in_use
 from engine.library import dials, library
 from engine.library.home import BUILTIN
 from engine.library.lowering import lowered_share
-from engine.native.library import default_threads, isas
+from engine.native.library import default_threads, isas, kernels_in_use
 from engine.planning import offload
 from engine.planning.facts import ModelFacts
 from engine.planning.plan import dial_of, make_plan

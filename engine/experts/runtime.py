@@ -15,7 +15,7 @@ from engine.experts.cache.resident_table import ResidentTable
 from engine.experts.eam import EamCollection
 from engine.experts.execution.batch import BatchExecutor, Call
 from engine.experts.execution.decode import DecodeExecutor
-from engine.experts.execution.requests import ExpertRequest, requests_as_if_missing, requests_of
+from engine.experts.execution.requests import ExpertRequest, requests_as_if_missing, requests_of, slots_by_expert
 from engine.experts.execution.sweep import Sweeps
 from engine.experts.keys import ExpertKey, ExpertSource, keys_of, largest_expert
 from engine.experts.loading.loader import Loader
@@ -28,10 +28,7 @@ from engine.experts.prefetch.prefetcher import Prefetcher
 from engine.experts.prefetch.tracker import PrefetchTracker
 from engine.experts.telemetry import NOT_PROFILED, ExpertSnapshot, ExpertTelemetry, ProfilerHook, profiled
 from engine.kernels.activation import Activation
-from engine.kernels.call import Kernel
-from engine.kernels.choice import choose
 from engine.kernels.native import NativeKernel
-from engine.kernels.reference import slots_by_expert
 from engine.kernels.scratch_pool import SCRATCH
 from engine.translatable import msg
 
@@ -50,7 +47,7 @@ class ExpertRuntime:
     over after that. interrupted is asked before every layer of a prompt, which may take seconds; True ends it with an
     UnderhillError(CANCELLED). as_if_missing: many tokens at once get the precision that each alone would get were none
     of its experts in memory. upgrade: experts that ran coarse get their finer parts while the disk is idle
-    (PrecisionUpgrader). pending: the loads in flight.
+    (PrecisionUpgrader). pending: the loads in flight. kernel: for others that have something to multiply, too.
     """
 
     def __init__(
@@ -59,7 +56,7 @@ class ExpertRuntime:
         activation: Activation | Mapping[int, Activation],
         cache: ExpertCache,
         loader: Loader,
-        kernel: Kernel,
+        kernel: NativeKernel,
         *,
         thresholds: Thresholds = EXACT,
         tier: int | None = None,
@@ -74,7 +71,7 @@ class ExpertRuntime:
         self.as_if_missing = False
         self.upgrade = False
         self.prefetch: Prefetcher | None = None
-        self._source, self._loader, self._kernel = source, loader, kernel
+        self._source, self._loader, self.kernel = source, loader, kernel
         self._observer: ProfilerHook | None = None
         self._begins = True  # whether the next pass begins a sequence
         self._heard = False  # whether the pass_listener was told of a pass beside
@@ -91,12 +88,7 @@ class ExpertRuntime:
             cache, self.pending, kernel, activations, self.telemetry, window=READS_AHEAD * loader.readers,
             sweeps=Sweeps(cache, self.pending, self.telemetry, self._specs, self._tiers),
         )  # fmt: skip
-        # Where torch computes, single tokens are batches of one.
-        self._decode = (
-            DecodeExecutor(kernel, self._table, cache, self.pending, self.telemetry, self._upgrader)
-            if isinstance(kernel, NativeKernel)
-            else None
-        )
+        self._decode = DecodeExecutor(kernel, self._table, cache, self.pending, self.telemetry, self._upgrader)
         self.set_thresholds(thresholds)
         self.set_tier(tier)
 
@@ -133,7 +125,7 @@ class ExpertRuntime:
             self.telemetry.skipped(layer, ids.view(-1)[skipped].tolist())
             weights = weights.clone()
             weights.view(-1)[skipped] = 0.0
-        return self._kernel.combine(call.out, weights)
+        return self.kernel.combine(call.out, weights)
 
     def _run_as_if_missing(
         self, call: Call, high: list[ExpertRequest], low: list[ExpertRequest], skipped: list[int]
@@ -150,17 +142,12 @@ class ExpertRuntime:
         counts = None if tokens == 1 else [len(request.slots) for request in run]
         self.cache.routed(LayerVisit(layer, [request.key.expert for request in run], high, counts, tokens))
 
-    @property
-    def native(self) -> NativeKernel | None:
-        """The native kernel, for others that have something to multiply; None where torch computes."""
-        return self._kernel if isinstance(self._kernel, NativeKernel) else None
-
     def moe_step(self, layer: int, step: Step) -> None:
         """See Stepper.moe_step. Raises what `moe` raises."""
         if self.route_listener is not None:
             self.route_listener(layer, step.ids.clone(), step.weights.clone())  # the step's own are written over
         with self.pending.layer_lock, self._seen(layer, 1):
-            if self._decode is None or not self._decode.run(layer, step):
+            if not self._decode.run(layer, step):
                 step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
                 if not self._thresholds.exact:
                     self._table.layers[layer].learn(step)
@@ -184,8 +171,7 @@ class ExpertRuntime:
             tracker = PrefetchTracker(self.cache, self.pending, tables, k, depth)
             self.prefetch = Prefetcher(layers, predictor, tracker, self._rate, depth, width or k)
         self._batch.prefetch = self.prefetch
-        if self._decode is not None:
-            self._decode.prefetch = self.prefetch
+        self._decode.prefetch = self.prefetch
 
     def _rate(self) -> float:
         loads = self._loader.io_stats()
@@ -196,8 +182,7 @@ class ExpertRuntime:
         self._observer = observer
         self._loader.listener = None if observer is None else observer.chunk
         for part in (self.pending, self._batch, self._decode):
-            if part is not None:
-                part.observer = observer
+            part.observer = observer
 
     def _seen(self, layer: int, tokens: int) -> AbstractContextManager[None]:
         return NOT_PROFILED if self._observer is None else profiled(self._observer, layer, tokens)
@@ -325,7 +310,7 @@ class ExpertRuntime:
     def close(self) -> None:
         """End the readers and the kernel's threads. The source belongs to the caller."""
         self._loader.close()
-        self._kernel.close()
+        self.kernel.close()
 
 
 def open_runtime(
@@ -338,7 +323,6 @@ def open_runtime(
     collection: EamCollection | None = None,
     readers: int = 4,
     threads: int | None = None,
-    kernel: str = "auto",
     exact: bool = False,
     thresholds: Thresholds = EXACT,
     tier: int | None = None,
@@ -349,8 +333,7 @@ def open_runtime(
     activation: of all layers, or by layer. weights: of the policy 'hobbit'. collection: of past answers, for the policy
     'activation'. exact: native kernels take activations as they are, not rounded to 8 bits. loader: reads the source,
     and is closed with the runtime; None: one with so many `readers`. The other arguments are those settings of
-    engine.settings. Raises UnderhillError when the capacity cannot hold one expert, or when kernel='native' is not
-    possible here.
+    engine.settings. Raises UnderhillError when the capacity cannot hold one expert.
     """
     least = largest_expert(source, tier)
     specs = {layer: [source.spec(layer, expert) for expert in range(source.experts(layer))] for layer in source.layers}
@@ -359,6 +342,6 @@ def open_runtime(
     cache = ExpertCache(capacity, make_policy(policy, shape, share, weights, collection), specs, shape, least)
     loader = loader or Loader(source, readers)
     return ExpertRuntime(
-        source, activation, cache, loader, choose(kernel, threads, exact=exact), thresholds=thresholds, tier=tier,
+        source, activation, cache, loader, NativeKernel(threads, exact=exact), thresholds=thresholds, tier=tier,
         weights=weights,
     )  # fmt: skip

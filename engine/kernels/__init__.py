@@ -1,1 +1,1 @@
-"""One call runs one layer's experts from packed codes: native C, with a torch reference as oracle and fallback."""
+"""One call runs one layer's experts from packed codes: native C."""

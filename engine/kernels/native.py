@@ -16,13 +16,12 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.kernels.activation import KINDS, Activation
 from engine.kernels.call import Work, check_call
-from engine.kernels.reference import UNITS_AT
 from engine.kernels.scratch_pool import SCRATCH
 from engine.native.library import ISAS, default_threads, isas, load_holding_lock, load_library
 from engine.native.matrix_view import MatrixView
 from engine.native.op_graph import GraphStep, OpGraph
 from engine.store.coding import FORMS, Coding
-from engine.store.layout import ExpertSpec
+from engine.store.layout import UNITS_AT, ExpertSpec
 from engine.translatable import msg
 
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
@@ -174,7 +173,7 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
 
 
 class NativeKernel:
-    """The Kernel of the C library, with its own threads. Calls from several Python threads take turns.
+    """The C library's kernels on their own threads. Calls from several Python threads take turns.
 
     threads: None takes the physical cores. isa: None takes the best that the processor has. exact: quantized matrices
     meet activations in float32 (1e-5 of float64) instead of 8 bits (1 % a matrix), which is slower, most of all at 2
@@ -209,15 +208,18 @@ class NativeKernel:
     def run(
         self, spec: ExpertSpec, activation: Activation, work: Sequence[Work], x: Tensor, k: int, out: Tensor
     ) -> None:
-        """See Kernel.run. Raises UnderhillError(OUT_OF_MEMORY) when there is no room for scratch."""
+        """out[slot] = expert(x[slot // k]) for every slot of the work; other slots are left as they are.
+
+        x: [T, H] and out: [T * k, H], float32, contiguous, in ordinary memory. The bits of a slot depend on its
+        expert, tier and x, and on which slots of that expert are in this call: never on the rest of the work. Raises
+        ValueError for anything else, UnderhillError(OUT_OF_MEMORY) when there is no room for scratch.
+        """
         check_call(spec, activation, work, x, k, out)
         if x.dtype != torch.float32:
             raise ValueError(f"x is {x.dtype}; the native kernels take float32")
         slots = array("i")
         experts = bytearray()
         for item in work:
-            if not item.expert.addresses:
-                raise ValueError("the native kernels need experts in ordinary memory")
             experts += EXPERT.pack(*item.expert.addresses, item.expert.planes, len(slots), len(item.slots), 0)
             slots.extend(item.slots)
         if not work:
@@ -302,7 +304,7 @@ class NativeKernel:
         return ended
 
     def combine_some(self, weights: int, needed: int, out: int, y: int, k: int, hidden: int) -> None:
-        """See Kernel.combine, for one token after MISSING: y [hidden] = sum of weights[rank] * out[rank].
+        """`combine` for one token after MISSING: y [hidden] = sum of weights[rank] * out[rank].
 
         needed: of `moe_resident`; ranks that are SKIPPED there are left out unread. All but k and hidden are addresses.
         """
@@ -358,7 +360,11 @@ class NativeKernel:
         return out
 
     def combine(self, out: Tensor, weights: Tensor) -> Tensor:
-        """See Kernel.combine."""
+        """[T, H] float32: sum over k, in order, of weights[t, k] * out[t * K + k].
+
+        out: [T * K, H], weights: [T, K]. A weight of exactly 0 drops its slot unread: so a skipped expert is left out.
+        Raises ValueError.
+        """
         tokens, k = weights.shape
         weights = weights.to(torch.float32).contiguous()
         if out.dtype != torch.float32 or not out.is_contiguous() or out.dim() != 2 or out.shape[0] != tokens * k:
@@ -397,7 +403,7 @@ class NativeKernel:
             return self._library.uh_read(self._context, data.data_ptr(), data.numel())
 
     def close(self) -> None:
-        """See Kernel.close. Safe to call twice."""
+        """Release threads and scratch memory. Safe to call twice."""
         with self._lock:
             context, self._opened = self._opened, None
         if context is not None:

@@ -15,6 +15,13 @@ from engine.translatable import Translatable, msg
 
 ABI = 17  # UH_ABI in underhill_kernels.h
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
+NAMES = {
+    "portable": msg("plain C"),
+    "avx2": "AVX2",
+    "avxvnni": "AVX-VNNI",
+    "avx512": "AVX-512",
+    "avx512vnni": "AVX-512 VNNI",
+}
 
 
 def library_path() -> Path:
@@ -73,3 +80,13 @@ def isas(path: Path | None = None) -> tuple[str, ...]:
     """The instruction sets that this processor has, the best last. Raises UnderhillError."""
     found = load_library(path).uh_isas()
     return tuple(name for level, name in enumerate(ISAS) if found >> level & 1)
+
+
+def kernels_in_use(threads: int, path: Path | None = None) -> Translatable:
+    """Which kernels compute, in a plain sentence."""
+    return msg(
+        "Native kernels ({names}) compute on {threads} {threads2}.",
+        names=NAMES[isas(path)[-1]],
+        threads=threads,
+        threads2=msg("thread") if threads == 1 else msg("threads"),
+    )

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from engine.kernels.native import SIX, kind_of
-from engine.kernels.reference import plane_codes
-from engine.kernels.scales import levels_of, unpack_scales
 from engine.native.matrix_view import MatrixView
+from engine.quantization.unpacking import levels_of, plane_codes, unpack_scales
 from engine.store.coding import FORMS, ROWS, SUPER, Coding, dense_sections
 
 

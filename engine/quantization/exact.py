@@ -11,10 +11,10 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from engine.kernels.encode import NotFinite
-from engine.kernels.scales import SHIFT, levels_of
 from engine.quantization.grouped import Fine, GroupedCodes
 from engine.quantization.tiers import refit
 from engine.quantization.tiles import pack_codes
+from engine.quantization.unpacking import SHIFT, levels_of
 from engine.store.coding import ROWS, SUPER, Coding, dense_sections
 
 LARGEST = 2.0**14  # what the largest weight becomes at most: scales of coarser codes are still float16

@@ -14,12 +14,12 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.encode import KINDS, Encoded, NativeEncoder, NotFinite
-from engine.kernels.scales import levels_of, unpack_scales
 from engine.quantization.encoder import native
 from engine.quantization.exact import StoredCodes, pack_matrix
 from engine.quantization.grouped import GroupedCodes
 from engine.quantization.tiers import quantize_matrix
 from engine.quantization.tiles import pack_codes, pack_params, unpack_codes, unpack_params
+from engine.quantization.unpacking import levels_of, unpack_scales
 from engine.store.layout import (
     HEADER_BYTES,
     MAGIC,

@@ -137,7 +137,7 @@ class ReadingAhead:
         depth = int(self._session.settings["prefetch_depth"])
         kind, maps = ("gates", stacked(gates, depth)) if learnt is None or name == "gates" else ("taught", learnt.maps)
         nearest = [one[:depth] for one in maps]  # what is not asked takes no memory
-        own = StackedGates(gates, nearest, kernel=self._session.runtime.native)
+        own = StackedGates(gates, nearest, kernel=self._session.runtime.kernel)
         if name in ("gates", "taught"):
             return Chosen(own, WORDS[kind])
         if name == "blend":

@@ -27,12 +27,12 @@ from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import graphics, probe
 from engine.import_lock import ALONE
-from engine.kernels.choice import kernels_in_use
 from engine.library import damage, dials, library
 from engine.library.dials import Calibration
 from engine.library.listing import BUILTIN
 from engine.models.layers.weight_format import holding
 from engine.models.spec import DecoderSpec
+from engine.native.library import kernels_in_use
 from engine.native.memory import forget_code, keep_heap_small
 from engine.planning import offload
 from engine.planning import plan as planning
@@ -222,11 +222,11 @@ class Session:
             spec,
             self.store.dense,
             self.runtime,
-            holding(dense, self.runtime.native),  # type: ignore[arg-type]
+            holding(dense, self.runtime.kernel),  # type: ignore[arg-type]
             torch.float32 if dense == "f32" else torch.bfloat16,
         )
         decoder.most_tokens = self.plan.context
-        if self.runtime.native is not None and not decoder.native_layers:
+        if not decoder.native_layers:
             self.note(decoder.why_not_native)
         return decoder
 

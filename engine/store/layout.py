@@ -44,7 +44,7 @@ from engine.store.coding import Coding, params_bytes
 ALIGN = 4096  # bytes; parts and records start on it, so direct I/O may read any of them
 LINE = 64  # bytes; header, tiles and parameter lines
 ROWS_PER_TILE = 16
-HEADER_BYTES = 64  # magic u32 | layer u32 | expert u32 | n_matrices u32 | unit f32 x n_matrices | zeros
+HEADER_BYTES, UNITS_AT = 64, 16  # magic u32 | layer u32 | expert u32 | n_matrices u32 | unit f32 x n_matrices | zeros
 MAGIC = 0x58455055  # "UPEX" little endian
 
 PLANE_BITS = (2, 2, 4)  # bits of every code in C0, C1 and C2

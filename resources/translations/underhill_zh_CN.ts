@@ -6087,36 +6087,6 @@
             <translation>请解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet），或设置变量 {variable}。</translation>
         </message>
         <message>
-            <location filename="../../engine/kernels/choice.py"></location>
-            <source>plain C</source>
-            <translation>通用 C</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/choice.py"></location>
-            <source>Native kernels ({names}) compute on {threads} {threads2}.</source>
-            <translation>原生内核（{names}）使用 {threads} {threads2}计算。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/choice.py"></location>
-            <source>thread</source>
-            <translation>个线程</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/choice.py"></location>
-            <source>threads</source>
-            <translation>个线程</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/choice.py"></location>
-            <source>There are no {setting} kernels.</source>
-            <translation>没有 {setting} 内核。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/kernels/choice.py"></location>
-            <source>Choose auto, native or torch.</source>
-            <translation>请选择 auto、native 或 torch。</translation>
-        </message>
-        <message>
             <location filename="../../engine/kernels/dense.py"></location>
             <source>The model holds weights that are not finite numbers.</source>
             <translation>模型的权重中有非有限的数值。</translation>
@@ -7043,6 +7013,11 @@
         </message>
         <message>
             <location filename="../../engine/native/library.py"></location>
+            <source>plain C</source>
+            <translation>通用 C</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/library.py"></location>
             <source>Underhill's native library was not built ({name} is missing).</source>
             <translation>Underhill 的本机库尚未编译（缺少 {name}）。</translation>
         </message>
@@ -7060,6 +7035,21 @@
             <location filename="../../engine/native/library.py"></location>
             <source>Set Underhill up again, with installers/run.sh, or build it: python -m engine.native.build</source>
             <translation>请用 installers/run.sh 重新安装 Underhill，或自行编译：python -m engine.native.build</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/library.py"></location>
+            <source>Native kernels ({names}) compute on {threads} {threads2}.</source>
+            <translation>原生内核（{names}）使用 {threads} {threads2}计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/library.py"></location>
+            <source>thread</source>
+            <translation>个线程</translation>
+        </message>
+        <message>
+            <location filename="../../engine/native/library.py"></location>
+            <source>threads</source>
+            <translation>个线程</translation>
         </message>
         <message>
             <location filename="../../engine/native/prefetch.py"></location>

@@ -74,8 +74,7 @@ def native_steps(layers: int, prompt: Tensor, folder: str) -> tuple[Steps, Calla
     """A token by native ops with and without experts, and by torch's; and what is to be done behind the last."""
     source = MemorySource(ExpertSpec(64, 32, 8, 32), range(layers), 128)
     runtime = source.open(layers * 128 * (1 + 3 * PAGE / source.expert_bytes))
-    kernel = runtime.native
-    assert kernel is not None
+    kernel = runtime.kernel
     checkpoint, dense = opened(small_model(layers), folder)
     spec = read_spec(checkpoint.config)
     decoders = {

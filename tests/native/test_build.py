@@ -12,11 +12,11 @@ import pytest
 import torch
 
 from engine.kernels.native import NativeKernel
-from engine.kernels.reference import moe_forward
 from engine.native import build
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
 from tests.engine.kernels.records import random_experts
+from tests.engine.kernels.reference import moe_forward
 
 needs_zig = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="ziglang is not installed")
 

@@ -22,7 +22,7 @@ import sys
 # an editable installation of the project, if this Python has one, would answer before the path is looked at
 sys.meta_path = [finder for finder in sys.meta_path if not type(finder).__module__.startswith("_editable_")]
 import engine, json
-from engine.kernels.choice import kernels_in_use
+from engine.native.library import kernels_in_use
 print(json.dumps([engine.__file__, str(kernels_in_use(1))]))
 """
 

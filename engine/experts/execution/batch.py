@@ -1,4 +1,4 @@
-"""Prefill: several tokens at once, or kernels that take one expert at a time; hits are computed while misses load."""
+"""Prefill: several tokens at once, or one that decode leaves to it; hits are computed while misses load."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from engine.experts.loading.pending import LoadQueue, PendingLoads
 from engine.experts.prefetch.prefetcher import Prefetcher
 from engine.experts.telemetry import ExpertTelemetry, ProfilerHook
 from engine.kernels.activation import Activation
-from engine.kernels.call import Kernel, Work
+from engine.kernels.call import Work
+from engine.kernels.native import NativeKernel
 from engine.store.layout import ExpertSpec
 
 # Products computed at a time while others are read: some 4 ms on two cores, long enough for the kernels to be called
@@ -45,7 +46,7 @@ class BatchExecutor:
         self,
         cache: ExpertCache,
         pending: PendingLoads,
-        kernel: Kernel,
+        kernel: NativeKernel,
         activations: Mapping[int, Activation],
         telemetry: ExpertTelemetry,
         *,

@@ -26,6 +26,14 @@ class ExpertRequest(NamedTuple):
     high: bool
 
 
+def slots_by_expert(ids: Sequence[int]) -> dict[int, list[int]]:
+    """Slots of each expert, from ids[t * K + k]; experts in the order in which they first appear."""
+    slots: dict[int, list[int]] = {}
+    for slot, expert in enumerate(ids):
+        slots.setdefault(expert, []).append(slot)
+    return slots
+
+
 def requests_of(
     layer: int,
     slots: Mapping[int, Sequence[int]],

@@ -32,7 +32,6 @@ from engine.hardware.computer import describe
 from engine.hardware.processor import Processor
 from engine.hub import errors as hub_errors
 from engine.hub.client import Hub, checked
-from engine.kernels import choice as kernels
 from engine.library import catalogue, folders, home, library, relocation, trash
 from engine.models.families import read_spec
 from engine.planning import offload
@@ -139,7 +138,6 @@ ERRORS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     ),
     "size": (raising(hub_errors.other_size("w.safetensors", 12345, 77)), ("w.safetensors", "12,345", "77")),
     "room": (raising(hub_errors.disk_full("/a b/c", 5 * 10**9)), ("/a b/c", "5,000 MB")),
-    "kernels": (lambda _: kernels.choose("zzz"), ("zzz",)),
     "family": (lambda _: read_spec({"model_type": "zzz"}), ("zzz",)),
     "no family": (lambda _: read_spec({}), ("model_type",)),
     "expert": (raising(problems.altered(3, 17, "low")), ("3", "17")),

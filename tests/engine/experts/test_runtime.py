@@ -15,17 +15,13 @@ from engine.experts.loading.pending import LoadQueue
 from engine.experts.precision import Thresholds
 from engine.experts.runtime import ExpertRuntime, open_runtime
 from engine.kernels.activation import Activation
-from engine.kernels.reference import moe_forward
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
+from tests.engine.kernels.reference import moe_forward
 
 SPEC = ExpertSpec(48, 40, 8, 16)
 SILU = Activation()
 Open = Callable[..., ExpertRuntime]
-KERNELS = [
-    "torch",
-    "native",
-]
 
 
 @pytest.fixture
@@ -34,12 +30,17 @@ def opened() -> Iterator[Open]:
     made: list[ExpertRuntime] = []
 
     def make(source: MemorySource, experts: float, **options: object) -> ExpertRuntime:
-        made.append(source.open(experts, **{"kernel": "torch", "readers": 4, **options}))
+        made.append(source.open(experts, **{"exact": True, "readers": 4, **options}))
         return made[-1]
 
     yield make
     for runtime in made:
         runtime.close()
+
+
+def near(ours: Tensor, oracle: Tensor) -> bool:
+    """Within what the exact kernels promise of float64."""
+    return bool((ours.double() - oracle).norm() <= 1e-5 * oracle.norm())
 
 
 def conversation(runtime: ExpertRuntime, source: MemorySource) -> list[Tensor]:
@@ -52,20 +53,18 @@ def conversation(runtime: ExpertRuntime, source: MemorySource) -> list[Tensor]:
     return outputs
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("policy", ["lru", "lru_layer"])
-def test_exact_output_is_the_same_at_every_capacity(opened: Open, kernel: str, policy: str) -> None:
+def test_exact_output_is_the_same_at_every_capacity(opened: Open, policy: str) -> None:
     source = MemorySource(SPEC)
     everything = len(source.records)
-    full = opened(source, everything, kernel=kernel)
+    full = opened(source, everything)
     expected = conversation(full, source)
     assert full.snapshot().misses == everything
     x, ids, weights = source.routing(9, 3, 0)
     oracle = moe_forward(x.double(), ids, weights, source.parts(0, dict.fromkeys(range(6), 8)), SPEC, SILU)
-    tolerance = 1e-5 if kernel == "torch" else 0.02  # native kernels meet activations of 8 bits
-    assert (expected[0].double() - oracle).norm() <= tolerance * oracle.norm()
+    assert near(expected[0], oracle)
     for share in (0.5, 0.25, 1 / everything):  # the last holds a single expert: many rounds per layer
-        small = opened(source, share * everything, kernel=kernel, policy=policy, readers=2)
+        small = opened(source, share * everything, policy=policy, readers=2)
         for ours, theirs in zip(conversation(small, source), expected, strict=True):
             assert torch.equal(ours, theirs)
         seen = small.snapshot()
@@ -75,10 +74,9 @@ def test_exact_output_is_the_same_at_every_capacity(opened: Open, kernel: str, p
         assert max(map(max, seen.residency)) <= 8
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_calls_in_and_out_of_inference_mode_leave_earlier_outputs_alone(opened: Open, kernel: str) -> None:
+def test_calls_in_and_out_of_inference_mode_leave_earlier_outputs_alone(opened: Open) -> None:
     source = MemorySource(SPEC)
-    runtime = opened(source, 12, kernel=kernel)
+    runtime = opened(source, 12)
     with torch.inference_mode():
         first = runtime.moe(0, *source.routing(9, 3, 0))
         kept = first.clone()
@@ -95,8 +93,8 @@ def test_lower_dials_run_what_the_scores_ask_for(opened: Open) -> None:
     ids, weights = torch.tensor([[4, 1, 0, 3]]), torch.tensor([[0.5, 0.3, 0.15, 0.05]])
     ours = runtime.moe(0, x, ids, weights)
     kept = torch.tensor([[0.5, 0.3, 0.15, 0.0]])  # skipped is dropped, the rest is not renormalized
-    expected = moe_forward(x, ids, kept, source.parts(0, {4: 8, 1: 8, 0: 2, 3: 8}), SPEC, SILU)
-    torch.testing.assert_close(ours, expected)
+    expected = moe_forward(x.double(), ids, kept, source.parts(0, {4: 8, 1: 8, 0: 2, 3: 8}), SPEC, SILU)
+    assert near(ours, expected)
     seen = runtime.snapshot()
     assert seen.precision == {"8": 2, "2": 1, "skipped": 1}
     assert (seen.hits, seen.misses) == (0, 3)
@@ -112,9 +110,7 @@ def test_a_hit_uses_the_best_that_is_resident(opened: Open) -> None:
     runtime.set_thresholds(Thresholds(0.6, 0.9))
     weights = torch.tensor([[0.5, 0.3, 0.15, 0.05]])
     ours = runtime.moe(0, x, ids, weights)
-    torch.testing.assert_close(
-        ours, moe_forward(x, ids, weights, source.parts(0, dict.fromkeys(range(6), 8)), SPEC, SILU)
-    )
+    assert near(ours, moe_forward(x.double(), ids, weights, source.parts(0, dict.fromkeys(range(6), 8)), SPEC, SILU))
     assert runtime.snapshot().hits == 4
     assert runtime.snapshot().precision == {"8": 8}
 
@@ -129,8 +125,8 @@ def test_high_demand_reads_only_what_a_coarse_expert_lacks(opened: Open) -> None
     assert sorted(source.reads) == [
         (ExpertKey(0, 0), (1, 2, 4, 5)), (ExpertKey(0, 1), (0, 1)), (ExpertKey(0, 1), (2, 4, 5)),
     ]  # fmt: skip
-    expected = moe_forward(x, ids, torch.tensor([[0.6, 0.4]]), source.parts(0, {0: 8, 1: 8}), SPEC, SILU)
-    assert torch.equal(exact, expected)
+    expected = moe_forward(x.double(), ids, torch.tensor([[0.6, 0.4]]), source.parts(0, {0: 8, 1: 8}), SPEC, SILU)
+    assert near(exact, expected)
 
 
 def test_of_batch_tokens_the_strongest_demand_wins(opened: Open) -> None:
@@ -172,16 +168,15 @@ def test_every_tier_reads_and_keeps_its_own_bytes_alone(opened: Open, tier: int)
     assert cold.snapshot().bytes_read == cold.cache.nbytes == 12 * SPEC.layout.bytes_for(tier)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_the_least_capacity_is_an_expert_of_the_tier_in_use(opened: Open, kernel: str) -> None:
+def test_the_least_capacity_is_an_expert_of_the_tier_in_use(opened: Open) -> None:
     source = MemorySource(SPEC)
     least, whole = SPEC.layout.bytes_for(4), SPEC.layout.bytes_for(8)
     assert least < whole
     with pytest.raises(UnderhillError, match=f"at least {least:,} bytes"):
-        open_runtime(source, SILU, least - 1, kernel=kernel, tier=4)
-    runtime = opened(source, (least + 0.5) / source.expert_bytes, kernel=kernel, tier=4)
+        open_runtime(source, SILU, least - 1, tier=4)
+    runtime = opened(source, (least + 0.5) / source.expert_bytes, tier=4)
     assert runtime.cache.capacity == least
-    expected = conversation(opened(source, 12, kernel=kernel, tier=4), source)
+    expected = conversation(opened(source, 12, tier=4), source)
     runtime.set_thresholds(Thresholds(0.3, 0.9))
     conversation(runtime, source)  # raised within its own room
     runtime.set_thresholds(Thresholds())
@@ -340,11 +335,10 @@ def test_the_policy_hears_what_is_routed_before_anything_is_fetched(
     assert events[2] == "read"
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_what_was_used_again_stays(opened: Open, kernel: str) -> None:
+def test_what_was_used_again_stays(opened: Open) -> None:
     """Also where no lease is taken."""
     source = MemorySource(SPEC)
-    runtime = opened(source, 3, kernel=kernel, policy="lru")
+    runtime = opened(source, 3, policy="lru")
     one = torch.ones(1, 1)
     for expert in (0, 1, 2, 0, 3, 0):
         step = Step(torch.randn(1, 48), torch.tensor([[expert]]), one, torch.empty(1, 48))

@@ -7,16 +7,17 @@ import ctypes
 import torch
 from torch import Tensor
 
+from engine.experts.execution.requests import slots_by_expert
 from engine.kernels.activation import Activation
-from engine.kernels.call import Kernel, Parts, Work
+from engine.kernels.call import Parts, Work
 from engine.kernels.native import EXPERT, NativeKernel, expert_layout
-from engine.kernels.reference import slots_by_expert
 from engine.store.layout import ExpertSpec
+from tests.engine.kernels.reference import TorchKernel
 
 SILU = Activation()
 
 
-def run(kernel: Kernel, spec: ExpertSpec, experts: dict[int, Parts], x: Tensor, ids: Tensor,
+def run(kernel: NativeKernel | TorchKernel, spec: ExpertSpec, experts: dict[int, Parts], x: Tensor, ids: Tensor,
         activation: Activation = SILU) -> Tensor:  # fmt: skip
     """The rows of all slots, [T * K, H]."""
     out = torch.full((ids.numel(), spec.hidden), float("nan"))

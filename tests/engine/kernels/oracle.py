@@ -7,8 +7,8 @@ from torch import Tensor
 
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts
-from engine.kernels.reference import UNITS_AT, decode_matrix
-from engine.store.layout import ExpertSpec
+from engine.store.layout import UNITS_AT, ExpertSpec
+from tests.engine.kernels.reference import decode_matrix
 
 
 def in_8_bits(x: Tensor, group: int) -> Tensor:

@@ -9,15 +9,16 @@ import pytest
 import torch
 from torch import Tensor
 
+from engine.experts.execution.requests import slots_by_expert
 from engine.kernels.call import Parts, Work
 from engine.kernels.native import NativeKernel
-from engine.kernels.reference import TorchKernel, moe_forward, slots_by_expert
 from engine.quantization.grouped import GroupedCodes
 from engine.quantization.planes import encode
 from engine.store.coding import LEVELS, Coding
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run, run_one
 from tests.engine.kernels.oracle import forward_8_bits
+from tests.engine.kernels.reference import TorchKernel, moe_forward
 from tests.engine.quantization.grouped_codes import KINDS, expert, made
 
 MakeKernel = Callable[..., NativeKernel]

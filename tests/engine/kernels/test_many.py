@@ -12,12 +12,12 @@ from torch import Tensor
 
 from engine.kernels.call import Work
 from engine.kernels.native import NativeKernel
-from engine.kernels.reference import decode_matrix
 from engine.native.matrix_view import MatrixView
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
 from tests.engine.kernels.oracle import in_8_bits
 from tests.engine.kernels.records import random_experts
+from tests.engine.kernels.reference import decode_matrix
 from tests.engine.kernels.test_native_linear import matrix
 
 MakeKernel = Callable[..., NativeKernel]

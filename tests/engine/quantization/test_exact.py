@@ -10,13 +10,13 @@ from torch import Tensor
 
 from engine.kernels.call import Parts
 from engine.kernels.encode import NotFinite
-from engine.kernels.reference import decode_matrix
 from engine.quantization.coded import Coded
 from engine.quantization.exact import pack_dense, pack_matrix
 from engine.quantization.grouped import GroupedCodes
 from engine.quantization.planes import decode_expert, encode
 from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec, Part
+from tests.engine.kernels.reference import decode_matrix
 from tests.engine.quantization.grouped_codes import KINDS, expert, made
 
 

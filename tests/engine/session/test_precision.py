@@ -45,8 +45,6 @@ def test_rounding_costs_little(
 ) -> None:
     with Session.open("builtin", {**EXACT, **changes}) as rounded:
         assert rounded.plan.dense == changes.get("dense", "f32")
-        kernel = rounded.runtime.native
-        assert kernel is not None
-        assert kernel.exact == ("activations" not in changes)
+        assert rounded.runtime.kernel.exact == ("activations" not in changes)
         kl = evaluate(exact, rounded, windows).kl_to_exact
     assert 0 < kl < allowed

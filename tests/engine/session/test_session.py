@@ -16,8 +16,8 @@ from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import probe
 from engine.hardware.machine import Memory
-from engine.kernels.choice import kernels_in_use
 from engine.native import op_graph
+from engine.native.library import kernels_in_use
 from engine.planning.budget import held_by
 from engine.planning.speed import dial_shares
 from engine.session import Session

@@ -28,7 +28,7 @@ def source() -> MemorySource:
 
 @pytest.fixture
 def runtime(source: MemorySource) -> Iterator[ExpertRuntime]:
-    opened = source.open(12, 2, kernel="torch")
+    opened = source.open(12, 2, exact=True)
     yield opened
     source.gate.set()
     opened.close()
@@ -52,7 +52,7 @@ def test_a_read_goes_on_while_what_is_there_is_computed(
     source: MemorySource, runtime: ExpertRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(runtime, 0, 1)  # is there from now on
-    timeline, kernel = Timeline(), runtime._kernel
+    timeline, kernel = Timeline(), runtime.kernel
     compute, began = kernel.run, source.started
     while began.acquire(blocking=False):
         pass

@@ -42,7 +42,7 @@ def path(source: MemorySource, tmp_path: Path) -> Path:
 def opened(path: Path, experts: float, nbytes: int, readers: int = 2) -> Iterator[ExpertRuntime]:
     """A runtime with room for so many experts."""
     with Store.open(path) as store:
-        runtime = open_runtime(store, Activation(), int(experts * nbytes), kernel="native", readers=readers)
+        runtime = open_runtime(store, Activation(), int(experts * nbytes), readers=readers)
         try:
             yield runtime
         finally:

@@ -17,7 +17,7 @@ def test_many_tokens_as_if_missing_are_what_each_alone_is_with_an_empty_cache() 
     cuts = Thresholds(0.5, 0.8)
 
     def run(rows: slice, together: bool) -> torch.Tensor:
-        runtime = source.open(8, kernel="torch", thresholds=cuts)
+        runtime = source.open(8, thresholds=cuts, exact=True)
         runtime.as_if_missing = together
         try:
             found = runtime.moe(source.layers[0], x[rows], ids[rows], weights[rows])
@@ -37,7 +37,7 @@ def test_many_tokens_as_if_missing_are_what_each_alone_is_with_an_empty_cache() 
 
 def test_under_exact_nothing_changes() -> None:
     source = MemorySource(SPEC)
-    runtime = source.open(8, kernel="torch", thresholds=EXACT)
+    runtime = source.open(8, thresholds=EXACT)
     try:
         x, ids, weights = source.routing(7, 3, 2)
         plain = runtime.moe(source.layers[0], x, ids, weights)

@@ -27,7 +27,6 @@ SPEC = ExpertSpec(48, 40, 8, 16)
 K = 3
 WEIGHTS = HobbitWeightsByShare(((1.0, HobbitWeights(0.2, 0.2, 0.5, 0.1)),))
 Open = Callable[..., ExpertRuntime]
-KERNELS = ["torch", "native"]
 
 
 @pytest.fixture
@@ -36,7 +35,7 @@ def opened() -> Iterator[Open]:
     made: list[ExpertRuntime] = []
 
     def make(source: MemorySource, experts: float, **options: object) -> ExpertRuntime:
-        made.append(source.open(experts, **{"kernel": "native", **options}))
+        made.append(source.open(experts, **options))
         return made[-1]
 
     yield make
@@ -55,13 +54,12 @@ def told(runtime: ExpertRuntime) -> ExpertSnapshot:
     return dataclasses.replace(runtime.snapshot(), read_seconds=0.0)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("policy", ["lru", "lru_layer"])
-def test_exact_steps_are_the_same_at_every_capacity(opened: Open, kernel: str, policy: str) -> None:
+def test_exact_steps_are_the_same_at_every_capacity(opened: Open, policy: str) -> None:
     source = MemorySource(SPEC)
-    full = opened(source, 12, kernel=kernel)
+    full = opened(source, 12)
     for experts in (1, 4, 7, 12):
-        small = opened(source, experts, kernel=kernel, policy=policy, readers=2)
+        small = opened(source, experts, policy=policy, readers=2)
         for seed in range(12):
             for layer in source.layers:
                 routing = source.routing(1, K, 10 * seed + layer)
@@ -69,13 +67,12 @@ def test_exact_steps_are_the_same_at_every_capacity(opened: Open, kernel: str, p
                 assert small.cache.nbytes <= small.cache.capacity
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_memory_is_taken_away_once_a_layer_has_what_it_waits_for(opened: Open, kernel: str) -> None:
+def test_memory_is_taken_away_once_a_layer_has_what_it_waits_for(opened: Open) -> None:
     """By another thread, as it is by the one that watches the system's memory."""
     source = MemorySource(SPEC)
     routing = source.routing(1, K, 5)
-    wanted = opened(source, 12, kernel=kernel).moe(0, *routing)
-    runtime = opened(source, 6, kernel=kernel)
+    wanted = opened(source, 12).moe(0, *routing)
+    runtime = opened(source, 6)
     outs: list[Tensor] = []
     source.gate.clear()
     while source.started.acquire(blocking=False):
@@ -176,10 +173,9 @@ def test_a_failed_read_fails_the_step_and_nothing_else(opened: Open) -> None:
     assert torch.equal(stepped(runtime, 0, *routing), expected)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("wrong", [-1, 6])
-def test_an_expert_that_does_not_exist_is_refused(opened: Open, kernel: str, wrong: int) -> None:
-    runtime = opened(MemorySource(SPEC), 12, kernel=kernel)
+def test_an_expert_that_does_not_exist_is_refused(opened: Open, wrong: int) -> None:
+    runtime = opened(MemorySource(SPEC), 12)
     with pytest.raises(ValueError, match=f"no expert {wrong}"):
         stepped(runtime, 0, torch.randn(1, 48), torch.tensor([[wrong]]), torch.ones(1, 1))
 
@@ -194,13 +190,13 @@ def test_what_is_no_matter_for_the_short_way_goes_the_long_one(opened: Open) -> 
     assert runtime.snapshot().hits == 3
     assert runtime.snapshot().uses[0][4] == 8
     nan = torch.tensor([[float("nan"), 0.5]])
-    runtime = opened(source, 12, kernel="auto", thresholds=Thresholds(0.2, 0.5))
+    runtime = opened(source, 12, thresholds=Thresholds(0.2, 0.5))
     for _ in range(2):
         assert stepped(runtime, 0, x, torch.tensor([[1, 2]]), nan).isnan().all()
 
 
 def test_listeners_hear_of_steps_and_keep_what_they_heard(opened: Open) -> None:
-    runtime = opened(MemorySource(SPEC), 12, kernel="auto")
+    runtime = opened(MemorySource(SPEC), 12)
     heard: list[tuple[int, Tensor, Tensor]] = []
     runtime.route_listener = lambda *routing: heard.append(routing)
     step = Step.of(48, 2)

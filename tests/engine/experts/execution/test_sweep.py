@@ -25,10 +25,6 @@ pytestmark = pytest.mark.long
 SPEC = ExpertSpec(32, 32, 8, 16)
 LAYERS, EXPERTS, K = (0, 1, 2), 16, 2
 Open = Callable[..., ExpertRuntime]
-KERNELS = [
-    "torch",
-    "native",
-]
 
 
 @pytest.fixture
@@ -42,7 +38,7 @@ def opened(source: MemorySource) -> Iterator[Open]:
     made: list[ExpertRuntime] = []
 
     def make(experts: float, **options: object) -> ExpertRuntime:
-        made.append(source.open(experts, **{"kernel": "torch", "readers": 2, **options}))
+        made.append(source.open(experts, **{"exact": True, "readers": 2, **options}))
         return made[-1]
 
     yield make
@@ -65,14 +61,13 @@ def prompt(
     return routed
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("policy", ["lru", "lru_layer", "hobbit"])
-def test_a_prompt_is_the_same_whatever_fits(source: MemorySource, opened: Open, kernel: str, policy: str) -> None:
-    full = opened(len(source.records), kernel=kernel)
+def test_a_prompt_is_the_same_whatever_fits(source: MemorySource, opened: Open, policy: str) -> None:
+    full = opened(len(source.records))
     routed = prompt(source, 40)
     expected = [full.moe(layer, *routed[layer]) for layer in LAYERS]
     for experts in (1, 2, 5, 12, 24, 40):
-        runtime = opened(experts, kernel=kernel, policy=policy)
+        runtime = opened(experts, policy=policy)
         for _ in range(2):
             for layer in LAYERS:
                 assert torch.equal(runtime.moe(layer, *routed[layer]), expected[layer])
@@ -109,11 +104,10 @@ def test_few_tokens_read_nothing_for_the_next_layer(source: MemorySource, opened
     assert runtime.snapshot().reads == 3 * 8
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
 def test_what_comes_is_computed_before_what_was_there_so_that_reads_go_on(
-    source: MemorySource, opened: Open, kernel: str, monkeypatch: pytest.MonkeyPatch
+    source: MemorySource, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runtime = opened(24, kernel=kernel, readers=1)
+    runtime = opened(24, readers=1)
     routed = prompt(source, 60)
     for layer in LAYERS:
         runtime.moe(layer, *routed[layer])
@@ -181,13 +175,10 @@ def test_a_second_chunk_finds_what_stayed(source: MemorySource, opened: Open) ->
     assert runtime.snapshot().reads - before <= len(source.records) - 3 * 5  # (24 - window) / 3 stay in each layer
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_a_prompt_that_is_stopped_or_fails_leaves_nothing_behind(
-    source: MemorySource, opened: Open, kernel: str
-) -> None:
-    runtime = opened(8, kernel=kernel)
+def test_a_prompt_that_is_stopped_or_fails_leaves_nothing_behind(source: MemorySource, opened: Open) -> None:
+    runtime = opened(8)
     routed = prompt(source, 40)
-    full = opened(len(source.records), kernel=kernel)
+    full = opened(len(source.records))
     expected = [full.moe(layer, *routed[layer]) for layer in LAYERS]
     source.failing.add(ExpertKey(1, 9))
     runtime.moe(0, *routed[0])

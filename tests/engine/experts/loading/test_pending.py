@@ -21,7 +21,6 @@ from tests.engine.experts.sources import MemorySource
 
 SPEC = ExpertSpec(48, 40, 8, 16)
 Open = Callable[..., ExpertRuntime]
-KERNELS = ["torch", "native"]
 
 
 @pytest.fixture
@@ -29,8 +28,8 @@ def opened() -> Iterator[Open]:
     """Opens runtimes whose capacity is given in whole experts."""
     made: list[tuple[ExpertRuntime, MemorySource]] = []
 
-    def make(source: MemorySource, experts: float, kernel: str = "torch", readers: int = 1) -> ExpertRuntime:
-        made.append((source.open(experts, readers, kernel=kernel), source))
+    def make(source: MemorySource, experts: float, readers: int = 1) -> ExpertRuntime:
+        made.append((source.open(experts, readers), source))
         return made[-1][0]
 
     yield make
@@ -56,11 +55,10 @@ def later(source: MemorySource) -> None:
     _timers[-1].start()
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_what_is_on_its_way_is_taken_over_not_read_again(opened: Open, kernel: str) -> None:
+def test_what_is_on_its_way_is_taken_over_not_read_again(opened: Open) -> None:
     source = MemorySource(SPEC)
-    runtime, routing = opened(source, 12, kernel), source.routing(1, 3)
-    expected = stepped(opened(source, 12, kernel), 0, *routing)
+    runtime, routing = opened(source, 12), source.routing(1, 3)
+    expected = stepped(opened(source, 12), 0, *routing)
     source.reads.clear()
     source.gate.clear()
     for expert in routing[1][0].tolist():
@@ -72,23 +70,21 @@ def test_what_is_on_its_way_is_taken_over_not_read_again(opened: Open, kernel: s
     assert (runtime.snapshot().hits, runtime.snapshot().misses) == (0, 3)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_what_has_come_in_advance_is_a_hit(opened: Open, kernel: str) -> None:
+def test_what_has_come_in_advance_is_a_hit(opened: Open) -> None:
     source = MemorySource(SPEC)
-    runtime, routing = opened(source, 12, kernel), source.routing(1, 3)
-    expected = stepped(opened(source, 12, kernel), 0, *routing)
+    runtime, routing = opened(source, 12), source.routing(1, 3)
+    expected = stepped(opened(source, 12), 0, *routing)
     for expert in routing[1][0].tolist():
         runtime.pending.prefetch(ExpertKey(0, expert), 8)
-    assert torch.equal(stepped(runtime, 2, *routing), stepped(opened(source, 12, kernel), 2, *routing))
+    assert torch.equal(stepped(runtime, 2, *routing), stepped(opened(source, 12), 2, *routing))
     assert torch.equal(stepped(runtime, 0, *routing), expected)
     assert (runtime.snapshot().hits, runtime.snapshot().misses) == (3, 3)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_a_coarser_one_on_its_way_is_completed(opened: Open, kernel: str) -> None:
+def test_a_coarser_one_on_its_way_is_completed(opened: Open) -> None:
     source = MemorySource(SPEC)
-    runtime, routing = opened(source, 12, kernel), source.routing(1, 3)
-    expected = stepped(opened(source, 12, kernel), 0, *routing)
+    runtime, routing = opened(source, 12), source.routing(1, 3)
+    expected = stepped(opened(source, 12), 0, *routing)
     source.reads.clear()
     source.gate.clear()
     key = ExpertKey(0, int(routing[1][0, 1]))
@@ -101,12 +97,11 @@ def test_a_coarser_one_on_its_way_is_completed(opened: Open, kernel: str) -> Non
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("tokens", [1, 4])
-def test_room_that_only_hopes_hold_goes_to_whoever_needs_it(opened: Open, kernel: str, tokens: int) -> None:
+def test_room_that_only_hopes_hold_goes_to_whoever_needs_it(opened: Open, tokens: int) -> None:
     source = MemorySource(SPEC)
-    runtime, routing = opened(source, 2, kernel), source.routing(tokens, 3)
-    expected = opened(source, 12, kernel).moe(0, *routing)
+    runtime, routing = opened(source, 2), source.routing(tokens, 3)
+    expected = opened(source, 12).moe(0, *routing)
     source.gate.clear()
     for expert in range(2):
         assert runtime.pending.prefetch(ExpertKey(2, expert), 8)
@@ -116,11 +111,10 @@ def test_room_that_only_hopes_hold_goes_to_whoever_needs_it(opened: Open, kernel
     assert runtime.cache.nbytes <= runtime.cache.capacity
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_a_hope_that_fails_is_silent_and_its_room_comes_back(opened: Open, kernel: str) -> None:
+def test_a_hope_that_fails_is_silent_and_its_room_comes_back(opened: Open) -> None:
     source = MemorySource(SPEC)
-    runtime, routing = opened(source, 3, kernel), source.routing(1, 3)
-    expected = stepped(opened(source, 12, kernel), 2, *routing)
+    runtime, routing = opened(source, 3), source.routing(1, 3)
+    expected = stepped(opened(source, 12), 2, *routing)
     source.failing.add(ExpertKey(0, 1))
     runtime.pending.prefetch(ExpertKey(0, 1), 8, Urgency.UPGRADE)
     assert torch.equal(stepped(runtime, 2, *routing), expected)
@@ -132,10 +126,9 @@ def test_a_hope_that_fails_is_silent_and_its_room_comes_back(opened: Open, kerne
     assert runtime.cache.nbytes <= source.expert_bytes
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_a_failed_one_that_was_taken_over_fails_the_answer(opened: Open, kernel: str) -> None:
+def test_a_failed_one_that_was_taken_over_fails_the_answer(opened: Open) -> None:
     source = MemorySource(SPEC)
-    runtime, routing = opened(source, 12, kernel, readers=2), source.routing(1, 3)
+    runtime, routing = opened(source, 12, readers=2), source.routing(1, 3)
     key = ExpertKey(0, int(routing[1][0, 2]))
     source.failing.add(key)
     source.gate.clear()
@@ -144,11 +137,10 @@ def test_a_failed_one_that_was_taken_over_fails_the_answer(opened: Open, kernel:
     with pytest.raises(UnderhillError, match="could not read"):
         stepped(runtime, 0, *routing)
     source.failing.clear()
-    assert torch.equal(stepped(runtime, 0, *routing), stepped(opened(source, 12, kernel), 0, *routing))
+    assert torch.equal(stepped(runtime, 0, *routing), stepped(opened(source, 12), 0, *routing))
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_a_read_that_was_cancelled_keeps_nothing_alive_that_its_canceller_held(opened: Open, kernel: str) -> None:
+def test_a_read_that_was_cancelled_keeps_nothing_alive_that_its_canceller_held(opened: Open) -> None:
     """A context of gigabytes, say: an error that was raised remembers its callers, whoever remembers the error."""
 
     class Context:
@@ -156,7 +148,7 @@ def test_a_read_that_was_cancelled_keeps_nothing_alive_that_its_canceller_held(o
 
     source = MemorySource(SPEC)
     source.gate.clear()
-    runtime = opened(source, 4, kernel)
+    runtime = opened(source, 4)
     seen: list[weakref.ref[Context]] = []
 
     def cancel() -> None:
@@ -195,10 +187,7 @@ def system(monkeypatch: pytest.MonkeyPatch) -> System:
     return System(monkeypatch)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_where_the_system_has_no_memory_others_leave_for_who_is_needed(
-    opened: Open, system: System, kernel: str
-) -> None:
+def test_where_the_system_has_no_memory_others_leave_for_who_is_needed(opened: Open, system: System) -> None:
     source = MemorySource(SPEC)
 
     def needed(runtime: ExpertRuntime, *experts: int) -> None:
@@ -208,7 +197,7 @@ def test_where_the_system_has_no_memory_others_leave_for_who_is_needed(
             assert lease is not None
             lease.release()
 
-    runtime = opened(source, 4, kernel)
+    runtime = opened(source, 4)
     cache = runtime.cache
     needed(runtime, 0, 1)
     system.refuses, held = True, cache.nbytes
@@ -225,10 +214,9 @@ def test_where_the_system_has_no_memory_others_leave_for_who_is_needed(
     assert cache.refusals == 1
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_where_the_system_has_no_memory_only_who_needs_one_is_told(opened: Open, system: System, kernel: str) -> None:
+def test_where_the_system_has_no_memory_only_who_needs_one_is_told(opened: Open, system: System) -> None:
     source = MemorySource(SPEC)
-    runtime = opened(source, 4, kernel)
+    runtime = opened(source, 4)
     system.refuses = True
     assert not runtime.pending.prefetch(ExpertKey(0, 1), 8)
     with pytest.raises(UnderhillError, match="no memory left") as caught:

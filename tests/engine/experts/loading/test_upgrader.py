@@ -31,7 +31,7 @@ def opened(source: MemorySource) -> Iterator[Open]:
     made: list[ExpertRuntime] = []
 
     def make(experts: float) -> ExpertRuntime:
-        made.append(source.open(experts, kernel="native", thresholds=Thresholds(0.2, 1.0)))
+        made.append(source.open(experts, thresholds=Thresholds(0.2, 1.0)))
         made[-1].upgrade = True
         return made[-1]
 

@@ -26,7 +26,6 @@ pytestmark = pytest.mark.long
 SPEC = ExpertSpec(48, 40, 8, 16)
 K, EXPERTS, LAYERS = 3, 8, (0, 2, 3)
 Open = Callable[..., ExpertRuntime]
-KERNELS = ["torch", "native"]
 
 
 @pytest.fixture
@@ -34,8 +33,8 @@ def opened() -> Iterator[Open]:
     """Opens runtimes whose capacity is given in whole experts."""
     made: list[ExpertRuntime] = []
 
-    def make(source: MemorySource, experts: float, kernel: str = "torch", **options: object) -> ExpertRuntime:
-        made.append(source.open(experts, **{"kernel": kernel, "readers": 2, **options}))
+    def make(source: MemorySource, experts: float, **options: object) -> ExpertRuntime:
+        made.append(source.open(experts, **{"readers": 2, **options}))
         return made[-1]
 
     yield make
@@ -118,11 +117,10 @@ def nothing_left(runtime: ExpertRuntime, source: MemorySource) -> bool:
 
 @pytest.mark.parametrize("say", [truth, lie])
 @pytest.mark.parametrize("experts", [4, 10, 16])
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_not_a_bit_changes_and_nothing_is_left_behind(opened: Open, kernel: str, experts: int, say: object) -> None:
+def test_not_a_bit_changes_and_nothing_is_left_behind(opened: Open, experts: int, say: object) -> None:
     source = model()
-    expected = run(opened(source, 24, kernel=kernel), source, range(20))
-    runtime = opened(source, experts, kernel=kernel)
+    expected = run(opened(source, 24), source, range(20))
+    runtime = opened(source, experts)
     runtime.read_ahead(Said(source, say), K)  # type: ignore[arg-type]
     for ours, theirs in zip(run(runtime, source, range(20)), expected, strict=True):
         assert torch.equal(ours, theirs)
@@ -130,10 +128,9 @@ def test_not_a_bit_changes_and_nothing_is_left_behind(opened: Open, kernel: str,
     assert nothing_left(runtime, source)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_what_was_foreseen_is_counted_and_what_was_not_is_wasted(opened: Open, kernel: str) -> None:
+def test_what_was_foreseen_is_counted_and_what_was_not_is_wasted(opened: Open) -> None:
     source = model()
-    right, wrong = opened(source, 16, kernel=kernel), opened(source, 16, kernel=kernel)
+    right, wrong = opened(source, 16), opened(source, 16)
     for runtime, say in ((right, truth), (wrong, lie)):
         runtime.read_ahead(Said(source, say), K)
         run(runtime, source, range(12), patient=True)
@@ -339,12 +336,11 @@ def test_it_rests_when_all_it_says_is_wrong(opened: Open) -> None:
     assert nothing_left(runtime, source)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_what_is_read_ahead_is_wanted_so(opened: Open, kernel: str) -> None:
+def test_what_is_read_ahead_is_wanted_so(opened: Open) -> None:
     """The first and second choice run high here, the third is skipped: none comes coarse first, or for nothing."""
     source = model()
     weights = torch.tensor([[0.5, 0.3, 0.2]])
-    runtime = opened(source, 2 * K, kernel=kernel, thresholds=Thresholds(0.6, 0.7))
+    runtime = opened(source, 2 * K, thresholds=Thresholds(0.6, 0.7))
     runtime.read_ahead(Said(source, truth), K)
     run(runtime, source, range(1), weights)
     runtime.pending.cancel_all()
@@ -361,11 +357,10 @@ def test_what_is_read_ahead_is_wanted_so(opened: Open, kernel: str) -> None:
     assert runtime.snapshot().precision["skipped"] > 0
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_a_layer_that_lacks_only_what_it_skips_is_told_of(opened: Open, kernel: str) -> None:
+def test_a_layer_that_lacks_only_what_it_skips_is_told_of(opened: Open) -> None:
     """Else reading ahead would have lost count of the layers, and have nothing to say until the next token."""
     source = model()
-    runtime = opened(source, 2 * K, kernel=kernel, thresholds=Thresholds(0.6, 0.7))
+    runtime = opened(source, 2 * K, thresholds=Thresholds(0.6, 0.7))
     runtime.read_ahead(Said(source, truth), K)
     run(runtime, source, range(16), torch.tensor([[0.5, 0.3, 0.2]]))  # the third is skipped
     ahead = runtime.snapshot().prefetch

@@ -28,7 +28,7 @@ class Side:
 
     def __init__(self, experts: float, policy: str) -> None:
         self.source = MemorySource(SPEC, LAYERS, EXPERTS)
-        self.runtime: ExpertRuntime = self.source.open(experts, 1, policy=policy, kernel="native")
+        self.runtime: ExpertRuntime = self.source.open(experts, 1, policy=policy)
 
     def tracker(self, depth: int) -> PrefetchTracker:
         tables = [self.runtime._table.layers[layer] for layer in LAYERS]

@@ -1,4 +1,4 @@
-"""The torch reference: the oracle of the native kernels, and what runs where there are none."""
+"""The torch reference of experts: the numeric oracle of the native kernels, in any floating dtype."""
 
 from __future__ import annotations
 
@@ -7,25 +7,11 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from engine.experts.execution.requests import slots_by_expert
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work, check_call
-from engine.kernels.scales import levels_of, unpack_scales
-from engine.store.layout import HEADER_BYTES, ROWS_PER_TILE, ExpertSpec, MatrixSpec
-
-UNITS_AT = 16  # bytes into the header: after magic, layer, expert and n_matrices
-
-
-def plane_codes(lines: Tensor, bits: int, rows: int, cols: int, group: int) -> Tensor:
-    """One part's bits of every code, [rows, cols] uint8, from its packed lines (uint8, any device).
-
-    rows and cols are the stored (padded) ones. engine/store/layout.py says where every bit lies.
-    """
-    per_byte = 8 // bits
-    shape = (rows // ROWS_PER_TILE, cols // group, group // (4 * per_byte), ROWS_PER_TILE, 4)
-    tiles = lines[: rows * cols * bits // 8].view(shape)
-    parts = [(tiles >> (bits * s)) & (2**bits - 1) for s in range(per_byte)]
-    codes = torch.stack(parts, dim=3)  # [block, group, line, s, row, j]
-    return codes.permute(0, 4, 1, 2, 3, 5).reshape(rows, cols)
+from engine.quantization.unpacking import levels_of, plane_codes, unpack_scales
+from engine.store.layout import HEADER_BYTES, UNITS_AT, ExpertSpec, MatrixSpec
 
 
 def decode_matrix(spec: ExpertSpec, expert: Parts, name: str, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -81,22 +67,19 @@ def expert_forward(spec: ExpertSpec, activation: Activation, expert: Parts, x: T
 
 
 class TorchKernel:
-    """The Kernel of plain torch; experts may lie on any device."""
-
-    name = "torch"
+    """What a NativeKernel computes, in the dtype of x."""
 
     def run(
         self, spec: ExpertSpec, activation: Activation, work: Sequence[Work], x: Tensor, k: int, out: Tensor
     ) -> None:
-        """See Kernel.run."""
+        """See NativeKernel.run."""
         check_call(spec, activation, work, x, k, out)
         for item in work:
             slots = torch.tensor(item.slots, dtype=torch.int64)
-            rows = x[slots // k].to(item.expert.parts[spec.layout.head.index].device)
-            out[slots] = expert_forward(spec, activation, item.expert, rows).to(out.device)
+            out[slots] = expert_forward(spec, activation, item.expert, x[slots // k])
 
     def combine(self, out: Tensor, weights: Tensor) -> Tensor:
-        """See Kernel.combine."""
+        """See NativeKernel.combine."""
         tokens, k = weights.shape
         slots = out.view(tokens, k, -1)
         y = torch.zeros((tokens, out.shape[1]), dtype=out.dtype)
@@ -104,17 +87,6 @@ class TorchKernel:
             weight = weights[:, rank, None].to(out.dtype)
             y += torch.where(weight != 0, weight * slots[:, rank], 0.0)
         return y
-
-    def close(self) -> None:
-        """See Kernel.close."""
-
-
-def slots_by_expert(ids: Sequence[int]) -> dict[int, list[int]]:
-    """Slots of each expert, from ids[t * K + k]; experts in the order in which they first appear."""
-    slots: dict[int, list[int]] = {}
-    for slot, expert in enumerate(ids):
-        slots.setdefault(expert, []).append(slot)
-    return slots
 
 
 def moe_forward(

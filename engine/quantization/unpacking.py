@@ -1,4 +1,4 @@
-"""Scales and offsets of a matrix out of the forms that engine/store/coding.py describes, in torch."""
+"""Codes, scales and offsets of a matrix out of the tiles and forms of engine/store, in torch."""
 
 from __future__ import annotations
 
@@ -6,8 +6,22 @@ import torch
 from torch import Tensor
 
 from engine.store.coding import ROWS, SUPER, Coding
+from engine.store.layout import ROWS_PER_TILE
 
 SHIFT = {"byte": 7, "signed": 8}  # what turns the byte of a scale into the bits of a float16
+
+
+def plane_codes(lines: Tensor, bits: int, rows: int, cols: int, group: int) -> Tensor:
+    """One part's bits of every code, [rows, cols] uint8, from its packed lines (uint8, any device).
+
+    rows and cols are the stored (padded) ones. engine/store/layout.py says where every bit lies.
+    """
+    per_byte = 8 // bits
+    shape = (rows // ROWS_PER_TILE, cols // group, group // (4 * per_byte), ROWS_PER_TILE, 4)
+    tiles = lines[: rows * cols * bits // 8].view(shape)
+    parts = [(tiles >> (bits * s)) & (2**bits - 1) for s in range(per_byte)]
+    codes = torch.stack(parts, dim=3)  # [block, group, line, s, row, j]
+    return codes.permute(0, 4, 1, 2, 3, 5).reshape(rows, cols)
 
 
 def unpack_scales(

@@ -1,4 +1,4 @@
-"""Which kernel is taken, and what is said when native code is missing or will not build."""
+"""The library: what it computes with, and what is said where it is missing or will not build."""
 
 from __future__ import annotations
 
@@ -8,26 +8,21 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.kernels.choice import NAMES, choose, kernels_in_use
 from engine.kernels.native import NativeKernel
-from engine.kernels.reference import TorchKernel
 from engine.native import build
-from engine.native.library import ISAS, default_threads, isas
+from engine.native.library import ISAS, NAMES, default_threads, isas, kernels_in_use
 
 
-def test_the_kernels_are_native_unless_torch_is_asked_for(native_library: Path) -> None:
-    for setting in ("auto", "native"):
-        kernel = choose(setting, 1, native_library)
-        assert isinstance(kernel, NativeKernel)
-        assert isas(native_library)[-1] in kernel.name
-        kernel.close()
-        kernel.close()
-    assert isinstance(choose("torch", path=native_library), TorchKernel)
+def test_the_best_instruction_set_is_taken_and_a_kernel_closes_twice(native_library: Path) -> None:
+    kernel = NativeKernel(1, path=native_library)
+    assert isas(native_library)[-1] in kernel.name
+    kernel.close()
+    kernel.close()
 
 
 def test_a_missing_library_is_one_error_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UnderhillError, match="was not built") as caught:
-        choose("auto", path=tmp_path / "none.so")
+        NativeKernel(1, path=tmp_path / "none.so")
     assert caught.value.kind is Kind.MISSING_FILE
     assert "python -m engine.native.build" in caught.value.action
 
@@ -36,13 +31,8 @@ def test_a_file_that_is_no_library_is_told(tmp_path: Path) -> None:
     broken = tmp_path / "broken.so"
     broken.write_bytes(b"not a library")
     with pytest.raises(UnderhillError, match="cannot be loaded") as caught:
-        choose("auto", path=broken)
+        NativeKernel(1, path=broken)
     assert caught.value.kind is Kind.BROKEN_FILE
-
-
-def test_an_unknown_setting_is_refused() -> None:
-    with pytest.raises(UnderhillError, match="There are no 'cuda' kernels"):
-        choose("cuda")
 
 
 def test_threads_default_to_cores_of_this_process() -> None:
