@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -77,14 +77,34 @@ class EngineLink(QObject):
         else:
             self._engine.send(command)
 
+    def ask(self, kind: Callable[..., protocol.Command], listener: Listener | None, *values: Any) -> str:
+        """Send a new command with these values after its id; returns the id. listener: see `send`."""
+        command = kind(self.new_id(), *values)
+        self.send(command, listener)
+        return command.id
+
+    def request(
+        self, done: Callable[[Any], object], failed: Callable[[protocol.Failed], object],
+        kind: Callable[..., protocol.Command], *values: Any,
+    ) -> str:  # fmt: skip
+        """As `ask`, for a command that ends in one result: done(result) or failed(event) follows."""
+
+        def listener(event: protocol.Event) -> None:
+            if isinstance(event, protocol.Done):
+                done(event.result)
+            elif isinstance(event, protocol.Failed):
+                failed(event)
+
+        return self.ask(kind, listener, *values)
+
     def watch(self, look: protocol.Look) -> None:
         """Have telemetry say this from now on."""
         self._look = look
-        self.send(protocol.Watch(self.new_id(), look))
+        self.ask(protocol.Watch, None, look)
 
     def stop(self, target: str) -> None:
         """Cancel the command `target`."""
-        self.send(protocol.Stop(self.new_id(), target))
+        self.ask(protocol.Stop, None, target)
 
     def hold(self) -> None:
         """Send nothing until `release`: what is asked for waits."""
@@ -150,19 +170,15 @@ class EngineLink(QObject):
                 follower(protocol.TextDelta(answer, "".join(part.text for part in parts), tokens))
 
     def _deliver(self, came: protocol.Event) -> None:
-        event = localized(came)
-        if isinstance(event, protocol.Telemetry):
-            self.telemetry.emit(event)
-            return
-        if isinstance(event, protocol.PlanChanged):
-            self.plan_changed.emit(event)
-            return
-        if isinstance(event, protocol.ModelChanged):
-            self.model_changed.emit(event.card)
-            return
-        if isinstance(event, protocol.TransferChanged):
-            self.transfer_changed.emit(event.transfer)
-            return
+        match event := localized(came):
+            case protocol.Telemetry():
+                return self.telemetry.emit(event)
+            case protocol.PlanChanged():
+                return self.plan_changed.emit(event)
+            case protocol.ModelChanged():
+                return self.model_changed.emit(event.card)
+            case protocol.TransferChanged():
+                return self.transfer_changed.emit(event.transfer)
         terminal = isinstance(event, protocol.TERMINAL)
         listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)
         if listener is not None:
@@ -195,7 +211,7 @@ class Models(QObject):
     ) -> None:
         """settings: those of the engine that a model is opened with."""
         super().__init__(parent)
-        self._link, self._settings = link, settings
+        self.link, self._settings = link, settings
         self.cards: tuple[protocol.ModelCard, ...] = ()
         self.card: protocol.ModelCard | None = None
         self.wanted = ""  # what was last asked for
@@ -208,61 +224,50 @@ class Models(QObject):
         link.model_changed.connect(self._card_heard)
         link.died.connect(self._died)
 
-    @property
-    def link(self) -> EngineLink:
-        """To the engine that has them."""
-        return self._link
-
     def refresh(self) -> None:
         """Ask for the list of models."""
-        self._link.send(protocol.ListModels(self._link.new_id(), self._settings()), self._listed)
+        self.link.request(self._listed, self.failed.emit, protocol.ListModels, self._settings())
 
     def load(self, model: str, settings: dict[str, Any]) -> None:
         """Open a model; one that is still being opened is left off."""
         if self.state == LOADING:
-            self._link.stop(self._loading)
+            self.link.stop(self._loading)
         self.wanted = model
         self.state = LOADING
         self.progress = protocol.Progress("", translated(tr("Opening the model")))
-        self._loading = self._link.new_id()
-        self._link.send(
-            protocol.LoadModel(self._loading, model, dict(settings)), partial(self._load_heard, self._loading)
-        )
+        self._loading = self.link.new_id()
+        command = protocol.LoadModel(self._loading, model, dict(settings))
+        self.link.send(command, partial(self._load_heard, self._loading))
         self.changed.emit()
 
     def cancel_load(self) -> None:
         """Stop opening."""
         if self.state == LOADING:
-            self._link.stop(self._loading)
+            self.link.stop(self._loading)
 
-    def update(self, values: dict[str, Any], heard: Callable[[protocol.Event], None] | None = None) -> None:
-        """Change live settings of the open model; it takes them mid-answer. heard: gets Done or Failed."""
+    def update(self, values: dict[str, Any], failed: Callable[[protocol.Failed], object] | None = None) -> None:
+        """Change live settings of the open model; it takes them mid-answer. failed: None emits the signal."""
         if self.state == READY and values:
-            heard = partial(self._updated, heard or self._other_heard)
-            self._link.send(protocol.UpdateSettings(self._link.new_id(), dict(values)), heard)
-
-    def ask(self, kind: type[protocol.Command], heard: Callable[[protocol.Event], None], *values: Any) -> None:
-        """Send a command that is about no open model. heard: gets each of its events."""
-        self._link.send(kind(self._link.new_id(), *values), heard)
+            # Done: the library's estimates are made with these settings, too
+            self.link.request(
+                lambda _: self.refresh(), failed or self.failed.emit, protocol.UpdateSettings, dict(values)
+            )
 
     def import_folder(self, path: str, name: str, top: int) -> None:
         """Quantize a checkpoint into the library."""
-        self._import = self._link.new_id()
+        self._import = self.link.new_id()
         self.importing = protocol.Progress(self._import, translated(tr("Reading the model's files")))
-        self._link.send(protocol.ImportModel(self._import, path, name, top), self._import_heard)
+        self.link.send(protocol.ImportModel(self._import, path, name, top), self._import_heard)
         self.import_changed.emit()
 
     def cancel_import(self) -> None:
         """Stop importing; what is done is kept, and a later import of the same folder goes on from there."""
         if self.importing is not None:
-            self._link.stop(self._import)
+            self.link.stop(self._import)
 
-    def _listed(self, event: protocol.Event) -> None:
-        if isinstance(event, protocol.Done):
-            self.cards = tuple(event.result)
-            self.listed.emit()
-        elif isinstance(event, protocol.Failed):
-            self.failed.emit(event)
+    def _listed(self, cards: Sequence[protocol.ModelCard]) -> None:
+        self.cards = tuple(cards)
+        self.listed.emit()
 
     def _load_heard(self, command: str, event: protocol.Event) -> None:
         if command != self._loading:
@@ -312,15 +317,6 @@ class Models(QObject):
             self.refresh()  # what is done of one that broke off is there, too, and can go on
         self.import_changed.emit()
 
-    def _updated(self, heard: Callable[[protocol.Event], None], event: protocol.Event) -> None:
-        heard(event)
-        if isinstance(event, protocol.Done):
-            self.refresh()  # the library's estimates are made with these settings, too
-
-    def _other_heard(self, event: protocol.Event) -> None:
-        if isinstance(event, protocol.Failed):
-            self.failed.emit(event)
-
 
 _VARIABLE = "HF_HUB_OFFLINE"
 _YES = ("1", "ON", "YES", "TRUE")  # as huggingface_hub reads it
@@ -339,7 +335,7 @@ class Network(QObject):
 
     def refresh(self) -> None:
         """Ask the engine how it is set."""
-        self._models.ask(protocol.ReadSettings, self._heard)
+        self._models.link.request(self.take, self._models.failed.emit, protocol.ReadSettings)
 
     def take(self, values: Mapping[str, Any]) -> None:
         """values: what is kept of protocol.settings.SHARED now."""
@@ -347,9 +343,3 @@ class Network(QObject):
         if offline != self.offline:
             self.offline = offline
             self.changed.emit()
-
-    def _heard(self, event: protocol.Event) -> None:
-        if isinstance(event, protocol.Done):
-            self.take(event.result)
-        elif isinstance(event, protocol.Failed):
-            self._models.failed.emit(event)

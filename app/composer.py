@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QTextOption
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QProgressBar, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QWidget
 
 from app.i18n.translate import tr
 from app.storage.records import Attachment, QueuedMessage
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_label, vbox
+from app.widgets.builders import hbox, make_bar, make_label, make_timer, set_level, vbox
 from app.widgets.buttons import Chip, Chips, IconButton
 from app.widgets.text import percent
 
@@ -28,11 +28,9 @@ class ContextMeter(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.label = make_label("", self, "muted")
-        self.bar = QProgressBar(self)
-        self.bar.setTextVisible(False)
+        self.bar = make_bar(self, tr("Context that is taken"))
         self.bar.setFixedWidth(64)
         self.bar.setRange(0, 1000)
-        self.bar.setAccessibleName(tr("Context that is taken"))
         hbox(self.label, self.bar, parent=self, margins=0, spacing=8)
         self.hide()
 
@@ -68,11 +66,8 @@ class ContextMeter(QWidget):
             widget.setToolTip(tip)
         self.label.setAccessibleDescription(tip)
         if self.property("level") != level:
-            self.setProperty("level", level)
-            for part in (self.label, self.bar):
-                part.setProperty("level", level)
-                part.style().unpolish(part)
-                part.style().polish(part)
+            for part in (self, self.label, self.bar):
+                set_level(part, level)
         self.show()
 
 
@@ -213,10 +208,7 @@ class Composer(QFrame):
         self.column = vbox(
             self.strip, self.waiting, self.attached, self.edit, row, parent=self, margins=(10, 8, 8, 8), spacing=4
         )
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(_DRAFT_AFTER)
-        self._rest.timeout.connect(self.save_draft)
+        self._rest = make_timer(self, _DRAFT_AFTER, self.save_draft)
         sizes.follow(self, Composer._fit)
         self._enable()
 
@@ -282,9 +274,7 @@ class Composer(QFrame):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QFocusEvent):
-            self.setProperty("focused", event.gotFocus())
-            self.style().unpolish(self)
-            self.style().polish(self)
+            set_level(self, event.gotFocus(), "focused")
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
             if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:

@@ -13,7 +13,6 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QGuiApplication,
-    QIcon,
     QKeySequence,
     QTextCharFormat,
     QTextCursor,
@@ -43,7 +42,7 @@ from app.storage.records import Chat
 from app.storage.store import TRASH_DAYS
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
-from app.widgets.builders import fit, hbox, make_button, make_label, vbox
+from app.widgets.builders import close_box, fit, hbox, make_button, make_label, resize_on_screen, vbox
 from app.widgets.keyboard import SHORTCUTS
 from engine import resources
 
@@ -101,12 +100,9 @@ class AboutDialog(QDialog):
             ) if line
         )  # fmt: skip
         at = str(folder)
-        facts = QLabel(
-            self.details.replace(at, at if len(at) <= _LONGEST else f"{at[:12]}…{at[13 - _LONGEST :]}"), self
-        )
+        short = at if len(at) <= _LONGEST else f"{at[:12]}…{at[13 - _LONGEST :]}"
+        facts = make_label(self.details.replace(at, short), self, "muted", wrap=True)
         facts.setToolTip(self.details)
-        facts.setObjectName("muted")
-        facts.setWordWrap(True)
         facts.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -121,17 +117,11 @@ class AboutDialog(QDialog):
             row = QTreeWidgetItem([tr(column) for column in part])
             row.setToolTip(2, row.text(2))
             self.parts.addTopLevelItem(row)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
-        buttons.rejected.connect(self.reject)
+        buttons = close_box(self)
         copy = make_button(tr("Copy details"), self, self._copy)
         buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
-        column = vbox(parent=self, margins=(24, 20, 24, 18), spacing=14)
+        column = vbox(top, facts, (self.parts, 1), buttons, parent=self, margins=(24, 20, 24, 18), spacing=14)
         column.addStrut(fonts.pixels(472))
-        column.addLayout(top)
-        column.addWidget(facts)
-        column.addWidget(self.parts, 1)
-        column.addWidget(buttons)
         fit(self)
 
     @Slot()
@@ -186,12 +176,8 @@ class PrivacyDialog(QDialog):
         self.page.setObjectName("reading")
         self.page.setAccessibleName(tr("What Underhill sends, and to whom"))
         self.page.setOpenLinks(False)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
-        buttons.rejected.connect(self.reject)
-        vbox((self.page, 1), buttons, parent=self, margins=(10, 10, 18, 16))
-        room = self.screen().availableGeometry()
-        self.resize(min(round(52 * fonts.points() * 1.4), room.width() - 40), min(680, room.height() - 60))
+        vbox((self.page, 1), close_box(self), parent=self, margins=(10, 10, 18, 16))
+        resize_on_screen(self, round(52 * fonts.points() * 1.4), 680)
         self._fill()
         theme.changed.connect(self._fill)
 
@@ -213,10 +199,9 @@ class PrivacyDialog(QDialog):
                 shape.setTopMargin(10)
                 shape.setBottomMargin(10)
                 shape.setBorderBrush(border)
-                shape.setWidth(_share(100))
-                shape.setColumnWidthConstraints(
-                    [QTextLength(QTextLength.Type.PercentageLength, p) for p in (36, 36, 28)]
-                )
+                percent = QTextLength.Type.PercentageLength
+                shape.setWidth(QTextLength(percent, 100))
+                shape.setColumnWidthConstraints([QTextLength(percent, share) for share in (36, 36, 28)])
                 frame.setFormat(shape)
         self._set_code()
         self.page.moveCursor(QTextCursor.MoveOperation.Start)
@@ -235,10 +220,6 @@ class PrivacyDialog(QDialog):
                     cursor.setPosition(cursor.position() + span.length, QTextCursor.MoveMode.KeepAnchor)
                     cursor.mergeCharFormat(change)
             block = block.next()
-
-
-def _share(percent: int) -> QTextLength:
-    return QTextLength(QTextLength.Type.PercentageLength, percent)
 
 
 class ShortcutSheet(QDialog):
@@ -297,32 +278,25 @@ class UnsavedDialog(QDialog):
         head = make_label(tr("Not everything is saved."), self, wrap=True, heading=1.2)
         column = vbox(head, parent=self, margins=(20, 18, 20, 16), spacing=10)
         for sentence in why:
-            column.addWidget(self._line(sentence))
+            column.addWidget(make_label(sentence, self, wrap=True))
         self.words = QPlainTextEdit(words, self)
         self.words.setObjectName("field")
         self.words.setReadOnly(True)
         self.words.setTabChangesFocus(True)
         self.words.setAccessibleName(tr("What is not saved"))
         sizes.follow(self.words, lambda box: box.setMinimumHeight(_LINES * box.fontMetrics().lineSpacing()))
-        self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy what is not saved"))
+        self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy what is not saved"), auto_default=False)
         if words:
-            column.addWidget(self._line(tr("This would be lost. Copy it, or stay and make room:")))
+            column.addWidget(make_label(tr("This would be lost. Copy it, or stay and make room:"), self, wrap=True))
             column.addWidget(self.words, 1)
         self.words.setVisible(bool(words))
         self.copy.setVisible(bool(words))
-        leave = make_button(tr("Quit all the same"), self, self.accept)
+        leave = make_button(tr("Quit all the same"), self, self.accept, auto_default=False)
         stay = make_button(tr("Stay"), self, self.reject, "primary")
-        for button in (self.copy, leave):
-            button.setAutoDefault(False)
         stay.setDefault(True)
-        row = hbox(self.copy, ..., leave, stay)
-        column.addLayout(row)
+        column.addLayout(hbox(self.copy, ..., leave, stay))
         sizes.follow(self, lambda box: box.setMinimumWidth(48 * box.fontMetrics().averageCharWidth()))
         stay.setFocus()
-
-    def _line(self, sentence: str) -> QLabel:
-        label = make_label(sentence, self, wrap=True)
-        return label
 
     @Slot()
     def _copy(self) -> None:
@@ -354,11 +328,9 @@ class TrashDialog(QDialog):
         self.list.setCurrentRow(0)
         self.list.itemActivated.connect(self._take_back)
         self.back = make_button(tr("Restore"), self, self._take_back, "primary")
-        self.remove = make_button(tr("Delete for good"), self, self._remove)
-        self.empty = make_button(tr("Delete all for good"), self, self._empty)
-        close = make_button(tr("Close"), self, self.accept)
-        for button in (self.remove, self.empty, close):
-            button.setAutoDefault(False)
+        self.remove = make_button(tr("Delete for good"), self, self._remove, auto_default=False)
+        self.empty = make_button(tr("Delete all for good"), self, self._empty, auto_default=False)
+        close = make_button(tr("Close"), self, self.accept, auto_default=False)
         row = hbox(self.back, self.remove, self.empty, ..., close)
         vbox(self._note, (self.list, 1), row, parent=self, margins=(20, 18, 20, 16), spacing=12)
         self._fit()

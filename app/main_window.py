@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QSplitter
 
@@ -33,7 +33,7 @@ from app.storage.database_thread import DatabaseThread
 from app.telemetry.docks import TelemetryDocks
 from app.theme import sizes
 from app.theme.theme import Theme
-from app.widgets.builders import raise_window
+from app.widgets.builders import open_dialog, raise_window
 from app.widgets.keyboard import SHORTCUTS, KeyForwarder
 
 _CHAT = 52  # characters across that the chat keeps
@@ -79,9 +79,8 @@ class SidePanes(QObject):
         elif not self._live.shown:
             self._live.bring_back()
         for button, shown in ((self._header.sidebar, chats), (self._header.live, live)):
-            button.blockSignals(True)
-            button.setChecked(shown)
-            button.blockSignals(False)
+            with QSignalBlocker(button):
+                button.setChecked(shown)
 
     def set_quiet(self, quiet: bool) -> None:
         """Another page: whether it is one without answers, where live panels show only if they are asked for."""
@@ -236,19 +235,13 @@ class MainWindow(Shell):
     @Slot()
     def show_shortcuts(self) -> ShortcutSheet:
         """The sheet of all keys."""
-        sheet = ShortcutSheet(self)
-        sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        sheet.open()
-        return sheet
+        return open_dialog(ShortcutSheet(self))
 
     @Slot()
     def show_about(self) -> AboutDialog:
         """Versions, folders, licences."""
         card = self.models.card
-        about = AboutDialog(self.paths.folder, sentences(*card.plan) if card is not None else "", self)
-        about.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        about.open()
-        return about
+        return open_dialog(AboutDialog(self.paths.folder, sentences(*card.plan) if card is not None else "", self))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

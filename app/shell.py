@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QWidget
 
 from app.backend import Models
 from app.chat.header import Header
@@ -21,6 +21,7 @@ from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
 from app.widgets import keyboard
+from app.widgets.builders import centred, vbox
 from app.widgets.messages import Banners, Button, Toast
 from app.widgets.search_field import FindBar
 from engine import protocol
@@ -70,19 +71,11 @@ class Shell(QMainWindow):
         self.composer = Composer(theme)
         self.composer.setMaximumWidth(812)
         self._foot, page = QWidget(), QWidget()
-        below = QHBoxLayout(self._foot)
-        below.setContentsMargins(20, 4, 20, 16)
-        below.addStretch(1)
-        below.addWidget(self.composer, 1000)
-        below.addStretch(1)
+        centred(self.composer, self._foot, (20, 4, 20, 16))
         page.setObjectName("page")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        for widget in (self.header, self.banners, self.find_bar):
-            column.addWidget(widget)
-        column.addWidget(self.pages, 1)
-        column.addWidget(self._foot)
+        vbox(
+            self.header, self.banners, self.find_bar, (self.pages, 1), self._foot, parent=page, margins=0, spacing=0
+        )  # fmt: skip
         self.toast = Toast(page, self._foot)
         self.drop_hint = DropHint(page)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 
 from PySide6.QtCore import QDir, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QPlainTextEdit, QWidget
 
 from app import backend
 from app.attachments.reading import read
@@ -23,7 +23,7 @@ from app.shell import Shell
 from app.storage.records import Attachment
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_button, make_label, vbox
+from app.widgets.builders import hbox, make_button, make_combo, make_label, resize_on_screen, vbox
 from app.widgets.messages import Banners
 from app.widgets.search_field import FindBar
 from app.widgets.text import size
@@ -42,17 +42,12 @@ class AttachmentDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._files = tuple(files)
-        self.names = QComboBox(self)
-        self.names.setAccessibleName(tr("Attachments"))
-        self.names.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.names.setMinimumContentsLength(18)  # however long their names are
-        self.names.addItems([file.name for file in files])
+        self.names = make_combo(self, tr("Attachments"), [(file.name, None) for file in files], letters=18)
         self.names.setVisible(len(files) > 1)
         self.facts = make_label("", self, "muted", wrap=True)
-        find = make_button(tr("Find"), self, self.search, tip=tr("Find in this text") + "  (Ctrl+F)")
-        self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy the text"))
-        for button in (self.copy, find):
-            button.setAutoDefault(False)
+        tip = tr("Find in this text") + "  (Ctrl+F)"
+        find = make_button(tr("Find"), self, self.search, tip=tip, auto_default=False)
+        self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy the text"), auto_default=False)
         self.bar = FindBar(theme, self, tr("Find in this text"))
         self.bar.typed.connect(self._look_for)
         self.bar.stepped.connect(self._step)
@@ -67,8 +62,7 @@ class AttachmentDialog(QDialog):
         QShortcut(QKeySequence("Ctrl+F"), self).activated.connect(self.search)
         top = hbox(self.names, (self.facts, 1), find, self.copy, spacing=10)
         vbox(top, self.bar, (self.text, 1), parent=self, margins=(16, 14, 16, 16), spacing=10)
-        room = self.screen().availableGeometry()
-        self.resize(min(fonts.pixels(700), room.width() - 40), min(fonts.pixels(540), room.height() - 80))
+        resize_on_screen(self, fonts.pixels(700), fonts.pixels(540))
         self.names.currentIndexChanged.connect(self.show_file)
         sizes.follow(self, AttachmentDialog._write)
 
@@ -278,8 +272,9 @@ class AttachmentReader(QObject):
         if self._models.state != backend.READY:
             return
 
-        def heard(event: protocol.Event) -> None:
-            if isinstance(event, protocol.Done) and reader in self._readers and reader.file is file:
-                reader.show_tokens(event.result.tokens[0])
+        def done(count: protocol.TokenCount) -> None:
+            if reader in self._readers and reader.file is file:
+                reader.show_tokens(count.tokens[0])
 
-        self._models.ask(protocol.CountTokens, heard, (with_attachments("", (file,)),))
+        text = with_attachments("", (file,))
+        self._models.link.request(done, lambda failed: None, protocol.CountTokens, (text,))

@@ -356,13 +356,11 @@ class Conversation(QObject):
         if answer.stopped:
             self._end(answer, answer.finished("cancelled", None))
             return
-        answer.command = self._link.new_id()
         messages = [*answer.turns, answer.message] if answer.goes_on else answer.turns
-        command = protocol.Generate(
-            answer.command, prompt_messages(messages, answer.style.system), dict(answer.style.sampling),
-            answer.style.stop, answer.goes_on, self.thinking, str(answer.message.chat_id),
+        answer.command = self._link.ask(
+            protocol.Generate, partial(self._heard, answer), prompt_messages(messages, answer.style.system),
+            dict(answer.style.sampling), answer.style.stop, answer.goes_on, self.thinking, str(answer.message.chat_id),
         )  # fmt: skip
-        self._link.send(command, partial(self._heard, answer))
 
     def _not_written(self, answer: RunningAnswer, new: bool, problem: Problem) -> None:
         """The disk refused: the page goes back to what is on disk, and the words to the composer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QProgressBar, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QWidget
 
 from app import backend
 from app.backend import Models
@@ -12,7 +12,7 @@ from app.i18n.translate import plural, sentences, tr, tr_noop
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_button
+from app.widgets.builders import hbox, make_bar, make_button, set_progress, vbox
 from app.widgets.buttons import ElidedButton, ElidedLabel, IconButton
 from app.widgets.text import percent, plain_entry, plain_tip, size, time_left
 from engine import protocol
@@ -130,10 +130,8 @@ class Header(QFrame):
         self.state.setObjectName("muted")
         self._answering = False
         self.cancel = make_button(tr("Cancel"), self, self._cancel, "quiet")
-        self.downloads = QPushButton(self)
-        self.downloads.setObjectName("downloads")
+        self.downloads = make_button("", self, self.downloads_wanted, "downloads")
         sizes.set_font(self.downloads, 0.84, self.downloads.font().Weight.DemiBold)
-        self.downloads.clicked.connect(self.downloads_wanted)
         self.downloads.hide()
         self.offline = make_button(tr("Offline"), self, self.offline_wanted, "offline")
         self.offline.hide()
@@ -153,18 +151,12 @@ class Header(QFrame):
         more.addAction(tr("Open log folder"), self.logs_wanted.emit)
         more.addAction(tr("About Underhill"), self.about_wanted.emit)
         self.more.setMenu(more)
-        self.bar = QProgressBar(self)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("Progress"))
+        self.bar = make_bar(self, tr("Progress"))
         row = hbox(
             self.sidebar, self.model, (self.state, 1), self.cancel, self.downloads, self.offline, self.thinking,
             self.live, self.settings, self.more, margins=(10, 7, 10, 5), spacing=4,
         )  # fmt: skip
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(0)
-        grid.addLayout(row, 0, 0)
-        grid.addWidget(self.bar, 1, 0)
+        vbox(row, self.bar, parent=self, margins=0, spacing=0)
         known.changed.connect(self.refresh)
         known.import_changed.connect(self.refresh)
         theme.changed.connect(self.refresh)
@@ -187,9 +179,7 @@ class Header(QFrame):
         self.bar.setVisible(progress is not None)
         self.cancel.setVisible(progress is not None)
         if progress is not None:
-            self.bar.setRange(0, 1000 if progress.total else 0)
-            if progress.total:
-                self.bar.setValue(1000 * progress.done // progress.total)
+            set_progress(self.bar, progress.done, progress.total)
             share = f"  ·  {percent(100 * progress.done // progress.total / 100)}" if progress.total else ""
             what = progress.text if m.state == backend.LOADING else tr("Importing: {step}", step=progress.text)
             self.state.setText(f"{what}{share}{_left(progress.left)}")

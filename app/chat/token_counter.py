@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import takewhile
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app import backend
 from app.backend import EngineLink, Models
@@ -13,6 +13,7 @@ from app.chat.conversation import Conversation
 from app.chat.prompt_messages import with_attachments
 from app.composer import Composer
 from app.storage.records import StoredMessage
+from app.widgets.builders import make_timer
 from engine import protocol
 
 _AFTER = 300  # milliseconds
@@ -37,8 +38,7 @@ class TokenCounter(QObject):
         self._model = ""
         self._counts: dict[str, int] = {}  # tokens of texts, by this model
         self._asked = 0
-        self._rest = QTimer(self, singleShot=True, interval=_AFTER)
-        self._rest.timeout.connect(self._ask)
+        self._rest = make_timer(self, _AFTER, self._ask)
         for signal in (composer.changed, conversation.opened, conversation.finished, known.changed):
             signal.connect(self._soon)
 
@@ -64,16 +64,15 @@ class TokenCounter(QObject):
         self._asked += 1
         asked = self._asked
 
-        def heard(event: protocol.Event) -> None:
-            if isinstance(event, protocol.Done) and asked == self._asked:
-                found: protocol.TokenCount = event.result
+        def done(found: protocol.TokenCount) -> None:
+            if asked == self._asked:
                 self._counts = {t: n for t, n in self._counts.items() if t in before or t in draft}
                 self._counts.update(zip(fresh, found.tokens))
                 own = [self._counts.get(t, 0) for t in draft]
                 self.attachments_counted.emit(own[1:])
                 self.counted.emit(base + sum(self._counts.get(t, 0) for t in before), sum(own), found.context)
 
-        self._link.send(protocol.CountTokens(self._link.new_id(), fresh), heard)
+        self._link.request(done, lambda failed: None, protocol.CountTokens, fresh)
 
     def _known(self, model: str) -> tuple[int, list[StoredMessage]]:
         """Tokens up to the last answer, as the engine counted them, and the messages after it."""

@@ -6,7 +6,6 @@ from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QScrollArea,
@@ -14,13 +13,12 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyleOptionButton,
     QStylePainter,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.i18n.translate import sentences, tr, tr_noop
 from app.theme import sizes
-from app.widgets.builders import make_label
+from app.widgets.builders import centred, make_label, show_text, vbox
 
 _BESIDE, _ABOVE = 16, 12  # pixels around the words
 _WRAP = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
@@ -96,9 +94,9 @@ class Welcome(QScrollArea):
         self.logo = mark = QLabel(page)
         sizes.show_logo(mark, 64)
         mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._title = make_label("", page, heading=1.75)
-        self.note = make_label("", page, "muted")
-        self.plan = make_label("", page, "muted")
+        self._title = make_label("", page, heading=1.75, wrap=True)
+        self.note = make_label("", page, "muted", wrap=True)
+        self.plan = make_label("", page, "muted", wrap=True)
         self.examples = [Example(page) for _ in SMALL]
         grid = QGridLayout()
         grid.setSpacing(10)
@@ -109,25 +107,13 @@ class Welcome(QScrollArea):
             grid.addWidget(button, number // 2, number % 2)
         inner = QWidget(page)
         inner.setMaximumWidth(680)
-        column = QVBoxLayout(inner)
-        column.setSpacing(12)
-        column.addStretch(3)
-        column.addWidget(mark)
         for label in (self._title, self.note, self.plan):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            label.setWordWrap(True)
-        column.addWidget(self._title)
-        column.addWidget(self.note)
-        column.addSpacing(4)
-        column.addLayout(grid)
-        column.addSpacing(4)
-        column.addWidget(self.plan)  # last: it is long, and what can be clicked is to be in sight
+        # the plan is last: it is long, and what can be clicked is to be in sight
+        column = vbox(mark, self._title, self.note, 4, grid, 4, self.plan, parent=inner, spacing=12)
+        column.insertStretch(0, 3)
         column.addStretch(4)
-        outer = QHBoxLayout(page)  # which, unlike a vertical one, asks for the height at the width that is really given
-        outer.setContentsMargins(28, 12, 28, 12)
-        outer.addStretch(1)
-        outer.addWidget(inner, 1000)
-        outer.addStretch(1)
+        centred(inner, page, (28, 12, 28, 12))
         inner.setMinimumWidth(320)
         self.setWidget(page)
         self.show_model("", "", (), True)
@@ -136,8 +122,7 @@ class Welcome(QScrollArea):
     def show_model(self, model: str, note: str, plan: tuple[str, ...], small: bool) -> None:
         """Describe the model. model: its title, empty for none. note: what it is for. plan: how it runs here."""
         self._title.setText(tr("What would you like to talk about?") if model else tr("Welcome to Underhill"))
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
+        show_text(self.note, note)
         self.plan.setText(sentences(*plan))
         self.plan.setVisible(bool(plan))
         for button, example in zip(self.examples, map(tr, SMALL if small else LARGE)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 
 from app.chat.conversation import Conversation
 from app.i18n.translate import tr
@@ -13,6 +13,7 @@ from app.shell import Shell
 from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat
 from app.storage.store import ChatStore
+from app.widgets.builders import make_timer
 
 _SAVE_POSITION_AFTER = 400  # milliseconds without scrolling, so that a wheel's turn is one writing
 
@@ -26,8 +27,7 @@ class ChatNavigator(QObject):
         super().__init__(shell)
         self._shell, self._database, self._conversation = shell, database, conversation
         self._waiting: tuple[int, ChatAction] | None = None  # for this chat to be on the page
-        self._scrolled = QTimer(self, singleShot=True, interval=_SAVE_POSITION_AFTER)
-        self._scrolled.timeout.connect(self._save_position)
+        self._scrolled = make_timer(self, _SAVE_POSITION_AFTER, self._save_position)
         shell.transcript.moved.connect(self.save_position_soon)
 
     @Slot()

@@ -24,6 +24,7 @@ from app.storage.search import SearchHit
 from app.storage.store import ChatStore
 from app.theme.icons import icon
 from app.theme.theme import Theme
+from app.widgets.builders import open_dialog
 
 
 class ChatsController(QObject):
@@ -225,8 +226,7 @@ class ChatsController(QObject):
         dialog.kept.connect(lambda name, style: self._database.submit(lambda store: store.keep_preset(name, style)))
         dialog.renamed.connect(lambda old, new: self._database.submit(lambda store: store.rename_preset(old, new)))
         dialog.removed.connect(lambda name: self._database.submit(lambda store: store.remove_preset(name)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        open_dialog(dialog)
 
     @Slot()
     def mark_style(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Slot
 
 from app import backend
 from app.backend import EngineLink, Models, Network
@@ -19,6 +19,7 @@ from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
 from app.storage.database_thread import DatabaseThread
 from app.theme.theme import Theme
+from app.widgets.builders import open_dialog
 from engine import protocol
 
 _SMALL_MODEL = 1_000_000_000  # parameters; below, the simpler examples are offered
@@ -161,7 +162,4 @@ class NetworkController(QObject):
     @Slot()
     def show_privacy(self) -> PrivacyDialog:
         """Every use of the network."""
-        page = PrivacyDialog(self._theme, self._shell)
-        page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        page.open()
-        return page
+        return open_dialog(PrivacyDialog(self._theme, self._shell))

@@ -9,15 +9,11 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QLabel,
     QLineEdit,
-    QProgressBar,
     QPushButton,
-    QScrollArea,
     QWidget,
 )
 
@@ -27,7 +23,18 @@ from app.library import model_text
 from app.library.entries import Action, LibraryEntry
 from app.library.view_model import LibraryViewModel
 from app.platform.files import open_link
-from app.widgets.builders import fit, form_column, make_button, make_label, vbox
+from app.widgets.builders import (
+    fit,
+    form_column,
+    make_bar,
+    make_button,
+    make_combo,
+    make_label,
+    resize_on_screen,
+    scroll_area,
+    show_text,
+    vbox,
+)
 from app.widgets.text import size
 from engine import protocol
 
@@ -58,9 +65,8 @@ class ModelDetailsDialog(QDialog):
         column = vbox(head, parent=page, margins=(24, 18, 24, 12), spacing=10)
         for line in (model.repo, model.about, model.lost, model_text.hub_facts(model), _inside(details)):
             if line:
-                label = make_label(line, page, wrap=True)
-                label.setObjectName("" if line in (model.about, model.lost) else "muted")
-                column.addWidget(label)
+                style = "" if line in (model.about, model.lost) else "muted"
+                column.addWidget(make_label(line, page, style, wrap=True))
         fits = dict(details.fits)
         self.entries: list[LibraryEntry] = []
         for bits, nbytes in sorted(details.stores, reverse=True):
@@ -83,27 +89,19 @@ class ModelDetailsDialog(QDialog):
         files.setToolTip("\n".join(f"{name}  {size(nbytes)}" for name, nbytes in details.files[:40]))
         column.addWidget(files)
         column.addStretch(1)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidget(page)
-        buttons = QDialogButtonBox(self)
-        web = make_button(tr("Open its page"), self, partial(self._open, details.page))
         self.said = make_label("", self, "muted", wrap=True, selectable=True)
         self.said.hide()
+        buttons = QDialogButtonBox(self)
+        web = make_button(tr("Open its page"), self, partial(self._open, details.page))
         buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
-        close = QPushButton(tr("Close"), self)
-        buttons.addButton(close, QDialogButtonBox.ButtonRole.RejectRole)
-        buttons.rejected.connect(self.reject)
+        buttons.addButton(make_button(tr("Close"), self, self.reject), QDialogButtonBox.ButtonRole.RejectRole)
         foot = vbox(self.said, buttons, margins=(24, 0, 24, 0))
-        vbox(area, foot, parent=self, margins=(0, 0, 0, 14))
-        room = self.screen().availableGeometry()
-        self.resize(min(640, room.width() - 40), min(max(420, page.sizeHint().height() + 90), room.height() - 80))
+        vbox(scroll_area(page, self), foot, parent=self, margins=(0, 0, 0, 14))
+        resize_on_screen(self, 640, max(420, page.sizeHint().height() + 90))
 
     def _open(self, page: str) -> None:
         why = open_link(page)
-        self.said.setText(why)
-        self.said.setVisible(bool(why))
+        show_text(self.said, why)
 
     def _look(self, repo: str) -> None:
         self.original_wanted.emit(repo)
@@ -131,15 +129,6 @@ TOLERANCES = (
 USUAL = 2  # of these
 
 
-def tolerances(parent: QWidget) -> QComboBox:
-    """Combo box of tolerances; its data are shares."""
-    box = QComboBox(parent)
-    box.setAccessibleName(tr("Most quality loss"))
-    for tolerance, label in TOLERANCES:
-        box.addItem(tr(label), tolerance)
-    return box
-
-
 def _saves(offer: protocol.LoweringOffer) -> bool:
     return offer.after < offer.before or offer.dense_after < offer.dense_before
 
@@ -156,31 +145,25 @@ class SmallerDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Make smaller"))
         head = make_label(tr("Make {model} smaller", model=card.title), self, wrap=True, heading=1.3)
-        text = QLabel(
+        text = make_label(
             tr("Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its "
                 "answers change slightly. How much is measured first. That can take a while, and chat waits "
                 "meanwhile."),
-            self,
+            self, "muted", wrap=True,
         )  # fmt: skip
-        text.setObjectName("muted")
-        text.setWordWrap(True)
-        self.tolerance = tolerances(self)
-        self.tolerance.setCurrentIndex(USUAL)
+        shares = [(tr(label), tolerance) for tolerance, label in TOLERANCES]
+        self.tolerance = make_combo(self, tr("Most quality loss"), shares, TOLERANCES[USUAL][0])
         self.found = make_label("", self, wrap=True, selectable=True)
-        self.bar = QProgressBar(self)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("Progress of {title}", title=card.title))
+        self.bar = make_bar(self, tr("Progress of {title}", title=card.title))
         form = QFormLayout()
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.addRow(tr("Most quality loss"), self.tolerance)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.go = QPushButton(tr("Measure"), self)
-        self.go.setObjectName("primary")
+        self.go = make_button(tr("Measure"), self, self._next, "primary")
         self.go.setDefault(True)
         buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
         form_column(self, head, text, form, self.bar, self.found, buttons)
         buttons.rejected.connect(self.reject)
-        self.go.clicked.connect(self._next)
         self.tolerance.currentIndexChanged.connect(self._begin_again)
         self.offer: protocol.LoweringOffer | None = None
         self._begin_again()
@@ -281,26 +264,19 @@ class ImportDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Import a model"))
         head = make_label(tr("Import a model"), self, heading=1.3)
-        text = QLabel(
+        text = make_label(
             tr("Makes a converted copy; the original stays. It can take a while. You can keep chatting."), self,
+            "muted", wrap=True,
         )  # fmt: skip
-        text.setObjectName("muted")
-        text.setWordWrap(True)
         place = make_label(path, self, wrap=True)
         self._taken = {other.casefold() for other in taken}
         self.name_field = QLineEdit(self._free(name or Path(path).name.removesuffix(".gguf")), self)
         self.name_field.setAccessibleName(tr("Name"))
         self.note = make_label("", self, "restart", wrap=True)
         self.note.hide()
-        self.top_box = QComboBox(self)
-        self.top_box.setAccessibleName(tr("Precision"))
-        for bits, words in _TOPS:
-            self.top_box.addItem(tr(words), bits)
-        self.tolerance_box = QComboBox(self)
-        self.tolerance_box.setAccessibleName(tr("Make smaller"))
-        self.tolerance_box.addItem(tr("No"), 0.0)
-        for tolerance, label in TOLERANCES:
-            self.tolerance_box.addItem(tr("Most quality loss: {loss}", loss=tr(label)), tolerance)
+        self.top_box = make_combo(self, tr("Precision"), [(tr(words), bits) for bits, words in _TOPS])
+        losses = [(tr("Most quality loss: {loss}", loss=tr(label)), share) for share, label in TOLERANCES]
+        self.tolerance_box = make_combo(self, tr("Make smaller"), [(tr("No"), 0.0), *losses])
         self.tolerance_box.setToolTip(
             tr("Experts that matter least keep 2 or 4 bits. Measured once the model is there.")
         )

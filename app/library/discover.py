@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app.i18n.translate import plural, sentences, tr
@@ -12,7 +12,7 @@ from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
 from app.library.model_text import READING_SPEED, speed
 from app.library.view_model import LibraryViewModel
-from app.widgets.builders import hbox, make_button, make_label
+from app.widgets.builders import hbox, make_button, make_label, make_timer, show_text
 from app.widgets.search_field import SearchField
 from engine import protocol
 
@@ -45,10 +45,7 @@ class DiscoverModels(LibrarySection):
         self.foot.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
         self.to_setting = make_button(tr("Open the settings"), self, self._open_setting)
         self.foot.addWidget(self.to_setting, 0, Qt.AlignmentFlag.AlignLeft)
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(_TYPING)
-        self._rest.timeout.connect(self.look)
+        self._rest = make_timer(self, _TYPING, self.look)
         self.search.textChanged.connect(self._rest.start)
         self.search.returnPressed.connect(self._entered)
         self.fitting.toggled.connect(self.refresh)
@@ -122,8 +119,7 @@ class DiscoverModels(LibrarySection):
             if shown and not left:
                 nothing = tr("None of these fits this computer.")
             shown = left
-        self.about.setText(what)
-        self.about.setVisible(bool(what))
+        show_text(self.about, what)
         self.more.setVisible(bool(s.words) and bool(s.results) and len(s.results) < s.matches)
         self.more.setEnabled(not s.searching)
         failed = s.search_problem if s.words else None

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QMenu,
-    QProgressBar,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.i18n.translate import tr
 from app.library.model_text import FIT_BADGES, unbroken
-from app.widgets.builders import empty, hbox, make_button, make_label, vbox
+from app.widgets.builders import centred, empty, hbox, make_bar, make_button, make_label, set_level, show_text, vbox
 from engine import protocol
 
 
@@ -61,9 +60,7 @@ class LibraryEntry(QFrame):
         self.sentence = _muted(sentence, self)
         self.note = make_label(note, self, wrap=True)
         self.note.setVisible(bool(note))
-        self.bar = QProgressBar(self)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("Progress of {title}", title=title))
+        self.bar = make_bar(self, tr("Progress of {title}", title=title))
         self.bar.setVisible(progress)
         left = vbox(top, self.note, self.facts, self.sentence, self.bar, spacing=4)
         self.buttons: dict[str, QPushButton] = {}
@@ -86,7 +83,7 @@ class LibraryEntry(QFrame):
             if action.primary:
                 button.setObjectName("primary")
             button.setEnabled(action.enabled)
-            button.clicked.connect(_calls(action.do))
+            button.clicked.connect(partial(_call, action.do))
         hidden = [action for action in actions if action.menu]
         if hidden:
             more = self._button(tr("More"))
@@ -105,16 +102,8 @@ class LibraryEntry(QFrame):
 
     def complain(self, problem: str) -> None:
         """Show what is wrong with it; '' for nothing."""
-        self.sentence.setText(problem)
-        self.sentence.setVisible(bool(problem))
-        self.sentence.setProperty("level", "warning")
-        self.sentence.style().polish(self.sentence)
-
-    def set_progress(self, done: int, total: int) -> None:
-        """Set the bar. total 0: it is not known how much there is."""
-        self.bar.setRange(0, 1000 if total else 0)
-        if total:
-            self.bar.setValue(min(1000, 1000 * done // total))
+        show_text(self.sentence, problem)
+        set_level(self.sentence, "warning")
 
     def _button(self, words: str) -> QPushButton:
         button = QPushButton(words, self)
@@ -130,13 +119,9 @@ def _muted(words: str, parent: QWidget) -> QLabel:
     return label
 
 
-def _calls(do: Callable[[], object]) -> Callable[[], None]:
+def _call(do: Callable[[], object], _checked: bool = False) -> None:
     """Slot that drops the argument of `clicked`."""
-
-    def call() -> None:
-        do()
-
-    return call
+    do()
 
 
 WIDEST = 860  # pixels; longer lines are hard to read
@@ -160,11 +145,7 @@ class LibrarySection(QScrollArea):
             part.setSpacing(10)
             column.addLayout(part)
         column.addStretch(1)
-        outer = QHBoxLayout(page)  # which, unlike a vertical one, asks for the height at the width that is really given
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addStretch(1)
-        outer.addWidget(inner, 1000)
-        outer.addStretch(1)
+        centred(inner, page)
         self.setWidget(page)
         self.nothing = make_label("", page, "muted", wrap=True)
         self.foot.addWidget(self.nothing)
@@ -189,12 +170,8 @@ class LibrarySection(QScrollArea):
 
 def import_buttons(parent: QWidget, folder: SignalInstance, file: SignalInstance) -> QHBoxLayout:
     """Row of the two buttons to import a model from this computer."""
-    row = QHBoxLayout()
-    for text, signal in ((tr("Import a folder…"), folder), (tr("Import a GGUF file…"), file)):
-        button = make_button(text, parent, signal.emit)
-        row.addWidget(button)
-    row.addStretch(1)
-    return row
+    from_folder = make_button(tr("Import a folder…"), parent, folder.emit)
+    return hbox(from_folder, make_button(tr("Import a GGUF file…"), parent, file.emit), ...)
 
 
 def heading(words: str, parent: QWidget) -> QLabel:

@@ -16,7 +16,7 @@ from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection, heading, import_buttons
 from app.library.view_model import LibraryViewModel
 from app.platform.files import show_folder
-from app.widgets.builders import confirm, empty, focus_kept, make_button
+from app.widgets.builders import confirm, empty, focus_kept, make_button, set_progress
 from app.widgets.text import size
 from engine import protocol
 
@@ -135,7 +135,7 @@ class InstalledModels(LibrarySection):
                 self.refresh()
             p, entry = job.progress, self.job_entries[job.id]
             entry.facts.setText(model_text.joined(p.text, model_text.progress(p.done, p.total, p.unit, p.rate, p.left)))
-            entry.set_progress(p.done, p.total)
+            set_progress(entry.bar, p.done, p.total)
 
     @Slot()
     def _show_places(self) -> None:
@@ -177,7 +177,7 @@ class InstalledModels(LibrarySection):
             made.complain(folder.problem)
         if folder.there and folder.total:
             made.bar.setAccessibleName(tr("How full the disk of {folder} is", folder=folder.path))
-            made.set_progress(folder.total - folder.free, folder.total)
+            set_progress(made.bar, folder.total - folder.free, folder.total)
             made.bar.setProperty("level", "full" if folder.free < _NONE else "warning" if folder.free < _LITTLE else "")
         return made
 

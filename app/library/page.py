@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QToolButton, QWidget
 
@@ -17,7 +17,7 @@ from app.library.entries import WIDEST, Action, LibraryEntry, LibrarySection
 from app.library.installed import InstalledModels
 from app.library.view_model import LibraryViewModel
 from app.widgets import keyboard
-from app.widgets.builders import FlowLayout, confirm, hbox, make_button, make_label, vbox
+from app.widgets.builders import FlowLayout, confirm, hbox, make_button, make_label, open_dialog, set_progress, vbox
 from app.widgets.text import size
 from engine import protocol
 
@@ -102,7 +102,7 @@ def tell_progress(entry: LibraryEntry, t: protocol.Transfer) -> None:
         return
     doing = t.text if t.state == protocol.RUNNING and t.text else tr(model_text.STATES[t.state])
     entry.facts.setText(model_text.joined(doing, model_text.progress(t.done, t.total, "bytes", t.rate, t.left)))
-    entry.set_progress(t.done, t.total if t.total or t.state == protocol.RUNNING else 1)
+    set_progress(entry.bar, t.done, t.total if t.total or t.state == protocol.RUNNING else 1)
 
 
 class LibraryPage(QWidget):
@@ -189,10 +189,9 @@ class LibraryPage(QWidget):
     @Slot(object)
     def _describe(self, details: protocol.ModelDetails) -> None:
         dialog = ModelDetailsDialog(details, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.wanted.connect(self._get)
         dialog.original_wanted.connect(self._view_model.describe)
-        dialog.open()
+        open_dialog(dialog)
 
     @Slot(object, int)
     def _get(self, model: protocol.HubModel, top: int) -> None:

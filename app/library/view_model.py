@@ -76,7 +76,7 @@ class LibraryViewModel(QObject):
 
     def refresh_transfers(self) -> None:
         """Ask for the list of transfers."""
-        self._ask(protocol.ListTransfers(self._link.new_id()), self._transfers_listed)
+        self._ask(self._transfers_listed, protocol.ListTransfers)
 
     def under_way(self) -> tuple[int, float]:
         """Number of running transfers, and what share of their bytes is here."""
@@ -86,13 +86,13 @@ class LibraryViewModel(QObject):
 
     def refresh_catalogue(self) -> None:
         """Ask for the catalogue, with pills under the settings as they are now."""
-        self._ask(protocol.ListCatalogue(self._link.new_id(), self._settings()), self._catalogue_listed)
+        self._ask(self._catalogue_listed, protocol.ListCatalogue, self._settings())
 
     def find(self) -> None:
         """Search the folders of other apps."""
         if self.finding is None:
             self.finding = protocol.Progress("", translated(tr("Looking")))
-            self._link.send(protocol.FindModels(self._link.new_id()), self._find_heard)
+            self._link.ask(protocol.FindModels, self._find_heard)
             self.found_changed.emit()
 
     # ---- the hub ----------------------------------------------------------------------------------------------
@@ -118,8 +118,8 @@ class LibraryViewModel(QObject):
 
     def describe(self, repo: str, gguf: str = "") -> None:
         """Ask for all that is known of a model on the hub; `described` or `failed` follows. gguf: see PullModel."""
-        command = protocol.DescribeModel(self._link.new_id(), repo, gguf=gguf, settings=self._settings())
-        self._ask(command, self.described.emit)
+        describe = partial(protocol.DescribeModel, gguf=gguf, settings=self._settings())
+        self._ask(self.described.emit, describe, repo)
 
     def get(self, model: protocol.HubModel) -> None:
         """Download a model, in as many bits as suit this computer best."""
@@ -128,85 +128,65 @@ class LibraryViewModel(QObject):
     def pull(self, model: protocol.HubModel, top: int) -> None:
         """Download a model, under the name that the unquantized one has."""
         name = model.original.rpartition("/")[2]
-        command = protocol.PullModel(self._link.new_id(), model.repo, name, top=top, gguf=model.gguf_name)
-        self._ask(command, self._transfer_heard)
+        self._ask(self._transfer_heard, partial(protocol.PullModel, top=top, gguf=model.gguf_name), model.repo, name)
 
     def pause(self, transfer: str) -> None:
         """Pause a transfer."""
-        self._ask(protocol.PauseTransfer(self._link.new_id(), transfer), self._transfer_heard)
+        self._ask(self._transfer_heard, protocol.PauseTransfer, transfer)
 
     def resume(self, transfer: str) -> None:
         """Resume a transfer."""
-        self._ask(protocol.ResumeTransfer(self._link.new_id(), transfer), self._transfer_heard)
+        self._ask(self._transfer_heard, protocol.ResumeTransfer, transfer)
 
     def cancel(self, transfer: str) -> None:
         """Cancel a transfer and remove what has arrived of it."""
-        self._ask(protocol.CancelTransfer(self._link.new_id(), transfer), self._transfer_heard)
+        self._ask(self._transfer_heard, protocol.CancelTransfer, transfer)
 
     # ---- the library ------------------------------------------------------------------------------------------
 
     def delete(self, name: str) -> None:
         """Move a model to the trash."""
-        self._ask(protocol.DeleteModel(self._link.new_id(), name), partial(self._deleted, name))
+        self._ask(partial(self._deleted, name), protocol.DeleteModel, name)
 
     def restore(self, name: str) -> None:
         """Restore a model from the trash."""
-        self._ask(protocol.RestoreModel(self._link.new_id(), name), partial(self._restored, name))
+        self._ask(partial(self._restored, name), protocol.RestoreModel, name)
 
     def empty_trash(self) -> None:
         """Remove deleted models for good."""
-        self._ask(protocol.EmptyTrash(self._link.new_id()), lambda freed: self._library_changed())
+        self._ask(lambda freed: self._library_changed(), protocol.EmptyTrash)
 
     def verify(self, card: protocol.ModelCard) -> None:
         """Verify the checksums of a model."""
-        self._begin(
-            protocol.VerifyModel(self._link.new_id(), card.name),
-            card.title,
-            tr("Checking {model}", model=card.title),
-            self._verified,
-        )
+        self._begin(card, tr("Checking {model}", model=card.title), self._verified, protocol.VerifyModel)
 
     def move(self, card: protocol.ModelCard, folder: str) -> None:
         """Move a model to another folder of the library."""
-        self._begin(
-            protocol.MoveModel(self._link.new_id(), card.name, folder),
-            card.title,
-            tr("Moving {model}", model=card.title),
-            self._moved,
-        )
+        self._begin(card, tr("Moving {model}", model=card.title), self._moved, protocol.MoveModel, folder)
 
     def measure(self, card: protocol.ModelCard, tolerance: float, heard: Callable[[protocol.Event], None]) -> str:
         """Measure how few bits its experts can do with. heard: gets each event, the last with a LoweringOffer."""
-        command = protocol.MeasureLowering(self._link.new_id(), card.name, tolerance, self._settings())
-        self._link.send(command, heard)
-        return command.id
+        return self._link.ask(protocol.MeasureLowering, heard, card.name, tolerance, self._settings())
 
     def lower(self, card: protocol.ModelCard, tolerance: float) -> None:
         """Replace a model by a copy whose experts have fewer bits."""
-        self._begin(
-            protocol.LowerModel(self._link.new_id(), card.name, tolerance, self._settings()),
-            card.title,
-            tr("Making {model} smaller", model=card.title),
-            lambda _, lowered: self.lowered_one.emit(lowered, card.expert_bytes - lowered.expert_bytes),
-        )
+
+        def done(_: str, lowered: protocol.ModelCard) -> None:
+            self.lowered_one.emit(lowered, card.expert_bytes - lowered.expert_bytes)
+
+        text = tr("Making {model} smaller", model=card.title)
+        self._begin(card, text, done, protocol.LowerModel, tolerance, self._settings())
 
     def restore_original(self, card: protocol.ModelCard) -> None:
         """Replace a smaller model by its original."""
         self._begin(
-            protocol.RestoreOriginal(self._link.new_id(), card.name),
-            card.title,
-            tr("Restoring {model}", model=card.title),
-            lambda title, _: self.said.emit(tr("{model} is as it was.", model=title)),
-        )
+            card, tr("Restoring {model}", model=card.title),
+            lambda title, _: self.said.emit(tr("{model} is as it was.", model=title)), protocol.RestoreOriginal,
+        )  # fmt: skip
 
     def continue_import(self, card: protocol.ModelCard) -> None:
         """Continue an unfinished import."""
-        self._begin(
-            protocol.ContinueImport(self._link.new_id(), card.name),
-            card.title,
-            tr("Importing {model}", model=card.title),
-            self._moved,
-        )
+        self._begin(card, tr("Importing {model}", model=card.title), self._moved, protocol.ContinueImport)
 
     def stop_job(self, job: str) -> None:
         """Stop a job; what is done of it is kept."""
@@ -214,24 +194,24 @@ class LibraryViewModel(QObject):
 
     def add_folder(self, folder: str, first: bool) -> None:
         """Add a folder to the library. first: new models go there."""
-        self._ask(protocol.AddFolder(self._link.new_id(), folder, first), self._folders_changed)
+        self._ask(self._folders_changed, protocol.AddFolder, folder, first)
 
     def forget_folder(self, folder: str) -> None:
         """Take a folder out of the library."""
-        self._ask(protocol.ForgetFolder(self._link.new_id(), folder), self._folders_changed)
+        self._ask(self._folders_changed, protocol.ForgetFolder, folder)
 
     # ---- what the engine says ---------------------------------------------------------------------------------
 
-    def _ask(self, command: protocol.Command, done: Callable[[Any], object]) -> None:
-        def heard(event: protocol.Event) -> None:
-            if isinstance(event, protocol.Done):
-                done(event.result)
-            elif isinstance(event, protocol.Failed):
-                self.failed.emit(event)
+    def _ask(self, done: Callable[[Any], object], kind: Callable[..., protocol.Command], *values: Any) -> None:
+        self._link.request(done, self.failed.emit, kind, *values)
 
-        self._link.send(command, heard)
+    def _begin(
+        self, card: protocol.ModelCard, text: str, done: Callable[[str, Any], object],
+        kind: Callable[..., protocol.Command], *values: Any,
+    ) -> None:  # fmt: skip
+        """Begin a job on a model. text: shown meanwhile. done: gets the model's title and the result."""
+        command, model = kind(self._link.new_id(), card.name, *values), card.title
 
-    def _begin(self, command: protocol.Command, model: str, text: str, done: Callable[[str, Any], object]) -> None:
         def heard(event: protocol.Event) -> None:
             if isinstance(event, protocol.Progress):
                 self.jobs[command.id] = Job(command.id, model, text, event)
@@ -250,14 +230,9 @@ class LibraryViewModel(QObject):
 
     def _verified(self, model: str, report: protocol.VerifyReport) -> None:
         if report.damaged:
+            sentence = translated(tr("{model} is damaged.", model=model))
             self.failed.emit(
-                protocol.Failed(
-                    "",
-                    protocol.Kind.BROKEN_FILE,
-                    translated(tr("{model} is damaged.", model=model)),
-                    report.action,
-                    "\n".join(report.damaged),
-                )
+                protocol.Failed("", protocol.Kind.BROKEN_FILE, sentence, report.action, "\n".join(report.damaged))
             )
         else:
             self.said.emit(tr("{model} is whole: every byte is as it was when it was made.", model=model))
@@ -278,8 +253,8 @@ class LibraryViewModel(QObject):
     def _library_changed(self) -> None:
         if not self._asked:
             return
-        self._ask(protocol.ListFolders(self._link.new_id()), self._folders_listed)
-        self._ask(protocol.ListDeleted(self._link.new_id()), self._deleted_listed)
+        self._ask(self._folders_listed, protocol.ListFolders)
+        self._ask(self._deleted_listed, protocol.ListDeleted)
 
     def _folders_changed(self, folders: tuple[protocol.ModelFolder, ...]) -> None:
         self._folders_listed(folders)

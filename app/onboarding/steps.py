@@ -6,7 +6,7 @@ from functools import partial
 from html import escape
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.backend import EngineLink, Models, Network
 from app.chat.conversation import Conversation
@@ -19,7 +19,7 @@ from app.library.view_model import LibraryViewModel
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
-from app.widgets.builders import empty, hbox, make_button, make_label, vbox
+from app.widgets.builders import empty, hbox, make_bar, make_button, make_label, show_text, vbox
 from app.widgets.text import size
 from engine import protocol
 from engine.translatable import translated
@@ -108,9 +108,7 @@ class TourStep(QWidget):
 
     def words(self, text: str, muted: bool = False) -> QLabel:
         """A label that wraps, at the end of the page."""
-        label = make_label(text, self, wrap=True)
-        if muted:
-            label.setObjectName("muted")
+        label = make_label(text, self, "muted" if muted else "", wrap=True)
         self.column.addWidget(label)
         return label
 
@@ -128,11 +126,9 @@ class WelcomeStep(TourStep):
         self.column.insertWidget(0, mark)
         self._ticks: list[QLabel] = []
         for text in _LINES:
-            tick, line = QLabel(self), QLabel(tr(text), self)
-            line.setWordWrap(True)
+            tick, line = QLabel(self), make_label(tr(text), self, wrap=True)
             self._ticks.append(tick)
-            row = hbox((tick, 0, Qt.AlignmentFlag.AlignTop), (line, 1), spacing=12)
-            self.column.addLayout(row)
+            self.column.addLayout(hbox((tick, 0, Qt.AlignmentFlag.AlignTop), (line, 1), spacing=12))
         self.privacy = make_button(tr("What is sent, and when"), self, self.privacy_wanted.emit)
         self.column.addWidget(self.privacy, 0, Qt.AlignmentFlag.AlignLeft)
         self._tint()
@@ -158,9 +154,7 @@ class ComputerStep(TourStep):
             tr("That takes some 15 seconds, once, and stays here. You need not wait for it."), muted=True
         )
         self.doing = self.words("")
-        self.bar = QProgressBar(self)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("How far the measurement is"))
+        self.bar = make_bar(self, tr("How far the measurement is"))
         self.column.addWidget(self.bar)
         self.facts = self.words("")
         self.figures = self.words("", muted=True)
@@ -171,11 +165,7 @@ class ComputerStep(TourStep):
         sizes.set_font(self.verdict, 1.0, self.verdict.font().Weight.DemiBold)
         self.again = make_button(tr("Measure again"), self, self.again_wanted.emit)
         self.more = make_button(tr("Show the figures"), self, self._fold, "quiet")
-        row = QHBoxLayout()
-        for button in (self.again, self.more):
-            row.addWidget(button)
-        row.addStretch(1)
-        self.column.addLayout(row)
+        self.column.addLayout(hbox(self.again, self.more, ...))
         self.column.addStretch(1)
         # As high before as after, or the tour's buttons would move from under the mouse when the measuring ends.
         sizes.follow(self, lambda step: step.setMinimumHeight(fonts.pixels(_HEIGHT)))
@@ -196,8 +186,7 @@ class ComputerStep(TourStep):
             doing = f"{p.text}…"
         else:
             doing = sentences(problem.sentence, problem.action) if problem is not None else ""
-        self.doing.setText(doing)
-        self.doing.setVisible(bool(doing))
+        show_text(self.doing, doing)
         self.bar.setVisible(p is not None and not probe.waiting)
         if p is not None:
             self.bar.setRange(0, p.total)
@@ -269,8 +258,7 @@ class ModelStep(TourStep):
         self._view_model, self._models, self._network = view_model, known, network
         self.notice = self.words("", muted=True)
         self.setting = make_button(tr("Open that setting"), self, self.offline_wanted.emit)
-        place = hbox(self.setting, ...)
-        self.column.addLayout(place)
+        self.column.addLayout(hbox(self.setting, ...))
         self._column = QVBoxLayout()
         self._column.setSpacing(10)
         self.column.addLayout(self._column)

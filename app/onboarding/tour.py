@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QPushButton, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QSizePolicy, QWidget
 
 from app.i18n.translate import tr, tr_noop
 from app.onboarding.steps import ComputerStep, ModelStep, WelcomeStep
@@ -32,20 +32,13 @@ class Tour(QWidget):
         self.choice = choice
         self._steps = (self.welcome, self.computer, choice)
         self._where = make_label("", inner, "muted")
-        column = vbox(self._where, parent=inner, margins=(28, 20, 28, 8), spacing=16)
-        for each in self._steps:
-            column.addWidget(each)
+        vbox(self._where, *self._steps, parent=inner, margins=(28, 20, 28, 8), spacing=16)
         self.sheet = FittingScrollArea(page, self)
         self._foot, foot = _column(self)
         self.back = make_button(tr("Back"), foot, lambda: self.show_step(self.step - 1))
         self.skip = make_button(tr("Skip the tour"), foot, self.over.emit, "quiet")
-        self.next = QPushButton(foot)
-        self.next.setObjectName("primary")
-        self.next.clicked.connect(self._on)
-        row = hbox(parent=foot, margins=(28, 8, 28, 24), spacing=8)
-        for widget in (self.next, self.back, self.skip):
-            row.addWidget(widget)
-        row.addStretch(1)
+        self.next = make_button("", foot, self._on, "primary")
+        hbox(self.next, self.back, self.skip, ..., parent=foot, margins=(28, 8, 28, 24), spacing=8)
         self.sheet.verticalScrollBar().rangeChanged.connect(self._beside)
         whole = vbox(..., self.sheet, self._foot, parent=self, margins=0, spacing=0)
         whole.addStretch(2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject, Qt, Slot
@@ -25,75 +26,55 @@ class SharedSettingsController(QObject):
     def __init__(self, page: SharedSettingsPage, known: Models, told: Callable[[dict[str, Any]], object]) -> None:
         """told: gets what is kept of all of them, as often as the engine says it."""
         super().__init__(page)
-        self._told = told
-        self._page: SharedSettingsPage | None = page
-        self._models = known
+        self._told, self._page, self._models = told, page, known
+        self._ended = False
+        folders, token = page.folders, page.token
         page.changed.connect(self._keep)
-        page.token.kept.connect(self._keep_token)
-        page.token.forgotten.connect(self._forget_token)
-        page.folders.added.connect(lambda path: self._folders(protocol.AddFolder, path))
-        page.folders.preferred.connect(lambda path: self._folders(protocol.AddFolder, path, True))
-        page.folders.forgotten.connect(lambda path: self._folders(protocol.ForgetFolder, path))
-        self._ask(protocol.ReadSettings, page.show_kept, page.token.say)
+        token.kept.connect(lambda text: self._ask(protocol.KeepToken, self._ask_token, token.say, text))
+        token.forgotten.connect(lambda: self._ask(protocol.ForgetToken, self._ask_token, token.say))
+        folders.added.connect(lambda path: self._folders(protocol.AddFolder, path))
+        folders.preferred.connect(lambda path: self._folders(protocol.AddFolder, path, True))
+        folders.forgotten.connect(lambda path: self._folders(protocol.ForgetFolder, path))
+        self._ask(protocol.ReadSettings, page.show_kept, token.say)
         self._folders(protocol.ListFolders)
         page.seen.connect(self._ask_token)  # not before: a keyring that is locked asks for its password
 
     def end(self) -> None:
         """Drop replies from now on: the page goes."""
-        self._page = None
+        self._ended = True
 
     def _ask(
-        self,
-        kind: type[protocol.Command],
-        done: Callable[..., object],
-        failed: Callable[[str], object],
+        self, kind: type[protocol.Command], done: Callable[..., object], failed: Callable[[str], object],
         *values: object,
-    ) -> None:
-        def heard(event: protocol.Event) -> None:
-            if isinstance(event, protocol.Done) and kind in (protocol.ReadSettings, protocol.KeepSettings):
-                self._told(event.result)  # the window wants to know, also once the page has gone
-            if self._page is None:
-                return
-            if isinstance(event, protocol.Failed):
-                failed(sentences(event.sentence, event.action))
-            elif isinstance(event, protocol.Done):
-                done(event.result)
+    ) -> None:  # fmt: skip
+        def succeeded(result: Any) -> None:
+            if kind in (protocol.ReadSettings, protocol.KeepSettings):
+                self._told(result)  # the window wants to know, also once the page has gone
+            if not self._ended:
+                done(result)
                 if kind in (protocol.AddFolder, protocol.ForgetFolder):
                     self._models.refresh()  # models come and go with their folder
 
-        self._models.ask(kind, heard, *values)
+        def refused(event: protocol.Failed) -> None:
+            if not self._ended:
+                failed(sentences(event.sentence, event.action))
+
+        self._models.link.request(succeeded, refused, kind, *values)
 
     @Slot(str, object)
     def _keep(self, name: str, value: object) -> None:
-        assert self._page is not None
-        page = self._page
-        self._ask(protocol.KeepSettings, lambda kept: self._kept(name, kept), lambda why: page.refuse(name, why),
-                  {name: value})  # fmt: skip
+        def kept(values: dict[str, Any]) -> None:
+            self._page.show_kept(values)
+            if name == "endpoint":  # another hub has another token
+                self._ask_token()
 
-    def _kept(self, name: str, values: dict[str, Any]) -> None:
-        assert self._page is not None
-        self._page.show_kept(values)
-        if name == "endpoint":  # another hub has another token
-            self._ask_token()
+        self._ask(protocol.KeepSettings, kept, partial(self._page.refuse, name), {name: value})
 
     def _folders(self, kind: type[protocol.Command], *values: object) -> None:
-        assert self._page is not None
         self._ask(kind, self._page.folders.show_folders, self._page.folders.say, *values)
 
-    @Slot()
-    def _ask_token(self) -> None:
-        assert self._page is not None
+    def _ask_token(self, _: object = None) -> None:
         self._ask(protocol.AskToken, self._page.token.show_state, self._page.token.say)
-
-    @Slot(str)
-    def _keep_token(self, token: str) -> None:
-        assert self._page is not None
-        self._ask(protocol.KeepToken, lambda account: self._ask_token(), self._page.token.say, token)
-
-    @Slot()
-    def _forget_token(self) -> None:
-        assert self._page is not None
-        self._ask(protocol.ForgetToken, lambda there_was: self._ask_token(), self._page.token.say)
 
 
 class SettingsController(QObject):
@@ -129,7 +110,7 @@ class SettingsController(QObject):
             raise_window(self._dialog)
             return self._dialog
         dialog = SettingsDialog(self._preferences, self._theme, self._shell)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)  # not open_dialog: it does not block the window
         dialog.engine_changed.connect(self._engine)
         dialog.sampling_changed.connect(self._sampling)
         dialog.look.theme_changed.connect(self._look)
@@ -149,7 +130,8 @@ class SettingsController(QObject):
             self._took(last)
         dialog.need_reload(self._stale)
         dialog.show_page(self._page)
-        self._models.ask(protocol.AskChoices, self._choices)
+        # where the engine does not say, opening the model refuses what cannot be chosen here
+        self._models.link.request(self._forbid, lambda failed: None, protocol.AskChoices)
         if not self._place.isEmpty():
             dialog.restoreGeometry(self._place)
         dialog.show()
@@ -192,10 +174,10 @@ class SettingsController(QObject):
             self._dialog.show_memory(telemetry.memory)
             self._dialog.show_ahead(telemetry.ahead)
 
-    def _choices(self, event: protocol.Event) -> None:
-        """Disable what cannot be chosen here; where the engine does not say, opening the model refuses it."""
-        if self._dialog is not None and isinstance(event, protocol.Done):
-            self._dialog.forbid(event.result)
+    def _forbid(self, choices: dict[str, dict[str, str]]) -> None:
+        """Disable what cannot be chosen here."""
+        if self._dialog is not None:
+            self._dialog.forbid(choices)
 
     @Slot(str, object, str)
     def _engine(self, name: str, value: object, model: str) -> None:
@@ -211,11 +193,7 @@ class SettingsController(QObject):
         if not model and name in self._preferences.models.get(card.name, {}):
             return  # this model has its own
 
-        def heard(event: protocol.Event) -> None:
-            if isinstance(event, protocol.Failed):
-                self._refused(model, name, before, event)
-
-        self._models.update({name: value}, heard)
+        self._models.update({name: value}, partial(self._refused, model, name, before))
 
     def _refused(self, model: str, name: str, before: object, event: protocol.Failed) -> None:
         """Undo a change that the engine refused, and say why."""

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QFrame,
     QListWidget,
@@ -29,7 +28,7 @@ from app.settings.scores import ScoresPanel, pushed_cuts
 from app.telemetry.memory_bar import MemoryBar
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_button, make_label, vbox
+from app.widgets.builders import hbox, make_button, make_combo, make_label, scroll_area, vbox
 from app.widgets.search_field import SearchField
 from app.widgets.text import plain_tip
 from engine import protocol
@@ -100,12 +99,9 @@ class SettingsDialog(QDialog):
         self.nothing_found = make_label(tr("No setting is called that."), self, "muted")
         self.nothing_found.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.nothing_found.setContentsMargins(26, 12, 26, 0)
-        self.scope = QComboBox(self)
-        self.scope.setAccessibleName(tr("Which models these settings are for"))
-        self.scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.scope.setMinimumContentsLength(28)  # however long the model's name is
+        everywhere = (tr("For all models"), "")
+        self.scope = make_combo(self, tr("Which models these settings are for"), [everywhere], letters=28)
         self.scope.currentTextChanged.connect(lambda text: self.scope.setToolTip(plain_tip(text)))
-        self.scope.addItem(tr("For all models"), "")
         self.scope.currentIndexChanged.connect(self._scope_chosen)
         self._scope_row = QWidget(self)
         hbox(self.scope, ..., parent=self._scope_row, margins=(26, 12, 26, 0))
@@ -118,9 +114,9 @@ class SettingsDialog(QDialog):
         line = QFrame(self)
         line.setObjectName("foot")
         foot = hbox(self.reset_all, (self._reload_note, 1), parent=line, margins=(20, 10, 20, 14), spacing=10)
-        foot.addStretch(0)
-        foot.addWidget(self.reload_button)
-        foot.addWidget(close)
+        foot.addStretch(0)  # takes the room where the note is hidden
+        for button in (self.reload_button, close):
+            foot.addWidget(button)
         right = vbox(self._scope_row, (self.nothing_found, 1), (self.stack, 1), line, spacing=0)
         hbox(side, (right, 1), parent=self, margins=0, spacing=0)
         self.setTabOrder(self.advanced, self.scope)
@@ -204,11 +200,7 @@ class SettingsDialog(QDialog):
     def _add_page(self, page: SettingsPage) -> None:
         self.pages.append(page)
         self.page_list.addItem(page.title)
-        scroll = QScrollArea(self)
-        scroll.setWidgetResizable(True)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setWidget(page)
-        self.stack.addWidget(scroll)
+        self.stack.addWidget(scroll_area(page, self))
 
     def _settings_page(self, group: str) -> SettingsPage:
         page = SettingsPage(*(tr(text) for text in _PAGES[group]))
@@ -271,12 +263,11 @@ class SettingsDialog(QDialog):
         if wanted == [(self.scope.itemData(i), self.scope.itemText(i)) for i in range(self.scope.count())]:
             return
         now = self._model
-        self.scope.blockSignals(True)
-        self.scope.clear()
-        for name, words in wanted:
-            self.scope.addItem(words, name)
-        self.scope.setCurrentIndex(max(0, self.scope.findData(now)))
-        self.scope.blockSignals(False)
+        with QSignalBlocker(self.scope):
+            self.scope.clear()
+            for name, words in wanted:
+                self.scope.addItem(words, name)
+            self.scope.setCurrentIndex(max(0, self.scope.findData(now)))
         self.scope.setToolTip(plain_tip(self.scope.currentText()))
         if self._model != now:
             self._scope_chosen()

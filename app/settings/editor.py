@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QPushButton, QSlider, QWidget
 
 from app.i18n.engine_texts import told
 from app.i18n.translate import tr, tr_noop
 from app.theme import sizes
-from app.widgets.builders import FlowLayout, empty, hbox, make_button, make_label, vbox
+from app.widgets.builders import FlowLayout, empty, hbox, make_button, make_combo, make_label, show_text, vbox
 from app.widgets.text import plain_entry
 from engine import protocol
 
@@ -69,20 +70,17 @@ class SharesEditor(QWidget):
 
     def set_value(self, value: Any) -> None:
         """Show a value without emitting. Sliders that say the same already stay where they are."""
-        self._block(True)
-        self.automatic.setChecked(value is None)
-        shown: Any = self._setting.start if value is None else value
-        positions = [slider.sliderPosition() for slider in self.sliders]
-        if shown is not None and not (any(positions) and _same(self._setting.check(positions), shown)):
-            for slider, share in zip(self.sliders, shown, strict=True):
-                slider.setValue(round(STEPS * share))
-        self._block(False)
+        with ExitStack() as blocked:
+            for widget in (self.automatic, *self.sliders):
+                blocked.enter_context(QSignalBlocker(widget))
+            self.automatic.setChecked(value is None)
+            shown: Any = self._setting.start if value is None else value
+            positions = [slider.sliderPosition() for slider in self.sliders]
+            if shown is not None and not (any(positions) and _same(self._setting.check(positions), shown)):
+                for slider, share in zip(self.sliders, shown, strict=True):
+                    slider.setValue(round(STEPS * share))
         self._rows.setVisible(value is not None)
         self._show_shares()
-
-    def _block(self, blocked: bool) -> None:
-        for widget in (self.automatic, *self.sliders):
-            widget.blockSignals(blocked)
 
     @Slot()
     def _show_shares(self) -> None:
@@ -132,20 +130,14 @@ class OtherValues(QWidget):
         if (lead, tuple(values)) == self._shown:
             return
         self._shown = lead, tuple(values)
-        self._lead.setText(lead)
-        self._lead.setVisible(bool(lead))
+        show_text(self._lead, lead)
         empty(self._places)
         before = self._after
         for model, words in values:
             button = make_button(
-                plain_entry(words),
-                self,
-                partial(self.chosen.emit, model),
-                "place",
-                tip=tr("Show those settings"),
-                name=f"{self._setting}: {words}",
-                auto_default=False,
-            )
+                plain_entry(words), self, partial(self.chosen.emit, model), "place", tip=tr("Show those settings"),
+                name=f"{self._setting}: {words}", auto_default=False,
+            )  # fmt: skip
             self._places.addWidget(button)
             QWidget.setTabOrder(before, button)
             before = button
@@ -187,12 +179,9 @@ class SettingEditor(QWidget):
         self._more = make_label("", self, "muted", wrap=True)
         self._more.hide()
         self._note = make_label("", self, "restart", wrap=True)
-        self.reset_button = QPushButton(
-            tr("Reset"), self
-        )  # before the control, as Tab reaches them in the order of making
-        self.reset_button.setObjectName("quiet")
-        self.reset_button.setAccessibleName(tr("Reset {setting}", setting=told(setting.label)))
-        self.reset_button.clicked.connect(self.reset)
+        name = tr("Reset {setting}", setting=told(setting.label))
+        # before the control, as Tab reaches them in the order of making
+        self.reset_button = make_button(tr("Reset"), self, self.reset, "quiet", name=name)
         self.control: QWidget = self._make()
         self.control.setAccessibleName(told(setting.label))
         self.control.setAccessibleDescription(told(setting.help))
@@ -203,12 +192,11 @@ class SettingEditor(QWidget):
         top = hbox((self._label, 1), self.reset_button)
         if not below:
             top.addWidget(self.control)
-        column = vbox(top, self._help, parent=self, margins=(0, 9, 0, 9), spacing=3)
-        if below:
-            column.addWidget(self.control)
-        column.addWidget(self._more)
-        column.addWidget(self.elsewhere)
-        column.addWidget(self._note)
+        parts = (self.control,) if below else ()
+        vbox(
+            top, self._help, *parts, self._more, self.elsewhere, self._note, parent=self, margins=(0, 9, 0, 9),
+            spacing=3,
+        )  # fmt: skip
         self.set_value(value)
 
     @property
@@ -222,29 +210,26 @@ class SettingEditor(QWidget):
 
     def say(self, text: str) -> None:
         """Show a note about the value just given; '' for nothing."""
-        self._note.setText(text)
-        self._note.setVisible(bool(text))
+        show_text(self._note, text)
 
     def set_value(self, value: Any) -> None:
         """Show a value without emitting."""
         self._value = value
-        self.control.blockSignals(True)
-        if isinstance(self.control, QCheckBox):
-            self.control.setChecked(bool(value))
-        elif isinstance(self.control, QComboBox):
-            self.control.setCurrentIndex(max(0, self.control.findData(value)))
-        elif isinstance(self.control, QLineEdit):
-            self.control.setText("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
-        elif isinstance(self.control, SharesEditor):
-            self.control.set_value(value)
-        self.control.blockSignals(False)
+        with QSignalBlocker(self.control):
+            if isinstance(self.control, QCheckBox):
+                self.control.setChecked(bool(value))
+            elif isinstance(self.control, QComboBox):
+                self.control.setCurrentIndex(max(0, self.control.findData(value)))
+            elif isinstance(self.control, QLineEdit):
+                self.control.setText("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
+            elif isinstance(self.control, SharesEditor):
+                self.control.set_value(value)
         self.say("")
         self.reset_button.setVisible(self.set)
 
     def explain(self, text: str) -> None:
         """Show what is known of it on this computer, below its help; '' for nothing."""
-        self._more.setText(text)
-        self._more.setVisible(bool(text))
+        show_text(self._more, text)
 
     @property
     def explanation(self) -> str:
@@ -288,9 +273,7 @@ class SettingEditor(QWidget):
             check.toggled.connect(self._take)
             return check
         if s.kind == "choice":
-            box = QComboBox(self)
-            for choice in s.choices:
-                box.addItem(told(s.name_of(choice)), choice)
+            box = make_combo(self, told(s.label), [(told(s.name_of(choice)), choice) for choice in s.choices])
             box.currentIndexChanged.connect(self._take)
             sizes.follow(box, lambda wide: wide.setMinimumWidth(17 * wide.fontMetrics().averageCharWidth()))
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

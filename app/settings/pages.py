@@ -16,7 +16,7 @@ from app.settings.editor import SettingEditor
 from app.settings.preferences import FONT_PERCENTS, Preferences
 from app.theme import sizes
 from app.theme.theme import MODES
-from app.widgets.builders import FlowLayout, hbox, make_button, make_label, vbox
+from app.widgets.builders import FlowLayout, hbox, make_button, make_combo, make_label, show_text, vbox
 from app.widgets.text import size
 from engine import protocol
 
@@ -76,27 +76,21 @@ class AppearancePage(SettingsPage):
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__(tr("Appearance"), tr("How Underhill looks."))
-        self.theme = QComboBox(self)
-        for mode, text in zip(MODES, (tr("Like the system"), tr("Light"), tr("Dark"))):
-            self.theme.addItem(text, mode)
-        self.theme.setCurrentIndex(max(0, self.theme.findData(preferences.theme)))
+        modes = zip((tr("Like the system"), tr("Light"), tr("Dark")), MODES)
+        percents = [(tr("{number:.0f} %", number=percent), percent) for percent in FONT_PERCENTS]
+        codes = [(name, code) for code, name in languages.languages().items()]
+        codes.insert(0, (tr("Like the system"), languages.SYSTEM))
+        self.theme = make_combo(self, tr("Theme"), modes, preferences.theme)
         self.theme.currentIndexChanged.connect(lambda: self.theme_changed.emit(str(self.theme.currentData())))
-        self.font_size = QComboBox(self)
-        for percent in FONT_PERCENTS:
-            self.font_size.addItem(tr("{number:.0f} %", number=percent), percent)
-        self.font_size.setCurrentIndex(max(0, self.font_size.findData(preferences.font_percent)))
-        self.font_size.currentIndexChanged.connect(self._font_chosen)
-        self.language = QComboBox(self)
-        self.language.addItem(tr("Like the system"), languages.SYSTEM)
-        for code, name in languages.languages().items():
-            self.language.addItem(name, code)
-        self.language.setCurrentIndex(max(0, self.language.findData(preferences.language)))
+        self.font_size = make_combo(self, tr("Size of text"), percents, preferences.font_percent)
+        self.font_size.currentIndexChanged.connect(lambda: self.font_changed.emit(int(self.font_size.currentData())))
+        self.language = make_combo(self, tr("Language"), codes, preferences.language)
         self.language.currentIndexChanged.connect(self._language_chosen)
         found = tr("theme appearance dark light system colours", about="words of the search")
-        self.add_extra(_row(tr("Theme"), self.theme, self), found)
+        self.add_extra(_row(self.theme, self), found)
         found = tr("size of text font appearance larger smaller", about="words of the search")
-        self.add_extra(_row(tr("Size of text"), self.font_size, self), found)
-        self.add_extra(_row(tr("Language"), self.language, self), "language english chinese 中文 语言")
+        self.add_extra(_row(self.font_size, self), found)
+        self.add_extra(_row(self.language, self), "language english chinese 中文 语言")
         self.note = self._make_note()
         self.add_note(self.note)
 
@@ -115,21 +109,16 @@ class AppearancePage(SettingsPage):
         return note
 
     @Slot()
-    def _font_chosen(self) -> None:
-        self.font_changed.emit(int(self.font_size.currentData()))
-
-    @Slot()
     def _language_chosen(self) -> None:
         self.note.show()
         self.language_changed.emit(str(self.language.currentData()))
 
 
-def _row(text: str, control: QComboBox, parent: QWidget) -> QWidget:
+def _row(control: QComboBox, parent: QWidget) -> QWidget:
+    """A line with what a control is called, and the control."""
     row = QWidget(parent)
-    label = QLabel(text, row)
-    sizes.set_font(label, 1.0, label.font().Weight.Medium)
+    label = _title(control.accessibleName(), row)
     label.setBuddy(control)
-    control.setAccessibleName(text)
     sizes.follow(control, lambda box: box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth()))
     hbox((label, 1), control, parent=row, margins=(0, 6, 0, 6))
     return row
@@ -213,13 +202,10 @@ class FolderList(QWidget):
         sizes.set_lines(self.list, 5)
         self.list.currentItemChanged.connect(self._chosen)
         label.setBuddy(self.list)
-        self._note = QLabel(self)
-        self._note.setText(tr(
+        note = make_label(tr(
             "Models live in these folders, on as many disks as you like; new ones go into the first. "
             "Taking a folder out leaves what is in it on the disk."
-        ))  # fmt: skip
-        self._note.setObjectName("muted")
-        self._note.setWordWrap(True)
+        ), self, "muted", wrap=True)  # fmt: skip
         self._problem = make_label("", self, "restart", wrap=True)
         self._problem.hide()
         add = make_button(tr("Add a folder…"), self, self._choose)
@@ -228,7 +214,7 @@ class FolderList(QWidget):
         row = FlowLayout()
         for button in (add, self.first, self.remove):
             row.addWidget(button)
-        vbox(label, self._note, self.list, self._problem, row, parent=self, margins=(0, 9, 0, 9), spacing=5)
+        vbox(label, note, self.list, self._problem, row, parent=self, margins=(0, 9, 0, 9), spacing=5)
         self._chosen()
 
     def show_folders(self, folders: tuple[protocol.ModelFolder, ...]) -> None:
@@ -244,8 +230,7 @@ class FolderList(QWidget):
 
     def say(self, text: str) -> None:
         """Show an error; '' for nothing."""
-        self._problem.setText(text)
-        self._problem.setVisible(bool(text))
+        show_text(self._problem, text)
 
     def _current(self) -> str:
         item = self.list.currentItem()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QDialog, QInputDialog, QLabel, QPlainTextEdit, QScrollArea, QWidget
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QDialog, QInputDialog, QLabel, QPlainTextEdit, QWidget
 
 from app.i18n.translate import tr
 from app.settings.editor import SettingEditor
 from app.storage.records import Style
-from app.widgets.builders import confirm, hbox, make_button, vbox
+from app.widgets.builders import confirm, hbox, make_button, make_combo, scroll_area, vbox
 from app.widgets.text import plain_tip
 from engine import protocol
 
@@ -34,15 +35,13 @@ class StyleDialog(QDialog):
         self.resize(620, 620)
         self._presets = dict(presets)
         self._usual = usual
-        self.names = QComboBox(self)
-        self.names.setAccessibleName(tr("Presets"))
-        self.names.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.names.setMinimumContentsLength(6)  # however long their names are
+        self.names = make_combo(self, tr("Presets"), letters=6)
         self.names.currentTextChanged.connect(lambda name: self.names.setToolTip(plain_tip(name)))
         self.names.activated.connect(self._take_preset)
-        self.keep = make_button(tr("Save as…"), self, self._keep)
-        self.rename = make_button(tr("Rename…"), self, self._rename, name=tr("Rename the preset"))
-        self.remove = make_button(tr("Delete"), self, self._remove, name=tr("Delete the preset"))
+        make = partial(make_button, auto_default=False)
+        self.keep = make(tr("Save as…"), self, self._keep)
+        self.rename = make(tr("Rename…"), self, self._rename, name=tr("Rename the preset"))
+        self.remove = make(tr("Delete"), self, self._remove, name=tr("Delete the preset"))
         top = hbox(QLabel(tr("Preset"), self), (self.names, 1), self.keep, self.rename, self.remove)
         inside = QWidget(self)
         inside.setObjectName("page")
@@ -57,17 +56,11 @@ class StyleDialog(QDialog):
         self.stop.setToolTip(tr("\\n stands for the end of a line."))
         column.addWidget(QLabel(tr("Texts that end an answer, one a line"), inside))
         column.addWidget(self.stop)
-        scroll = QScrollArea(self)
-        scroll.setWidgetResizable(True)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setWidget(inside)
-        usual_button = make_button(tr("As the settings say"), self, self._as_usual)
-        cancel = make_button(tr("Cancel"), self, self.reject)
+        usual_button = make(tr("As the settings say"), self, self._as_usual)
+        cancel = make(tr("Cancel"), self, self.reject)
         use = make_button(tr("Use in this chat"), self, self._use, "primary")
-        for button in (self.keep, self.rename, self.remove, usual_button, cancel):
-            button.setAutoDefault(False)
         foot = hbox(usual_button, ..., cancel, use)
-        vbox(top, (scroll, 1), foot, parent=self, margins=(18, 16, 18, 14), spacing=12)
+        vbox(top, (scroll_area(inside, self), 1), foot, parent=self, margins=(18, 16, 18, 14), spacing=12)
         self._values: dict[str, Any] = {}
         self._show(style)
         self._list(next((n for n, s in presets.items() if s == style), ""))

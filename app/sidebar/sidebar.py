@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QLabel, QMenu, QWidget
 
@@ -18,7 +18,7 @@ from app.storage.search import MOST, SearchHit
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_button, make_label, vbox
+from app.widgets.builders import hbox, make_button, make_label, make_timer, show_text, vbox
 from app.widgets.buttons import IconButton
 from app.widgets.search_field import SearchField
 from app.widgets.text import plain_entry
@@ -63,8 +63,7 @@ class Sidebar(QFrame):
         begin = hbox((self.button, 1), self.more, spacing=4)
         self.search = SearchField(tr("Search all messages"), self)
         self.search.setToolTip(tr("Search all messages") + "  (Ctrl+K)")
-        self._typed = QTimer(self, singleShot=True, interval=_SEARCH_AFTER)
-        self._typed.timeout.connect(self._search)
+        self._typed = make_timer(self, _SEARCH_AFTER, self._search)
         self.search.textChanged.connect(self._typed.start)
         self.search.returnPressed.connect(self._to_list)
         self.model = ChatListModel(self)
@@ -132,8 +131,7 @@ class Sidebar(QFrame):
         return searching
 
     def _say(self, text: str) -> None:
-        self._nothing.setText(text)
-        self._nothing.setVisible(bool(text))
+        show_text(self._nothing, text)
 
     @Slot()
     def _search(self) -> None:

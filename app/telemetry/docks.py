@@ -19,7 +19,7 @@ from app.telemetry.frame_throttle import INTERVALS, FrameIntervals
 from app.telemetry.history import STEP, TelemetryHistory
 from app.theme import sizes
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_label, vbox
+from app.widgets.builders import hbox, make_label, make_timer, scroll_area, vbox
 from app.widgets.buttons import IconButton
 from engine import protocol
 
@@ -58,8 +58,7 @@ class TelemetryDocks(QObject):
         self._look = protocol.Look()
         self._behind: list[QWidget] = []  # those that do not show the last snapshot, the next to be painted first
         self._intervals = INTERVALS[0]
-        self._turn = QTimer(self, singleShot=True, interval=round(1000 * _TURN * self._intervals.telemetry))
-        self._turn.timeout.connect(self._paint_next)
+        self._turn = make_timer(self, round(1000 * _TURN * self._intervals.telemetry), self._paint_next)
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._seen_again)
         self.figures, self.experts = FiguresPanel(theme), ExpertsPanel(theme)
@@ -76,8 +75,7 @@ class TelemetryDocks(QObject):
             window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
         window.resizeDocks([*self.docks], [_WIDE] * len(self.docks), Qt.Orientation.Horizontal)
         self.experts.inspecting.connect(self._look_again)
-        self._placed = QTimer(self, singleShot=True, interval=_PLACED_AFTER)
-        self._placed.timeout.connect(self._to_inspector)
+        self._placed = make_timer(self, _PLACED_AFTER, self._to_inspector)
         self.experts.opened.connect(self._placed.start)
         theme.changed.connect(self.repaint)
         self.repaint()
@@ -263,12 +261,9 @@ def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWid
     panel.setObjectName("live")
     panel.setAccessibleName(tr("{title} panel", title=title))
     sizes.follow(panel, lambda wide: wide.setMinimumWidth(29 * wide.fontMetrics().averageCharWidth()))
-    scroll = QScrollArea(panel)
-    scroll.setWidgetResizable(True)
-    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     inside.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-    scroll.setWidget(inside)
+    scroll = scroll_area(inside, panel)
+    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     scroll.viewport().setAutoFillBackground(False)
     inside.setAutoFillBackground(False)
     vbox(scroll, parent=panel, margins=0)

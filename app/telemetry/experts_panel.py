@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from app.i18n.translate import tr
 from app.telemetry.charts import swatches
@@ -11,7 +11,7 @@ from app.telemetry.heatmap import MEANINGS, PLACES, ExpertHeatmap, describe, leg
 from app.telemetry.memory_bar import LEGEND, legend_label
 from app.theme import sizes
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_label, vbox
+from app.widgets.builders import hbox, make_combo, make_label, vbox
 from app.widgets.buttons import IconButton
 from app.widgets.text import size
 from engine import protocol
@@ -106,10 +106,8 @@ class ExpertsPanel(QWidget):
         self._theme = theme
         self._data: protocol.Telemetry | None = None
         self.inspected: tuple[int, int] | None = None  # layer, expert
-        self.meanings = QComboBox(self)
-        self.meanings.setAccessibleName(tr("What the colours mean"))
-        for meaning, words in MEANINGS.items():
-            self.meanings.addItem(tr(words), meaning)
+        meanings = [(tr(words), meaning) for meaning, words in MEANINGS.items()]
+        self.meanings = make_combo(self, tr("What the colours mean"), meanings)
         self.heatmap = ExpertHeatmap(theme, self)
         self.legend = legend_label(self)
         self._hint = make_label(

@@ -14,19 +14,18 @@ from app.widgets.text import StableLabel, size
 from engine import protocol
 
 LEGEND = 0.84  # of the base size, the words under a chart
+DEVICE = (
+    Series("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
+    Series("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
+)
 KINDS = (
     Series("program", tr_noop("Underhill itself"), lambda p: p.muted),
     Series("dense", tr_noop("other weights"), lambda p: p.tiers["32"]),
     Series("context", tr_noop("context"), lambda p: p.tiers["16"]),
     Series("buffers", tr_noop("for computing"), lambda p: p.tiers["skipped"]),
-    Series("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
-    Series("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
+    *DEVICE,
     Series("aside", tr_noop("kept for context and computing"), lambda p: p.heat[1]),
     Series("spare", tr_noop("not needed"), lambda p: p.tiers["0"]),
-)
-DEVICE = (
-    Series("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
-    Series("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
 )
 
 
@@ -41,9 +40,7 @@ class MemoryBar(QWidget):
         self._legend = StableLabel(legend_label(self), self)
         self._device = PartsBar(theme, tr("Experts in graphics memory"), DEVICE, self)
         self._device_text = StableLabel(legend_label(self), self)
-        column = vbox(parent=self, margins=0, spacing=5)
-        for widget in (self._bar, self._legend, self._device, self._device_text):
-            column.addWidget(widget)
+        vbox(self._bar, self._legend, self._device, self._device_text, parent=self, margins=0, spacing=5)
         theme.changed.connect(self._retell)
         self._retell()
 
@@ -80,22 +77,12 @@ class MemoryBar(QWidget):
 def parts_of(use: protocol.MemoryUse) -> dict[str, int]:
     """Bytes by KINDS. Those before 'room' add up to what is taken, and all to the ceiling, or to what is taken beyond
     it."""
-    return {
-        "program": use.program,
-        "dense": use.dense,
-        "context": use.context,
-        "buffers": use.buffers,
-        "cached": use.cached,
-        "room": use.room,
-        "aside": use.aside,
-        "spare": use.spare,
-    }
+    return {kind.key: getattr(use, kind.key) for kind in KINDS}
 
 
 def legend_label(parent: QWidget) -> QLabel:
     """A label for the words under a chart."""
-    label = make_label("", parent, "muted")
+    label = make_label("", parent, "muted", wrap=True)
     sizes.set_font(label, LEGEND)
-    label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.RichText)
     return label

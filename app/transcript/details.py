@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPixmap
-from PySide6.QtWidgets import QApplication, QFileDialog, QFrame, QGridLayout, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QFrame, QGridLayout, QWidget
 
 from app.i18n.translate import tr
 from app.storage.records import StoredMessage
@@ -14,7 +14,7 @@ from app.theme import fonts
 from app.transcript import notes
 from app.transcript.item import FOOT, MessageItem
 from app.transcript.page import TranscriptPage
-from app.widgets.builders import hbox, make_button, vbox
+from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.text import plain_tip
 
 _GAP = 8.0  # pixels below the details of an answer
@@ -38,38 +38,30 @@ class AnswerDetails(QFrame):
         self._column = column = vbox(parent=self.card, margins=(16, 12, 16, 6), spacing=10)
         sentence = notes.why(message)
         if sentence:
-            reason = _label(sentence, "")
-            reason.setWordWrap(True)
-            column.addWidget(reason)
+            column.addWidget(make_label(sentence, wrap=True, selectable=True))
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(20)
         self._grid.setVerticalSpacing(5)
         figures = notes.details(message)
-        self._figures = [(_label(f.name, "muted"), _label(f.value.replace(" %", _PERCENT), "")) for f in figures]
+        self._figures = [
+            (
+                make_label(f.name, None, "muted", selectable=True),
+                make_label(f.value.replace(" %", _PERCENT), wrap=True, selectable=True),
+            )
+            for f in figures
+        ]
         for figure, labels in zip(figures, self._figures):
-            labels[1].setWordWrap(True)
             for label in labels:
                 label.setToolTip(plain_tip(figure.meaning))
                 label.setAccessibleDescription(figure.meaning)
         column.addLayout(self._grid)
-        self.trouble = _label("", "restart")
-        self.trouble.setWordWrap(True)
+        self.trouble = make_label("", None, "restart", wrap=True, selectable=True)
         self.trouble.hide()
         copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy the figures"))
-        save = make_button(
-            tr("Save…"),
-            self,
-            self._ask,
-            name=tr("Save the figures"),
-            tip=tr("As a table (.csv) or as a picture (.png)"),
-        )
+        tip = tr("As a table (.csv) or as a picture (.png)")
+        save = make_button(tr("Save…"), self, self._ask, name=tr("Save the figures"), tip=tip)
         close = make_button(tr("Hide"), self, lambda: self.hidden.emit(message.id), name=tr("Hide the figures"))
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(16, 0, 16, 0)
-        for button in (copy, save):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        buttons.addWidget(close)
+        buttons = hbox(copy, save, ..., close, margins=(16, 0, 16, 0))
         trouble = hbox(self.trouble, margins=(16, 0, 16, 0))
         self._outer = vbox(self.card, trouble, buttons, parent=self, margins=(0, 0, 0, 12), spacing=6)
         self.fit(_NARROW)
@@ -206,10 +198,3 @@ def _has_focus(widget: QWidget) -> bool:
     """Whether it, or something in it, has the focus."""
     now = QApplication.focusWidget()
     return now is not None and (now is widget or widget.isAncestorOf(now))
-
-
-def _label(text: str, style: str) -> QLabel:
-    made = QLabel(text)
-    made.setObjectName(style)
-    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return made

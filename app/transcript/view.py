@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QPoint, QPointF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -21,6 +21,7 @@ from app.transcript.item import MessageItem
 from app.transcript.layout import width_in
 from app.transcript.mouse import HitResult, MouseSelection, hit_test
 from app.transcript.page import TranscriptPage
+from app.widgets.builders import make_timer
 
 _EDGE = 3  # pixels of a line that are not enough to call it the first in sight
 _TRIES = 4  # what is above in the message has its true height only once it is in sight
@@ -117,8 +118,7 @@ class TranscriptView(TranscriptPage):
         self._anchor: ScrollAnchor | None = None
         theme.about_to_change.connect(self._take_anchor)
         theme.changed.connect(self._restyle)
-        self._copied_timer = QTimer(self, singleShot=True, interval=_COPIED_FOR)
-        self._copied_timer.timeout.connect(self._copied_over)
+        self._copied_timer = make_timer(self, _COPIED_FOR, self._copied_over)
         actions = self.message_actions
         for source, target in (
             (actions.copy, self.copy_message), (actions.thought, self.toggle_thought),

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import EllipsisType
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer, SignalInstance
-from PySide6.QtGui import QFont
+from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, QTimer, SignalInstance
+from PySide6.QtGui import QFont, QIcon
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
     QHBoxLayout,
     QLabel,
     QLayout,
     QLayoutItem,
     QMessageBox,
+    QProgressBar,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -48,6 +53,23 @@ def vbox(
 ) -> QVBoxLayout:
     """Lay out items from top to bottom, as `hbox` does from left to right."""
     return _filled(QVBoxLayout() if parent is None else QVBoxLayout(parent), items, margins, spacing)
+
+
+def centred(inner: QWidget, parent: QWidget, margins: Margins = 0) -> QHBoxLayout:
+    """Keep a widget of limited width in the middle of its parent.
+
+    A horizontal layout, since a vertical one does not ask for the height at the width that is really given.
+    """
+    return hbox(..., (inner, 1000), ..., parent=parent, margins=margins, spacing=0)
+
+
+def scroll_area(page: QWidget, parent: QWidget | None = None) -> QScrollArea:
+    """A scrolling area around a page, which has its width. What is in it takes the focus, and is scrolled to."""
+    area = QScrollArea(parent)
+    area.setWidgetResizable(True)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(page)
+    return area
 
 
 def _filled(box: B, items: tuple[Item, ...], margins: Margins | None, spacing: int | None) -> B:
@@ -86,6 +108,60 @@ def make_label(
     return made
 
 
+def show_text(label: QLabel | QPushButton, text: str) -> None:
+    """Set a label's text, and hide it where there is none."""
+    label.setText(text)
+    label.setVisible(bool(text))
+
+
+def set_level(widget: QWidget, level: object, name: str = "level") -> None:
+    """Set a property that the style sheet looks at, and have the widget styled by it."""
+    widget.setProperty(name, level)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+def make_combo(
+    parent: QWidget, name: str, items: Iterable[tuple[str, object]] = (), chosen: object = None, letters: int = 0
+) -> QComboBox:
+    """A combo box. name: for screen readers. items: (text, data). chosen: data of the first that is shown.
+
+    letters: its width, however long its texts are; 0 fits the longest.
+    """
+    made = QComboBox(parent)
+    made.setAccessibleName(name)
+    if letters:
+        made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        made.setMinimumContentsLength(letters)
+    for text, data in items:
+        made.addItem(text, data)
+    if chosen is not None:
+        made.setCurrentIndex(max(0, made.findData(chosen)))
+    return made
+
+
+def make_bar(parent: QWidget, name: str) -> QProgressBar:
+    """A progress bar without text. name: for screen readers."""
+    made = QProgressBar(parent)
+    made.setTextVisible(False)
+    made.setAccessibleName(name)
+    return made
+
+
+def set_progress(bar: QProgressBar, done: int, total: int) -> None:
+    """Set a bar to a share. total 0: it is not known how much there is, and the bar moves to and fro."""
+    bar.setRange(0, 1000 if total else 0)
+    if total:
+        bar.setValue(min(1000, 1000 * done // total))
+
+
+def make_timer(parent: QObject, milliseconds: int, act: Callable[[], object] | SignalInstance) -> QTimer:
+    """A timer that calls `act` once, so long after it was started last."""
+    timer = QTimer(parent, singleShot=True, interval=milliseconds)
+    timer.timeout.connect(act)
+    return timer
+
+
 def make_button(
     text: str, parent: QWidget | None, act: Callable[..., object] | SignalInstance, style: str = "", *, name: str = "",
     tip: str = "", auto_default: bool = True,
@@ -120,6 +196,30 @@ def confirm(parent: QWidget, question: str, consequence: str, action: str, do: C
     yes.clicked.connect(do)
     box.open()
     return box
+
+
+D = TypeVar("D", bound=QDialog)
+
+
+def open_dialog(dialog: D) -> D:
+    """Show a dialog in front of its window; it is deleted once it is closed."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+    return dialog
+
+
+def close_box(dialog: QDialog) -> QDialogButtonBox:
+    """The button at the foot of a dialog that can only be closed."""
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
+    box.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
+    box.rejected.connect(dialog.reject)
+    return box
+
+
+def resize_on_screen(dialog: QWidget, width: int, height: int) -> None:
+    """Resize a dialog, as far as the screen has room."""
+    room = dialog.screen().availableGeometry()
+    dialog.resize(min(width, room.width() - 40), min(height, room.height() - 80))
 
 
 def raise_window(window: QWidget) -> None:
@@ -239,13 +339,7 @@ def _name(button: QAbstractButton) -> str:
 
 def form_column(dialog: QWidget, *parts: QWidget | QLayout) -> None:
     """Lay out a dialog that holds a form: its parts one below the other."""
-    column = vbox(parent=dialog, margins=(24, 20, 24, 18), spacing=12)
-    column.addStrut(432)
-    for part in parts:
-        if isinstance(part, QLayout):
-            column.addLayout(part)
-        else:
-            column.addWidget(part)
+    vbox(*parts, parent=dialog, margins=(24, 20, 24, 18), spacing=12).addStrut(432)
 
 
 def fit(dialog: QWidget) -> None:

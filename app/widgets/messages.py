@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -21,7 +22,7 @@ from app.i18n.translate import sentences, tr
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_button, make_label, vbox
+from app.widgets.builders import hbox, make_button, make_label, make_timer, show_text, vbox
 from app.widgets.buttons import IconButton
 
 Button = tuple[str, Callable[[], object]]
@@ -62,10 +63,8 @@ class Banner(QFrame):
         self.buttons = QWidget(self)
         row = hbox(parent=self.buttons, margins=0, spacing=10)
         if details:
-            show = QPushButton(tr("Details"), self)
-            show.setObjectName("quiet")
+            show = make_button(tr("Details"), self, self.details.setVisible, "quiet")
             show.setCheckable(True)
-            show.toggled.connect(self.details.setVisible)
             row.addWidget(show)
         if button is not None:
             row.addWidget(make_button(button[0], self, self.act))
@@ -180,7 +179,7 @@ class Banners(QWidget):
 
 
 def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", "<br>")
+    return html.escape(text, quote=False).replace("\n", "<br>")
 
 
 SHOWN_FOR = 10_000  # milliseconds
@@ -211,10 +210,7 @@ class Toast(QFrame):
         self._row = row
         row.addWidget(self.label)
         row.addWidget(self._button)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(SHOWN_FOR)
-        self._timer.timeout.connect(self.end)
+        self._timer = make_timer(self, SHOWN_FOR, self.end)
         self.hide()
         sizes.follow(self, Toast._grown)
 
@@ -226,8 +222,7 @@ class Toast(QFrame):
         """Show the message; `what` is done if its button is clicked in time. Without one there is no button."""
         self.end()
         self.label.setText(text.replace("/", "/\u200b"))  # so that a path, too, can be broken into lines
-        self._button.setText(button)
-        self._button.setVisible(bool(button))
+        show_text(self._button, button)
         self._row.setContentsMargins(16, 8, 10 if button else 16, 8)
         self._what = what
         self.setAccessibleName(text)

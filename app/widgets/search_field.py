@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QStyle, QStyleOptionFrame, QToolButton, QWidget
 
@@ -10,7 +10,7 @@ from app.i18n.translate import plural, tr
 from app.theme import fonts, sizes
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_label
+from app.widgets.builders import hbox, make_label, make_timer
 from app.widgets.buttons import IconButton
 
 _GLASS = 16  # pixels beside text of the base size, as those below
@@ -129,8 +129,7 @@ class FindBar(QFrame):
         self.edit.setAccessibleName(name or tr("Find in this chat"))
         self.edit.setMaximumWidth(340)
         self.edit.installEventFilter(self)
-        self._rest = QTimer(self, singleShot=True, interval=_AFTER)
-        self._rest.timeout.connect(self._typed)
+        self._rest = make_timer(self, _AFTER, self._typed)
         self.edit.textChanged.connect(self._rest.start)
         self.count = make_label("", self, "muted")
         before = IconButton(theme, "chevron-left", tr("Place before"), self)

@@ -50,13 +50,13 @@
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
-            <source>Find</source>
-            <translation>查找</translation>
+            <source>Find in this text</source>
+            <translation>在此文本中查找</translation>
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
-            <source>Find in this text</source>
-            <translation>在此文本中查找</translation>
+            <source>Find</source>
+            <translation>查找</translation>
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
@@ -1438,11 +1438,6 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Most quality loss</source>
-            <translation>质量损失上限</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/dialogs.py"></location>
             <source>Make smaller</source>
             <translation>缩小模型</translation>
         </message>
@@ -1455,6 +1450,11 @@
             <location filename="../../app/library/dialogs.py"></location>
             <source>Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its answers change slightly. How much is measured first. That can take a while, and chat waits meanwhile.</source>
             <translation>影响最小的专家只保留 2 位或 4 位。模型占用的内存更少，回答更快，但回答会略有变化。先测量变化有多大，这可能需要一些时间，期间对话会等待。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Most quality loss</source>
+            <translation>质量损失上限</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -1538,13 +1538,13 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>No</source>
-            <translation>不缩小</translation>
+            <source>Most quality loss: {loss}</source>
+            <translation>质量损失上限：{loss}</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Most quality loss: {loss}</source>
-            <translation>质量损失上限：{loss}</translation>
+            <source>No</source>
+            <translation>不缩小</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -2420,13 +2420,13 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Which models these settings are for</source>
-            <translation>这些设置适用于哪些模型</translation>
+            <source>For all models</source>
+            <translation>适用于所有模型</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>For all models</source>
-            <translation>适用于所有模型</translation>
+            <source>Which models these settings are for</source>
+            <translation>这些设置适用于哪些模型</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -2519,13 +2519,13 @@
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
-            <source>Reset</source>
-            <translation>重置</translation>
+            <source>Reset {setting}</source>
+            <translation>重置“{setting}”</translation>
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
-            <source>Reset {setting}</source>
-            <translation>重置“{setting}”</translation>
+            <source>Reset</source>
+            <translation>重置</translation>
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
@@ -2569,20 +2569,8 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>theme appearance dark light system colours</source>
-            <comment>words of the search</comment>
-            <translation>主题 外观 深色 浅色 跟随系统 颜色 theme dark light</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/pages.py"></location>
             <source>Theme</source>
             <translation>主题</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/pages.py"></location>
-            <source>size of text font appearance larger smaller</source>
-            <comment>words of the search</comment>
-            <translation>文字大小 字号 字体 放大 缩小 font size</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -2593,6 +2581,18 @@
             <location filename="../../app/settings/pages.py"></location>
             <source>Language</source>
             <translation>语言</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>theme appearance dark light system colours</source>
+            <comment>words of the search</comment>
+            <translation>主题 外观 深色 浅色 跟随系统 颜色 theme dark light</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>size of text font appearance larger smaller</source>
+            <comment>words of the search</comment>
+            <translation>文字大小 字号 字体 放大 缩小 font size</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -3464,6 +3464,16 @@
         </message>
         <message>
             <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>experts</source>
+            <translation>专家</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>room for experts</source>
+            <translation>留给专家的空间</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
             <source>Underhill itself</source>
             <translation>Underhill 自身</translation>
         </message>
@@ -3481,16 +3491,6 @@
             <location filename="../../app/telemetry/memory_bar.py"></location>
             <source>for computing</source>
             <translation>计算用</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>experts</source>
-            <translation>专家</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>room for experts</source>
-            <translation>留给专家的空间</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/memory_bar.py"></location>
@@ -3624,6 +3624,11 @@
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
+            <source>As a table (.csv) or as a picture (.png)</source>
+            <translation>保存为表格（.csv）或图片（.png）</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
             <source>Save…</source>
             <translation>保存…</translation>
         </message>
@@ -3631,11 +3636,6 @@
             <location filename="../../app/transcript/details.py"></location>
             <source>Save the figures</source>
             <translation>保存数据</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/details.py"></location>
-            <source>As a table (.csv) or as a picture (.png)</source>
-            <translation>保存为表格（.csv）或图片（.png）</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
