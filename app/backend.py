@@ -52,12 +52,12 @@ class EngineLink(QObject):
         self._numbers = itertools.count(1)
         self._closed = False
         self._start = start
-        self._look: protocol.Look | None = None
+        self._watched: protocol.Look | None = None
         self._waiting: list[protocol.Command] = []  # while there is no engine, or it is held
         self._held = False
         self._ending: threading.Thread | None = None
         self._texts: deque[protocol.TextDelta] = deque()  # hundreds a second: handed over together
-        self._engine = start(self._arrived)
+        self._engine = start(self._receive)
 
     def new_id(self) -> str:
         """An id for a command."""
@@ -99,7 +99,7 @@ class EngineLink(QObject):
 
     def watch(self, look: protocol.Look) -> None:
         """Have telemetry say this from now on."""
-        self._look = look
+        self._watched = look
         self.ask(protocol.Watch, None, look)
 
     def stop(self, target: str) -> None:
@@ -135,20 +135,20 @@ class EngineLink(QObject):
     def _end(self) -> None:
         """On a thread of its own: what hangs may take a while."""
         self._engine.close()
-        self._main_queue.post(self._begin_again)
+        self._main_queue.post(self._start_again)
 
-    def _begin_again(self) -> None:
+    def _start_again(self) -> None:
         if self._closed:
             return
         _log.info("The engine is started again")
-        self._engine = self._start(self._arrived)
+        self._engine = self._start(self._receive)
         self._ending = None
-        if self._look is not None:
-            self._engine.send(protocol.Watch(self.new_id(), self._look))
+        if self._watched is not None:
+            self._engine.send(protocol.Watch(self.new_id(), self._watched))
         self.release()
         self.started.emit()
 
-    def _arrived(self, event: protocol.Event) -> None:
+    def _receive(self, event: protocol.Event) -> None:
         """Runs on a thread of the engine: only hand over."""
         if not isinstance(event, protocol.TextDelta):
             self._main_queue.post(self._deliver, event)
@@ -159,18 +159,18 @@ class EngineLink(QObject):
 
     def _deliver_texts(self) -> None:
         """All text that has come, in one piece for each answer; nothing in it is to be translated."""
-        came = []
+        received = []
         with suppress(IndexError):  # the engine may add one more at any time: that one is taken, too, or posts a turn
             while True:
-                came.append(self._texts.popleft())
-        for answer, deltas in itertools.groupby(came, key=attrgetter("id")):
+                received.append(self._texts.popleft())
+        for answer, deltas in itertools.groupby(received, key=attrgetter("id")):
             if (follower := self._listeners.get(answer)) is not None:
                 parts = list(deltas)
                 tokens = tuple(itertools.chain.from_iterable(part.token_ids for part in parts))
                 follower(protocol.TextDelta(answer, "".join(part.text for part in parts), tokens))
 
-    def _deliver(self, came: protocol.Event) -> None:
-        match event := localized(came):
+    def _deliver(self, received: protocol.Event) -> None:
+        match event := localized(received):
             case protocol.Telemetry():
                 return self.telemetry.emit(event)
             case protocol.PlanChanged():
@@ -221,7 +221,7 @@ class Models(QObject):
         self._loading = ""
         self._import = ""
         link.plan_changed.connect(self._plan_changed)
-        link.model_changed.connect(self._card_heard)
+        link.model_changed.connect(self._card_changed)
         link.died.connect(self._died)
 
     def refresh(self) -> None:
@@ -237,7 +237,7 @@ class Models(QObject):
         self.progress = protocol.Progress("", translated(tr("Opening the model")))
         self._loading = self.link.new_id()
         command = protocol.LoadModel(self._loading, model, dict(settings))
-        self.link.send(command, partial(self._load_heard, self._loading))
+        self.link.send(command, partial(self._on_load_event, self._loading))
         self.changed.emit()
 
     def cancel_load(self) -> None:
@@ -257,7 +257,7 @@ class Models(QObject):
         """Quantize a checkpoint into the library."""
         self._import = self.link.new_id()
         self.importing = protocol.Progress(self._import, translated(tr("Reading the model's files")))
-        self.link.send(protocol.ImportModel(self._import, path, name, top), self._import_heard)
+        self.link.send(protocol.ImportModel(self._import, path, name, top), self._on_import_event)
         self.import_changed.emit()
 
     def cancel_import(self) -> None:
@@ -269,7 +269,7 @@ class Models(QObject):
         self.cards = tuple(cards)
         self.listed.emit()
 
-    def _load_heard(self, command: str, event: protocol.Event) -> None:
+    def _on_load_event(self, command: str, event: protocol.Event) -> None:
         if command != self._loading:
             return
         if isinstance(event, protocol.Progress):
@@ -294,7 +294,7 @@ class Models(QObject):
             self.noticed.emit(event.notice)
 
     @Slot(object)
-    def _card_heard(self, card: protocol.ModelCard) -> None:
+    def _card_changed(self, card: protocol.ModelCard) -> None:
         if self.card is not None and card.path == self.card.path:
             self.card = card
             self.changed.emit()
@@ -305,7 +305,7 @@ class Models(QObject):
             self.state = STOPPED
             self.changed.emit()
 
-    def _import_heard(self, event: protocol.Event) -> None:
+    def _on_import_event(self, event: protocol.Event) -> None:
         if isinstance(event, protocol.Progress):
             self.importing = event
         else:

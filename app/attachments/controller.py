@@ -49,7 +49,7 @@ class AttachmentDialog(QDialog):
         find = make_button(tr("Find"), self, self.search, tip=tip, auto_default=False)
         self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy the text"), auto_default=False)
         self.bar = FindBar(theme, self, tr("Find in this text"))
-        self.bar.typed.connect(self._look_for)
+        self.bar.typed.connect(self._find)
         self.bar.stepped.connect(self._step)
         self.bar.closed.connect(self.reject)
         self.text = QPlainTextEdit(self)
@@ -117,7 +117,7 @@ class AttachmentDialog(QDialog):
         QGuiApplication.clipboard().setText(self.file.text)
 
     @Slot(str)
-    def _look_for(self, words: str) -> None:
+    def _find(self, words: str) -> None:
         count = self.text.toPlainText().lower().count(words.lower()) if words else 0
         self.bar.count.setText(plural("1 place", "{count:,} places", count, count=count) if count else "")
         if words and not count:
@@ -148,7 +148,7 @@ class AttachmentController(QObject):
         self._composer = composer
         self._banners = banners
         self._main_queue = main_queue
-        self._told = ""  # by the banner about what was not attached, until the message is sent or left
+        self._shown = ""  # by the banner about what was not attached, until the message is sent or left
         self._folder = QDir.homePath()  # that files were last chosen in
         composer.attach.clicked.connect(self.choose)
         composer.files.connect(self.take_files)
@@ -176,7 +176,7 @@ class AttachmentController(QObject):
         """Attach a long text that was pasted."""
         names = {a.name for a in self._composer.attachments}
         name = next(n for i in range(1, len(names) + 2) if (n := tr("Pasted text {number}", number=i)) not in names)
-        self._taken([Attachment(name, text)])
+        self._attach([Attachment(name, text)])
 
     @Slot(int)
     def remove(self, number: int) -> None:
@@ -197,22 +197,22 @@ class AttachmentController(QObject):
 
     def _finished(self, chat_id: int, found: list[Attachment], refused: list[protocol.UnderhillError]) -> None:
         if self._conversation.chat_id == chat_id:
-            self._taken(found)
+            self._attach(found)
         else:
             refused = [_too_late(attachment.name) for attachment in found] + refused
-        self._say(refused)
+        self._show_refused(refused)
 
-    def _taken(self, found: list[Attachment]) -> None:
+    def _attach(self, found: list[Attachment]) -> None:
         self._composer.set_attachments((*self._composer.attachments, *found))
         self._composer.edit.setFocus()
 
     @Slot()
     def forget(self) -> None:
         """Withdraw the banner about files that were not attached."""
-        self._banners.withdraw(self._told)
-        self._told = ""
+        self._banners.withdraw(self._shown)
+        self._shown = ""
 
-    def _say(self, refused: list[protocol.UnderhillError]) -> None:
+    def _show_refused(self, refused: list[protocol.UnderhillError]) -> None:
         """Show in one banner what was not attached this time, instead of the time before."""
         self.forget()
         if not refused:
@@ -222,7 +222,7 @@ class AttachmentController(QObject):
             sentence = plural("1 file was not attached.", "%n files were not attached.", len(refused))
             action = "\n".join(error.sentence for error in refused)
         cause = "\n".join(f"{type(e.__cause__).__name__}: {e.__cause__}" for e in refused if e.__cause__ is not None)
-        self._told = sentence
+        self._shown = sentence
         self._banners.show_banner("warning", sentence, action, cause)
 
 

@@ -69,11 +69,11 @@ class Conversation(QObject):
     # ---- which chat -------------------------------------------------------------------------------------------
 
     def new(self) -> None:
-        """An empty chat; it comes to be on disk with its first message."""
+        """Show an empty chat; it is written to disk with its first message."""
         self.wanted = 0
         self.chat, self.messages, self.new_style = None, [], None
         self.opened.emit(None, [])
-        self._tell_busy()
+        self._emit_busy()
 
     def open(self, chat: Chat, message_id: int = 0) -> None:
         """Read a chat from disk and show it; with a message: the branch that has it, scrolled to it."""
@@ -91,7 +91,7 @@ class Conversation(QObject):
         self.messages = self.answers.taken_up(messages)
         self.opened.emit(chat, self.messages)
         self.answers.show_soon()
-        self._tell_busy()
+        self._emit_busy()
         if chat.queue and not self.busy:  # what they waited for was cut short, or its end was not seen
             self._return_queue(chat.id, chat.queue)
 
@@ -99,25 +99,24 @@ class Conversation(QObject):
         """Set a title by hand."""
         if self.chat is not None and self.chat.id == chat_id:
             self.chat = dataclasses.replace(self.chat, title=title, title_by_hand=True)
-        self._database.submit(lambda store: store.set_title(chat_id, title, True), self._tell_chats)
+        self._database.submit(lambda store: store.set_title(chat_id, title, True), self._emit_chats_changed)
 
     def delete(self, chat_id: int) -> None:
         """Move a chat to the trash, stopping its answer."""
         for answer in self.answers.running.values():
             if answer.message.chat_id == chat_id:
                 self._stop(answer)
-        self._database.submit(lambda store: store.move_to_trash(chat_id), self._tell_chats)
+        self._database.submit(lambda store: store.move_to_trash(chat_id), self._emit_chats_changed)
 
     def restore(self, chat_id: int) -> None:
         """Undo a deletion."""
-        self._database.submit(lambda store: store.restore_from_trash(chat_id), self._tell_chats)
+        self._database.submit(lambda store: store.restore_from_trash(chat_id), self._emit_chats_changed)
 
     def branch(self, message_id: int) -> None:
         """A new chat that begins like this one, up to this message."""
         if self.chat is not None:
-            self._database.submit(
-                partial(branches.copy_branch, chat_id=self.chat.id, message_id=message_id), self._branched
-            )
+            copy = partial(branches.copy_branch, chat_id=self.chat.id, message_id=message_id)
+            self._database.submit(copy, self._branched)
 
     def _branched(self, chat: Chat | None) -> None:
         if chat is not None:
@@ -131,18 +130,17 @@ class Conversation(QObject):
         if self.chat is not None and self.chat.draft != text:
             chat_id = self.chat.id
             self.chat = dataclasses.replace(self.chat, draft=text)
-            self.drafts.keep_text(chat_id, text)
+            self.drafts.keep(chat_id, "draft", text)
 
     def keep_attached(self, files: tuple[Attachment, ...]) -> None:
         """Keep what is attached to the draft of the open chat, or of the one that has no message yet."""
         if files == (self.chat.attached if self.chat is not None else self.new_attached):
             return
-        chat_id = self.chat.id if self.chat is not None else NEW_CHAT
         if self.chat is not None:
             self.chat = dataclasses.replace(self.chat, attached=files)
         else:
             self.new_attached = files
-        self.drafts.keep_files(chat_id, files)
+        self.drafts.keep(self.chat_id, "attached", files)
 
     def keep_place(self, place: ScrollPosition | None) -> None:
         """Keep where the open chat is scrolled to; None: at its end."""
@@ -168,28 +166,24 @@ class Conversation(QObject):
 
     # ---- sending ----------------------------------------------------------------------------------------------
 
-    def set_model_opening(self, opening: bool) -> None:
-        """opening: the model is not open yet, and answers wait for it."""
-        self.answers.model_opening = opening
-
     @property
     def chat_id(self) -> int:
-        """Of the open chat; 0 for one without a message."""
-        return self.chat.id if self.chat is not None else 0
+        """Id of the open chat; NEW_CHAT, which is 0, for one without a message."""
+        return self.chat.id if self.chat is not None else NEW_CHAT
 
     @property
     def busy(self) -> bool:
-        """Is an answer on its way in the open chat?"""
+        """Whether an answer is being generated, or waits, in the open chat."""
         return self._running() is not None
 
     @property
     def working(self) -> bool:
-        """Is an answer on its way in any chat?"""
+        """Whether an answer is being generated, or waits, in any chat."""
         return bool(self.answers.running)
 
     @property
     def answering(self) -> frozenset[int]:
-        """Chats that an answer is on its way in."""
+        """Ids of the chats with a running answer."""
         return frozenset(answer.message.chat_id for answer in self.answers.running.values())
 
     @property
@@ -199,7 +193,7 @@ class Conversation(QObject):
         return answer.queue if answer is not None else ()
 
     def send(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
-        """Write the question to disk, then have it answered; while an answer comes, it waits for the end of that."""
+        """Write a question to disk, then have it answered; while another answer runs, it is queued."""
         answer = self._running()
         if answer is not None:
             self.set_queue((*answer.queue, QueuedMessage(text, tuple(attachments))))
@@ -214,14 +208,14 @@ class Conversation(QObject):
         self._begin(self.chat.id, [*self.messages, question], self.style, question, self.chat if new else None)
         if new and self.new_attached:
             self.new_attached = ()
-            self.drafts.keep_files(NEW_CHAT, ())
+            self.drafts.keep(NEW_CHAT, "attached", ())
 
     def set_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Change which messages wait in the open chat."""
         answer = self._running()
         if answer is not None and self.chat is not None:
             answer.queue = queue
-            self.drafts.keep_queue(self.chat.id, queue)
+            self.drafts.keep(self.chat.id, "queue", queue)
             self.queue_changed.emit(queue)
 
     def regenerate(self, message_id: int) -> None:
@@ -240,7 +234,7 @@ class Conversation(QObject):
         return any(m.role == "user" for m in self.messages[: index + 1])
 
     def resend(self, message_id: int, text: str, attachments: Sequence[Attachment] = ()) -> None:
-        """An edited question: a version of the old one, answered anew."""
+        """Send an edited question: a new version of the old one."""
         index = self._index(message_id)
         if index < 0 or self.busy:
             return
@@ -262,7 +256,7 @@ class Conversation(QObject):
         self._start(answer, partial(ChatStore.update, m=message), False)
 
     def revise(self, message_id: int, text: str) -> None:
-        """An answer in the user's words: a version of the model's own, which stays."""
+        """Save an answer that the user has edited, as a new version; the model's own stays."""
         index = self._index(message_id)
         if index < 0 or self.busy or self.chat is None:
             return
@@ -277,7 +271,7 @@ class Conversation(QObject):
         self._database.submit(write, lambda _: self._read_again(chat), refused)
 
     def delete_message(self, message_id: int, done: Callable[[branches.DeletedMessages], object]) -> None:
-        """Remove a message from the open chat. done: gets what `bring_back` needs."""
+        """Remove a message from the open chat. done: gets what `restore_messages` needs."""
         chat = self.chat
         if chat is None or self.busy:
             return
@@ -290,7 +284,7 @@ class Conversation(QObject):
         self._database.submit(partial(branches.delete_message, chat_id=chat.id, message_id=message_id), erased)
 
     def restore_messages(self, what: branches.DeletedMessages) -> None:
-        """Undo `erase`; where its chat is open, it shows what came back."""
+        """Undo `delete_message`; where its chat is open, show the restored messages."""
 
         def done(_: None) -> None:
             if self.chat is not None and self.chat.id == what.chat_id and not self.busy:
@@ -299,26 +293,24 @@ class Conversation(QObject):
         self._database.submit(partial(branches.restore_messages, erased=what), done)
 
     def _read_again(self, chat: Chat) -> None:
-        """What was written to it is shown, if it is still the open one."""
+        """Show a chat as the database has it now, if it is still the open one."""
         if self.wanted == chat.id:
             self.open(chat)
 
     def step(self, message_id: int, by: int) -> None:
         """Show the version before or after."""
-        if self.chat is None or self.busy:
-            return
-        self._database.submit(
-            partial(branches.step, chat_id=self.chat.id, message_id=message_id, by=by), self._read_done
-        )
+        if self.chat is not None and not self.busy:
+            step = partial(branches.step, chat_id=self.chat.id, message_id=message_id, by=by)
+            self._database.submit(step, self._read_done)
 
     def stop(self) -> None:
         """Stop the answer of the open chat; what it has said stays. A second time: no longer wait for its end."""
         answer = self._running()
         if answer is not None:
-            (self._leave if answer.stopped else self._stop)(answer)
+            (self._abandon if answer.stopped else self._stop)(answer)
 
-    def _leave(self, answer: RunningAnswer) -> None:
-        """Wait no longer for its end, if somebody does."""
+    def _abandon(self, answer: RunningAnswer) -> None:
+        """Wait no longer for the end of an answer that was stopped."""
         if self.answers.has(answer):
             self._end(answer, answer.finished("cancelled", None))
 
@@ -326,8 +318,9 @@ class Conversation(QObject):
         self, chat_id: int, before: list[StoredMessage], style: Style, question: StoredMessage | None = None,
         chat: Chat | None = None, versions: int = 1, queue: tuple[QueuedMessage, ...] | None = None,
     ) -> None:  # fmt: skip
-        """before: what is answered, the question included. chat: to be made, its first question being this one. queue:
-        the question has waited, and these still do.
+        """Begin an answer. before: what it answers, the question included. chat: to be made with this question.
+
+        queue: the question was queued, and these still are.
         """
         reply = StoredMessage(new_id(), chat_id, before[-1].id, "assistant", state="streaming", model=self.model,
                               version=versions, versions=versions)  # fmt: skip
@@ -344,12 +337,14 @@ class Conversation(QObject):
 
     def _start(self, answer: RunningAnswer, write: Any, new: bool) -> None:
         self.answers.begin(answer)
-        self._tell_busy()
+        self._emit_busy()
         self.answers.show_soon()
-        self._database.submit(write, partial(self._written, answer), partial(self._not_written, answer, new))
+        self._database.submit(
+            write, partial(self._question_saved, answer), partial(self._question_refused, answer, new)
+        )
 
-    def _written(self, answer: RunningAnswer, _: None) -> None:
-        """The question is on disk: now the engine may answer it."""
+    def _question_saved(self, answer: RunningAnswer, _: None) -> None:
+        """Have the engine answer a question, which is on the disk now."""
         self.chats_changed.emit()
         if not self.answers.has(answer):
             return
@@ -358,22 +353,22 @@ class Conversation(QObject):
             return
         messages = [*answer.turns, answer.message] if answer.goes_on else answer.turns
         answer.command = self._link.ask(
-            protocol.Generate, partial(self._heard, answer), prompt_messages(messages, answer.style.system),
+            protocol.Generate, partial(self._on_event, answer), prompt_messages(messages, answer.style.system),
             dict(answer.style.sampling), answer.style.stop, answer.goes_on, self.thinking, str(answer.message.chat_id),
         )  # fmt: skip
 
-    def _not_written(self, answer: RunningAnswer, new: bool, problem: Problem) -> None:
-        """The disk refused: the page goes back to what is on disk, and the words to the composer."""
+    def _question_refused(self, answer: RunningAnswer, new: bool, problem: Problem) -> None:
+        """Undo on the page what the disk refused, and return the text to the composer."""
         shown, question, chat_id = self.shows(answer), answer.question, answer.message.chat_id
         back = [] if question is None else [QueuedMessage(question.content, question.attachments)]
-        if self.answers.has(answer):  # otherwise nobody waited for the disk any longer
+        if self.answers.has(answer):  # otherwise it was abandoned
             if answer.waited and not shown:  # it goes on waiting
-                self.drafts.keep_queue(chat_id, (*back, *answer.queue))
+                self.drafts.keep(chat_id, "queue", (*back, *answer.queue))
                 back, answer.queue = [], ()
             elif new or not shown:  # what waited behind it comes along: there may be no such chat on the disk
-                self.drafts.keep_queue(chat_id, ())
+                self.drafts.keep(chat_id, "queue", ())
                 back, answer.queue = [*back, *answer.queue], ()
-            self._drop(answer)
+            self._discard(answer)
         if shown and new:
             self.new()
         elif shown and self.chat is not None:
@@ -384,7 +379,7 @@ class Conversation(QObject):
 
     # ---- what the engine says ---------------------------------------------------------------------------------
 
-    def _heard(self, answer: RunningAnswer, event: protocol.Event) -> None:
+    def _on_event(self, answer: RunningAnswer, event: protocol.Event) -> None:
         if not self.answers.has(answer):
             self._add_late(answer, answer.late(event))
         elif isinstance(event, protocol.TextDelta):
@@ -400,7 +395,7 @@ class Conversation(QObject):
             if not answer.message.model:  # it was asked for while the model was being opened
                 answer.message = dataclasses.replace(answer.message, model=self.model)
             if self.closing and isinstance(event, protocol.Cancelled) and not answer.stopped:
-                self._cut_off(answer, stats)
+                self._save_cut_off(answer, stats)
             else:
                 self._end(answer, answer.finished(finish, stats))
         elif isinstance(event, protocol.Failed) and event.kind is protocol.Kind.HELD and answer.stopped:
@@ -409,7 +404,7 @@ class Conversation(QObject):
             if answer.tokens or answer.goes_on:
                 self._end(answer, answer.finished("failed", None))
             else:
-                self._drop(answer)
+                self._discard(answer)
                 self._database.submit(
                     lambda store: store.remove(answer.message.id), partial(self._removed, answer.message)
                 )
@@ -417,20 +412,20 @@ class Conversation(QObject):
             self.failed.emit(event, answer.message.chat_id)
 
     def _add_late(self, answer: RunningAnswer, message: StoredMessage | None) -> None:
-        """What came after nobody waited any more, where the answer is as it was left and nothing followed."""
+        """Add the figures of an answer that was abandoned, unless it was changed or followed by another since."""
         if message is not None and not self.busy and answer.finished("cancelled", None) in self.messages[-1:]:
             self.messages = [*self.messages[:-1], message]
             self.drafts.keep_answer(message, self.chats_changed.emit)
             self.finished.emit(message)
 
     def _removed(self, message: StoredMessage, _: None) -> None:
-        """Another answer that did not come: the one there was is open again, and what followed it."""
+        """Show the version before an answer that failed, and what followed it."""
         chat = self.chat
         if message.versions > 1 and chat is not None and chat.id == message.chat_id and not self.busy:
             self._read_again(chat)
 
-    def _cut_off(self, answer: RunningAnswer, stats: protocol.Stats | None) -> None:
-        """Nobody stopped it: Underhill closes. What waited for it is on the disk, and is there when it opens again."""
+    def _save_cut_off(self, answer: RunningAnswer, stats: protocol.Stats | None) -> None:
+        """Save an answer that ends because Underhill closes. Its queue is on the disk, and comes back from there."""
         message = dataclasses.replace(answer.finished("", stats), state="cut")
         self._database.submit(lambda store: store.update(message), failed=self.problem.emit)
 
@@ -444,10 +439,10 @@ class Conversation(QObject):
             self.finished.emit(message)
         if answer.queue:
             self._go_through_queue(answer, message)
-        self._tell_busy()
+        self._emit_busy()
 
     def _go_through_queue(self, answer: RunningAnswer, message: StoredMessage) -> None:
-        """The first message that waited is sent; but where the user stopped the answer or it broke off, none is."""
+        """Send the first queued message; where the user stopped the answer or it failed, return all of them."""
         chat_id, (first, *rest) = message.chat_id, answer.queue
         if message.finish in ("cancelled", "held", "failed"):
             if self.chat is not None and self.chat.id == chat_id:
@@ -458,22 +453,22 @@ class Conversation(QObject):
         self._begin(chat_id, [*answer.turns, message, question], answer.style, question, queue=tuple(rest))
 
     def _return_queue(self, chat_id: int, queue: tuple[QueuedMessage, ...]) -> None:
-        """Messages that were not sent go back into the composer, and wait no more once they are on the disk there."""
+        """Return queued messages to the composer. They leave the queue once the draft is on the disk."""
         self._return(queue)
-        self.drafts.keep_queue(chat_id, ())
+        self.drafts.keep(chat_id, "queue", ())
 
     def _return(self, words: Sequence[QueuedMessage]) -> None:
         self.returned.emit("\n\n".join(q.text for q in words if q.text), tuple(a for q in words for a in q.attachments))
 
-    def _drop(self, answer: RunningAnswer) -> None:
-        """An answer without a word goes from the page."""
+    def _discard(self, answer: RunningAnswer) -> None:
+        """Remove an answer without text."""
         self.answers.end(answer)
         if self.shows(answer):
             self.messages = [m for m in self.messages if m.id != answer.message.id]
             self.removed.emit(answer.message.id)
         if answer.queue and self.chat is not None and self.chat.id == answer.message.chat_id:
             self._return_queue(self.chat.id, answer.queue)
-        self._tell_busy()
+        self._emit_busy()
 
     # ---- small things -----------------------------------------------------------------------------------------
 
@@ -481,7 +476,7 @@ class Conversation(QObject):
         return self.answers.in_chat(self.chat_id)
 
     def shows(self, answer: RunningAnswer) -> bool:
-        """Is it on the page?"""
+        """Whether an answer is on the page."""
         return self.chat is not None and any(m.id == answer.message.id for m in self.messages[-2:])
 
     def _index(self, message_id: int) -> int:
@@ -492,11 +487,11 @@ class Conversation(QObject):
         self.answers.show_soon()
         if answer.command:
             self._link.stop(answer.command)
-            QTimer.singleShot(STOP_TIMEOUT, self, partial(self._leave, answer))
+            QTimer.singleShot(STOP_TIMEOUT, self, partial(self._abandon, answer))
 
-    def _tell_busy(self) -> None:
+    def _emit_busy(self) -> None:
         self.busy_changed.emit()
         self.queue_changed.emit(self.queue)
 
-    def _tell_chats(self, _: None) -> None:
+    def _emit_chats_changed(self, _: None = None) -> None:
         self.chats_changed.emit()

@@ -41,17 +41,9 @@ class DraftStore:
         """Is there something that is nowhere but here?"""
         return bool(self._held)
 
-    def keep_text(self, chat_id: int, text: str) -> None:
-        """What is typed in a chat."""
-        self._keep((chat_id, "draft"), text)
-
-    def keep_files(self, chat_id: int, files: tuple[Attachment, ...]) -> None:
-        """What is attached to it."""
-        self._keep((chat_id, "attached"), files)
-
-    def keep_queue(self, chat_id: int, queue: tuple[QueuedMessage, ...]) -> None:
-        """What waits in it for an answer to end."""
-        self._keep((chat_id, "queue"), queue)
+    def keep(self, chat_id: int, field: str, value: str | tuple[Attachment, ...] | tuple[QueuedMessage, ...]) -> None:
+        """Save a field of a chat: 'draft', the text that is not sent; 'attached' to it; or 'queue'."""
+        self._keep((chat_id, field), value)
 
     def forget_queue(self, chat_id: int) -> None:
         """Forget the queue of a chat: it is written together with the question that begins it."""

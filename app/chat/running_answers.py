@@ -55,11 +55,11 @@ class RunningAnswer:
 
     @property
     def goes_on(self) -> bool:
-        """It is the rest of an answer that had ended before."""
+        """Whether it continues an answer that had ended."""
         return bool(self.message.content)
 
     def take(self, delta: protocol.TextDelta) -> None:
-        """More text and tokens."""
+        """Append text and tokens."""
         self.text.append(delta.text)
         self.tokens.extend(delta.token_ids)
         self.pending += delta.text
@@ -70,7 +70,7 @@ class RunningAnswer:
             self._recent.pop(0)
 
     def status(self) -> str:
-        """What to say under the answer now."""
+        """Status line under the answer."""
         if self.stopped:
             return tr("Stopping  ·  Esc again leaves it")
         if self.tokens:
@@ -97,18 +97,18 @@ class RunningAnswer:
         return tr("{rate} tok/s", rate=rate((n1 - n0) / (t1 - t0))) if t1 > t0 else ""
 
     def so_far(self) -> StoredMessage:
-        """The message to write to disk by now."""
+        """The message with the text so far."""
         before = self.message
         return dataclasses.replace(
             before, content=before.content + "".join(self.text), token_ids=(*before.token_ids, *self.tokens)
         )
 
     def finished(self, finish: str, stats: protocol.Stats | None) -> StoredMessage:
-        """The message as it is in the end. The engine's own text and tokens win over what was gathered."""
+        """The message as it is in the end. The engine's own text and tokens replace what was collected."""
         message, before = self.so_far(), self.message
         values: dict[str, Any] = before.stats
         if stats is not None:
-            values = _together(before.stats, {**dataclasses.asdict(stats), "why": as_json(stats.why)})
+            values = _combined_stats(before.stats, {**dataclasses.asdict(stats), "why": as_json(stats.why)})
             message = dataclasses.replace(
                 message, content=before.content + values.pop("text"),
                 token_ids=(*before.token_ids, *values.pop("token_ids")),
@@ -116,7 +116,7 @@ class RunningAnswer:
         return dataclasses.replace(message, state="whole", finish=finish, stats=values)
 
     def late(self, event: protocol.Event) -> StoredMessage | None:
-        """As `finished`, by an event that came when nobody waited any more: with its figures, or why it did not end."""
+        """As `finished`, by an event of an abandoned answer: with its figures, or why it did not end."""
         if isinstance(event, protocol.Cancelled) and isinstance(event.result, protocol.Stats):
             return self.finished(event.result.finish, event.result)
         if isinstance(event, protocol.Failed) and event.kind is protocol.Kind.HELD:
@@ -124,8 +124,8 @@ class RunningAnswer:
         return None
 
 
-def _together(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """What an answer took in all, where it went on from where it had ended; the wait is that for its first word."""
+def _combined_stats(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """Statistics of an answer and its continuation; the prompt's are those of the first part."""
     if not before:
         return now
     summed = {k: now[k] + before.get(k, 0) for k in ("decode_seconds", "hits", "misses", "bytes_read")}
@@ -157,30 +157,30 @@ class RunningAnswers(QObject):
         self._shown_at = 0.0
         self._show = QTimer(self, singleShot=True)
         self._show.setTimerType(Qt.TimerType.PreciseTimer)
-        self._show.timeout.connect(self._show_news)
+        self._show.timeout.connect(self._show_changes)
         self._save = QTimer(self, interval=SAVE_INTERVAL)
         self._save.setTimerType(Qt.TimerType.PreciseTimer)
-        self._save.timeout.connect(self._save_news)
+        self._save.timeout.connect(self._save_changes)
 
     def begin(self, answer: RunningAnswer) -> None:
-        """One more, behind the others."""
+        """Add an answer behind the others: the engine generates one at a time."""
         self.running[answer.message.id] = answer
         self._save.start()
 
     def has(self, answer: RunningAnswer) -> bool:
-        """Does somebody still wait for it? One of the same message may have been given up before it went on."""
+        """Whether an answer still runs. Another of the same message may have been abandoned before it was continued."""
         return self.running.get(answer.message.id) is answer
 
     def end(self, answer: RunningAnswer) -> None:
-        """It is there, or nobody waits for it any more."""
+        """Remove an answer that has ended, or is abandoned."""
         del self.running[answer.message.id]
 
     def in_chat(self, chat_id: int) -> RunningAnswer | None:
-        """The one that is on its way in a chat."""
+        """The running answer of a chat."""
         return next((a for a in self.running.values() if a.message.chat_id == chat_id), None)
 
     def taken_up(self, messages: list[StoredMessage]) -> list[StoredMessage]:
-        """Messages as they were read from the disk, those on their way as they are by now."""
+        """Replace, among messages read from the disk, those of running answers by their current state."""
         now = [self.running[m.id].so_far() if m.id in self.running else m for m in messages]
         for answer in self.running.values():
             answer.pending = ""  # it is in so_far already
@@ -201,18 +201,18 @@ class RunningAnswers(QObject):
         self._drafts.write_again()
         for answer in self.running.values():
             answer.unsaved |= answer.refused
-        self._save_news()
+        self._save_changes()
 
     def show_soon(self) -> None:
-        """What has come is shown as it comes, but no more often than SHOW_EVERY."""
+        """Show new text now, or SHOW_INTERVAL after the last time."""
         rest = SHOW_INTERVAL - 1000 * (time.monotonic() - self._shown_at)
         if rest > 0:
             self._show.start(round(rest))
         else:
-            self._show_news()
+            self._show_changes()
 
     @Slot()
-    def _show_news(self) -> None:
+    def _show_changes(self) -> None:
         self._show.stop()
         for number, answer in enumerate(self.running.values()):
             answer.waits, answer.opening = number > 0, self.model_opening
@@ -224,26 +224,26 @@ class RunningAnswers(QObject):
             self._show.start(STATUS_INTERVAL)  # the time for which it was waited
 
     @Slot()
-    def _save_news(self) -> None:
+    def _save_changes(self) -> None:
         if not self.running:
             self._save.stop()
         for answer in self.running.values():
             if answer.unsaved and not answer.saving:
                 answer.unsaved, answer.saving = False, True
                 write = partial(_write, answer, answer.so_far())
-                self._database.submit(write, partial(self._taken, answer), partial(self._not_taken, answer))
+                self._database.submit(write, partial(self._saved, answer), partial(self._refused, answer))
 
-    def _taken(self, answer: RunningAnswer, _: None) -> None:
+    def _saved(self, answer: RunningAnswer, _: None) -> None:
         answer.refused = False
         self._drafts.mark_saved()
 
-    def _not_taken(self, answer: RunningAnswer, problem: Problem) -> None:
+    def _refused(self, answer: RunningAnswer, problem: Problem) -> None:
         answer.refused = True
         self._drafts.mark_refused(problem)
 
 
 def _write(answer: RunningAnswer, message: StoredMessage, store: ChatStore) -> None:
-    """On the keeper's thread."""
+    """Runs on the database thread."""
     try:
         store.update(message)
     finally:

@@ -155,14 +155,14 @@ class ChatsController(QObject):
         self.refresh()
         title, count, name = chats[0].title, len(chats), folder.name if folder is not None else ""
         if count == 1 and folder is not None:
-            said = tr("“{title}” is now in the folder “{folder}”.", title=title, folder=name)
+            text = tr("“{title}” is now in the folder “{folder}”.", title=title, folder=name)
         elif folder is not None:
-            said = plural("1 chat is now in “{folder}”.", "%n chats are now in “{folder}”.", count, folder=name)
+            text = plural("1 chat is now in “{folder}”.", "%n chats are now in “{folder}”.", count, folder=name)
         elif count == 1:
-            said = tr("“{title}” is no longer in a folder.", title=title)
+            text = tr("“{title}” is no longer in a folder.", title=title)
         else:
-            said = plural("1 chat is no longer in a folder.", "%n chats are no longer in a folder.", count)
-        self._shell.toast.say(said, tr("Undo"), lambda: self._change(back))
+            text = plural("1 chat is no longer in a folder.", "%n chats are no longer in a folder.", count)
+        self._shell.toast.say(text, tr("Undo"), lambda: self._change(back))
 
     @Slot(object)
     def _remove_folder(self, folder: Folder) -> None:
@@ -170,8 +170,8 @@ class ChatsController(QObject):
         self._database.submit(lambda store: store.remove_folder(folder.id), partial(self._folder_removed, folder))
 
     def _folder_removed(self, folder: Folder, inside: list[int]) -> None:
-        said = tr("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
-        self._gone(said, folder, inside)
+        text = tr("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
+        self._offer_folder_undo(text, folder, inside)
 
     @Slot(object, str)
     def _rename_folder(self, folder_id: int, name: str) -> None:
@@ -181,9 +181,11 @@ class ChatsController(QObject):
         if merged is None:
             self.refresh()
         else:
-            self._gone(tr("There was a folder “{folder}” already: the two are one now.", folder=name), *merged)
+            self._offer_folder_undo(
+                tr("There was a folder “{folder}” already: the two are one now.", folder=name), *merged
+            )
 
-    def _gone(self, said: str, folder: Folder, inside: list[int]) -> None:
+    def _offer_folder_undo(self, text: str, folder: Folder, inside: list[int]) -> None:
         """Say so of a folder. Undo makes it again and puts the chats into it that were in it."""
 
         def back(store: ChatStore) -> None:
@@ -192,7 +194,7 @@ class ChatsController(QObject):
                 store.move_to_folder(chat_id, again.id)
 
         self.refresh()
-        self._shell.toast.say(said, tr("Undo"), lambda: self._change(back))
+        self._shell.toast.say(text, tr("Undo"), lambda: self._change(back))
 
     @Slot()
     def _new_folder(self) -> None:
@@ -248,13 +250,13 @@ class ChatsController(QObject):
             self._conversation.new()
         for chat in chats:
             self._conversation.delete(chat.id)
-        said = (
+        text = (
             tr("“{title}” was deleted.", title=chats[0].title)
             if len(chats) == 1
             else plural("1 chat was deleted.", "%n chats were deleted.", len(chats))
         )
         again = chats[0] if len(chats) == 1 else shown
-        self._shell.toast.say(said, tr("Undo"), lambda: self._restore(chats, again))
+        self._shell.toast.say(text, tr("Undo"), lambda: self._restore(chats, again))
 
     def _restore(self, chats: tuple[Chat, ...], shown: Chat | None) -> None:
         """Out of the trash; shown: the one to open."""
@@ -263,7 +265,7 @@ class ChatsController(QObject):
         if shown is not None:
             self._conversation.open(shown)
 
-    def _take_back(self, chat: Chat) -> None:
+    def _restore_and_open(self, chat: Chat) -> None:
         self._restore((chat,), chat)
 
     @Slot()
@@ -272,7 +274,7 @@ class ChatsController(QObject):
 
     def _show_trash(self, chats: list[tuple[Chat, float]]) -> None:
         dialog = TrashDialog(chats, self._shell)
-        dialog.taken_back.connect(self._take_back)
+        dialog.taken_back.connect(self._restore_and_open)
         dialog.removed.connect(lambda chat: self._change(lambda store: store.empty_trash(chat.id)))
         dialog.emptied.connect(lambda: self._change(ChatStore.empty_trash))
         dialog.open()

@@ -61,7 +61,7 @@ class ModelController(QObject):
     @Slot()
     def _model_changed(self) -> None:
         state = self._models.state
-        self._conversation.set_model_opening(state == backend.LOADING)
+        self._conversation.answers.model_opening = state == backend.LOADING
         words = {
             backend.READY: tr("Write a message"),
             backend.LOADING: tr("Write a message – it is answered once the model is open"),
@@ -150,13 +150,13 @@ class NetworkController(QObject):
     def __init__(self, shell: Shell, theme: Theme, network: Network) -> None:
         super().__init__(shell)
         self._shell, self._theme, self._network = shell, theme, network
-        network.changed.connect(self._tell)
+        network.changed.connect(self._show_offline)
         shell.header.offline_wanted.connect(partial(shell.setting_wanted.emit, "offline"))
         shell.header.privacy_wanted.connect(self.show_privacy)
-        self._tell()
+        self._show_offline()
 
     @Slot()
-    def _tell(self) -> None:
+    def _show_offline(self) -> None:
         self._shell.header.show_offline(self._network.offline, self._network.by_environment)
 
     @Slot()

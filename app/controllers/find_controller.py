@@ -113,7 +113,7 @@ class FindController(QObject):
         self._shell, self._bar = shell, shell.find_bar
         self._finder = Finder(shell.transcript)
         self._wanted: tuple[int, Sequence[str]] | None = None  # a message that is being opened, and the words in it
-        self._bar.typed.connect(self._look_for)
+        self._bar.typed.connect(self._find)
         self._bar.stepped.connect(self._step)
         self._bar.closed.connect(self.close)
         conversation.opened.connect(self._opened)
@@ -148,15 +148,15 @@ class FindController(QObject):
         self._wanted = message_id, words
 
     @Slot(str)
-    def _look_for(self, text: str) -> None:
+    def _find(self, text: str) -> None:
         self._finder.look_for([text] if text else [])
         self._finder.start()
-        self._tell()
+        self._show_count()
 
     @Slot(int)
     def _step(self, by: int) -> None:
         self._finder.step(by)
-        self._tell()
+        self._show_count()
 
     @Slot()
     def _opened(self) -> None:
@@ -171,7 +171,7 @@ class FindController(QObject):
         """Messages came, went or ended: the next step shall know of them."""
         if not self._bar.isHidden() and self._bar.edit.text().strip():
             self._finder.look_for([self._bar.edit.text().strip()])
-            self._tell()
+            self._show_count()
 
-    def _tell(self) -> None:
+    def _show_count(self) -> None:
         self._bar.show_count(max(0, self._finder.at), len(self._finder.messages))

@@ -36,14 +36,14 @@ class LibraryController(QObject):
         self._reminded = False  # of downloads that the last run left half-way
         shell.header.library_wanted.connect(self.show)
         shell.header.downloads_wanted.connect(self.show_downloads)
-        view_model.transfers_changed.connect(self._tell_transfers)
+        view_model.transfers_changed.connect(self._show_transfers)
         shell.header.import_wanted.connect(self.choose_folder)
         known.import_failed.connect(self._import_failed)
         known.imported.connect(self._imported)
-        view_model.lowered_one.connect(self._lowered)
+        view_model.lowered_one.connect(self._offer_lowering_undo)
         view_model.failed.connect(self._failed)
-        view_model.said.connect(self._said)
-        view_model.deleted_one.connect(self._deleted)
+        view_model.said.connect(self._show_toast)
+        view_model.deleted_one.connect(self._offer_deletion_undo)
 
     @Slot()
     def show(self) -> LibraryPage:
@@ -76,7 +76,7 @@ class LibraryController(QObject):
     @Slot()
     def choose_folder(self) -> None:
         """Ask for a folder to import."""
-        if self._busy():
+        if self._import_running():
             return
         folder = QFileDialog.getExistingDirectory(self._shell, tr("The folder of the model"), self._folder)
         if folder:
@@ -86,7 +86,7 @@ class LibraryController(QObject):
     @Slot()
     def choose_file(self) -> None:
         """Ask for a file to import."""
-        if self._busy():
+        if self._import_running():
             return
         path, _ = QFileDialog.getOpenFileName(
             self._shell, tr("The file of the model"), self._folder, tr("GGUF models") + " (*.gguf)"
@@ -97,10 +97,10 @@ class LibraryController(QObject):
 
     @Slot(object)
     def _import_found(self, model: protocol.FoundModel) -> None:
-        if not self._busy():
+        if not self._import_running():
             self._import(model.path, model.name)
 
-    def _busy(self) -> bool:
+    def _import_running(self) -> bool:
         """Is a model being imported now? If one is, say so."""
         if self._models.importing is not None:
             self._shell.toast.say(tr("Another model is being imported. This one can follow when that has ended."))
@@ -129,7 +129,7 @@ class LibraryController(QObject):
         dialog.open()
 
     @Slot(object, object)
-    def _lowered(self, card: protocol.ModelCard, saved: int) -> None:
+    def _offer_lowering_undo(self, card: protocol.ModelCard, saved: int) -> None:
         undo = partial(self._view_model.restore_original, card)
         said = tr("{model} takes {saved} less. The original is in the trash.", model=card.title, saved=size(saved))
         self._shell.toast.say(said, tr("Undo"), undo)
@@ -149,11 +149,11 @@ class LibraryController(QObject):
         self._shell.show_failure(event)
 
     @Slot(str)
-    def _said(self, sentence: str) -> None:
+    def _show_toast(self, sentence: str) -> None:
         self._shell.toast.say(sentence)
 
     @Slot(str)
-    def _deleted(self, name: str) -> None:
+    def _offer_deletion_undo(self, name: str) -> None:
         self._shell.toast.say(
             tr("{name} is in the trash.", name=name), tr("Undo"), lambda: self._view_model.restore(name)
         )
@@ -166,7 +166,7 @@ class LibraryController(QObject):
         self.show().show_section(_DOWNLOADS)
 
     @Slot(object)
-    def _tell_transfers(self, _: object) -> None:
+    def _show_transfers(self, _: object) -> None:
         self._shell.header.show_downloads(*self._view_model.under_way())
         if not self._reminded:
             self._reminded = True

@@ -51,7 +51,7 @@ class MessageEditing(QObject):
     def edit(self, message_id: int) -> None:
         """Put a message into the composer; sending a question, keeping an answer makes a new version."""
         message = next((m for m in self._conversation.messages if m.id == message_id), None)
-        if message is None or not self._free():
+        if message is None or not self._idle():
             return
         composer = self._shell.composer
         if not self.editing:
@@ -98,7 +98,7 @@ class MessageEditing(QObject):
         message = self._edited
         if message is None:
             return
-        if not self._free():
+        if not self._idle():
             self._shell.composer.restore(text, attachments)
             return
         if message.role == "assistant":
@@ -125,7 +125,7 @@ class MessageEditing(QObject):
     @Slot(object)
     def regenerate(self, message_id: int) -> None:
         """Another answer to the same question."""
-        if not self._free():
+        if not self._idle():
             return
         at = next((i for i, m in enumerate(self._conversation.messages) if m.id == message_id), -1)
         if at >= 0 and not self._conversation.asked(at):
@@ -166,7 +166,7 @@ class MessageEditing(QObject):
     @Slot(object, int)
     def step(self, message_id: int, by: int) -> None:
         """The version before or after."""
-        if self._free():
+        if self._idle():
             self._conversation.step(message_id, by)
 
     @Slot(object)
@@ -180,7 +180,7 @@ class MessageEditing(QObject):
     @Slot(object)
     def delete_message(self, message_id: int) -> None:
         """Take a message out of the chat; the toast gives it back."""
-        if not self._free():
+        if not self._idle():
             return
         self.leave_off()
         messages = self._conversation.messages
@@ -189,9 +189,9 @@ class MessageEditing(QObject):
         place = self._shell.transcript.place()
         if place is not None and place.message_id == message_id and len(messages) > 1:
             self._conversation.keep_place(ScrollPosition(messages[at + 1 if at + 1 < len(messages) else at - 1].id, 0))
-        self._conversation.delete_message(message_id, self._erased)
+        self._conversation.delete_message(message_id, self._deleted)
 
-    def _erased(self, what: DeletedMessages) -> None:
+    def _deleted(self, what: DeletedMessages) -> None:
         more = len(what.messages) - 1
         with_attachments = (
             plural("This version and the message after it were deleted.",
@@ -204,7 +204,7 @@ class MessageEditing(QObject):
     def _ready(self) -> bool:
         return self._models.state == backend.READY
 
-    def _free(self) -> bool:
+    def _idle(self) -> bool:
         """Is no answer on its way in this chat? If one is, say so."""
         if self._conversation.busy:
             self._shell.toast.say(tr("Let the answer end, or stop it with Esc; then this can be done."))

@@ -64,7 +64,7 @@ class OnboardingController(QObject):
             tour = self.tour = Tour(self._theme, choice, self._shell.pages)
             self._shell.pages.addWidget(tour)
             tour.over.connect(self._navigator.show_chat)
-            tour.came.connect(self._came)
+            tour.came.connect(self._step_shown)
             tour.welcome.privacy_wanted.connect(self._shell.header.privacy_wanted)
             tour.computer.again_wanted.connect(lambda: self.probe.begin(again=True))
             choice.wanted.connect(self._get)
@@ -72,21 +72,21 @@ class OnboardingController(QObject):
             choice.offline_wanted.connect(self._shell.header.offline_wanted)
             choice.import_folder.connect(self._library.choose_folder)
             choice.import_file.connect(self._library.choose_file)
-            self.probe.changed.connect(self._tell)
-            self._view_model.catalogue_changed.connect(self._tell)
+            self.probe.changed.connect(self._show_probe)
+            self._view_model.catalogue_changed.connect(self._show_probe)
         self._view_model.refresh_catalogue()
         self._shell.pages.setCurrentWidget(self.tour)
         self.tour.show_step(step)
-        self._tell()
+        self._show_probe()
         return self.tour
 
     @Slot(int)
-    def _came(self, step: int) -> None:
+    def _step_shown(self, step: int) -> None:
         if step >= _COMPUTER and self.probe.computer is None:
             self.probe.begin()
 
     @Slot()
-    def _tell(self) -> None:
+    def _show_probe(self) -> None:
         assert self.tour is not None
         self.tour.computer.show_probe(self.probe, fit_summary(self._view_model.catalogue or ()))
 

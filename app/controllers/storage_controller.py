@@ -39,7 +39,7 @@ class StorageController(QObject):
     @Slot(object)
     def show_problem(self, problem: Problem) -> None:
         """Something about the chats on disk."""
-        again: Button = (tr("Try again"), self._again)
+        again: Button = (tr("Try again"), self._retry)
         first: Button = (tr("Open the folder"), self._open_folder)
         second: Button | None = None
         if problem.kind == "corrupt":
@@ -50,7 +50,7 @@ class StorageController(QObject):
             first, second = again, (tr("Manage models"), self._shell.library_wanted.emit)
         self._shell.banners.show_banner("error", problem.sentence, problem.action, problem.cause, first, second)
 
-    def _again(self) -> None:
+    def _retry(self) -> None:
         self._conversation.drafts.try_again()
         self._database.retry(self._worked)
 
@@ -84,7 +84,7 @@ class UnsavedText:
 
 
 @dataclass(frozen=True)
-class _OnDisk:
+class _DiskState:
     """titles: of chats, by id. chats: how many live in memory alone. drafts: of those, by id."""
 
     titles: dict[int, str]
@@ -117,11 +117,11 @@ class ClosingController(QObject):
 
     def may_close(self) -> bool:
         """Whether all text is on the disk, or the user has confirmed to close; otherwise it asks and returns False."""
-        if self._confirmed or self._ending.isActive() or not self._doubtful():
+        if self._confirmed or self._ending.isActive() or not self._has_unsaved():
             return True
         if self.dialog is None:
-            found = self._try_once_more()
-            left = self._left(found)
+            found = self._retry_saves()
+            left = self._unsaved_texts(found)
             if not left and not found.chats:
                 return True
             self._ask(found, left)
@@ -129,19 +129,19 @@ class ClosingController(QObject):
             raise_window(self.dialog)
         return False
 
-    def _doubtful(self) -> bool:
+    def _has_unsaved(self) -> bool:
         typed = self._drafts.unsaved or bool(self._state.unsaved_draft)
         return typed or bool(self._conversation.answers.unwritten) or self._database.in_memory
 
-    def _try_once_more(self) -> _OnDisk:
+    def _retry_saves(self) -> _DiskState:
         """Have everything written again, and see what is there now."""
         if self._database.in_memory:
             self._database.retry(lambda: None)
         self._conversation.answers.write_again()
         self._state.save()
-        return self._database.run_blocking(_look, _RETRY_SECONDS) or _OnDisk({}, 0, {})
+        return self._database.run_blocking(_read_disk_state, _RETRY_SECONDS) or _DiskState({}, 0, {})
 
-    def _left(self, found: _OnDisk) -> dict[int, UnsavedText]:
+    def _unsaved_texts(self, found: _DiskState) -> dict[int, UnsavedText]:
         """The unsaved text by chat; drafts.NEW for the chat without a message."""
         left = dict(found.drafts)
         for message in self._conversation.answers.unwritten:
@@ -158,7 +158,7 @@ class ClosingController(QObject):
             left.setdefault(NEW_CHAT, UnsavedText()).text = draft
         return {chat_id: words for chat_id, words in left.items() if words}
 
-    def _ask(self, found: _OnDisk, left: dict[int, UnsavedText]) -> None:
+    def _ask(self, found: _DiskState, left: dict[int, UnsavedText]) -> None:
         problem = self._drafts.problem
         refused = self._drafts.unsaved or self._conversation.answers.unwritten
         why = [problem.sentence] if problem is not None and refused else []
@@ -171,7 +171,7 @@ class ClosingController(QObject):
                 )
             )
         titles = {**found.titles, NEW_CHAT: tr("New chat")}
-        words = "\n\n\n".join(_written(titles.get(i) or tr("New chat"), left[i]) for i in left)
+        words = "\n\n\n".join(_chat_text(titles.get(i) or tr("New chat"), left[i]) for i in left)
         self.dialog = UnsavedDialog(why, words, self._shell)
         self.dialog.accepted.connect(self._quit)
         self.dialog.rejected.connect(self._stay)
@@ -197,9 +197,9 @@ class ClosingController(QObject):
         """Save whatever the disk takes, without asking: the session is about to end."""
         self._ending.start()
         self._navigator.leave()
-        if self._doubtful():
-            found = self._try_once_more()
-            left = self._left(found)
+        if self._has_unsaved():
+            found = self._retry_saves()
+            left = self._unsaved_texts(found)
             if left or found.chats:
                 _log.warning(
                     "The session ended. The disk did not take the words of %d chats, and %d chats: %s",
@@ -207,22 +207,24 @@ class ClosingController(QObject):
                 )  # fmt: skip
 
 
-def _look(store: ChatStore) -> _OnDisk:
+def _read_disk_state(store: ChatStore) -> _DiskState:
     chats = store.chats()
     titles = {chat.id: chat.title for chat in chats}
     if not store.in_memory:
-        return _OnDisk(titles, 0, {})
+        return _DiskState(titles, 0, {})
     ids = [NEW_CHAT, *titles]
     typed = {chat.id: chat.draft for chat in chats}
-    return _OnDisk(titles, len(chats), {i: UnsavedText(typed.get(i, ""), store.draft_attachments(i)) for i in ids})
+    return _DiskState(titles, len(chats), {i: UnsavedText(typed.get(i, ""), store.draft_attachments(i)) for i in ids})
 
 
-def _written(title: str, words: UnsavedText) -> str:
+def _chat_text(title: str, words: UnsavedText) -> str:
     """One chat's words for the box."""
-    waiting = (part for q in words.waiting for part in (q.text, *_texts(q.attachments)))
-    return "\n\n".join(part for part in (title, *words.answers, *waiting, words.text, *_texts(words.files)) if part)
+    waiting = (part for q in words.waiting for part in (q.text, *_attachment_texts(q.attachments)))
+    return "\n\n".join(
+        part for part in (title, *words.answers, *waiting, words.text, *_attachment_texts(words.files)) if part
+    )
 
 
-def _texts(files: Iterable[Attachment]) -> Iterable[str]:
+def _attachment_texts(files: Iterable[Attachment]) -> Iterable[str]:
     """The text of what is attached as well: it may have been pasted."""
     return (f"{tr('Attached: {names}', names=a.name)}\n{a.text}" for a in files)

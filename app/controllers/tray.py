@@ -49,26 +49,26 @@ class TrayController(QObject):
         self.tray: QSystemTrayIcon | None = None
         self.notices = Notifications(self) if available() else None
         if self.notices is not None:
-            self.notices.clicked.connect(self._forward)
+            self.notices.clicked.connect(self._raise)
             self.notices.missed.connect(self._notify_otherwise)
         if QSystemTrayIcon.isSystemTrayAvailable():
             self.tray = QSystemTrayIcon(self)
             self._menu = QMenu()
-            self._menu.addAction(tr("Show Underhill"), self._forward)
+            self._menu.addAction(tr("Show Underhill"), self._raise)
             self._menu.addAction(tr("New chat"), self._new_chat)
             self._menu.addSeparator()
             self._menu.addAction(tr("Quit"), shell.close)
             self.tray.setContextMenu(self._menu)
             self.tray.activated.connect(self._activated)
-            self.tray.messageClicked.connect(self._forward)
+            self.tray.messageClicked.connect(self._raise)
         conversation.busy_changed.connect(self._busy_changed)
         conversation.finished.connect(self._finished)
-        known.changed.connect(self._tell)
-        known.import_changed.connect(self._tell)
+        known.changed.connect(self._update_icon)
+        known.import_changed.connect(self._update_icon)
         known.imported.connect(self._imported)
-        view_model.transfers_changed.connect(self._tell)
-        view_model.said.connect(self._done)
-        self._tell()
+        view_model.transfers_changed.connect(self._update_icon)
+        view_model.said.connect(self._notify_done)
+        self._update_icon()
         if self.tray is not None:
             self.tray.show()
 
@@ -85,7 +85,7 @@ class TrayController(QObject):
             self._begun = 0.0
         elif not self._begun:
             self._begun = self._clock()
-        self._tell()
+        self._update_icon()
 
     @Slot(object)
     def _finished(self, message: StoredMessage) -> None:
@@ -97,10 +97,10 @@ class TrayController(QObject):
 
     @Slot(object)
     def _imported(self, card: protocol.ModelCard) -> None:
-        self._done(tr("{model} has been imported.", model=card.title))
+        self._notify_done(tr("{model} has been imported.", model=card.title))
 
     @Slot(str)
-    def _done(self, sentence: str) -> None:
+    def _notify_done(self, sentence: str) -> None:
         """Something with a model of the library that takes long."""
         self._notify("Underhill", sentence)
 
@@ -121,7 +121,7 @@ class TrayController(QObject):
             QApplication.alert(self._shell)
 
     @Slot()
-    def _tell(self) -> None:
+    def _update_icon(self) -> None:
         """The tray's picture and words."""
         if self.tray is None:
             return
@@ -157,13 +157,13 @@ class TrayController(QObject):
     @Slot(QSystemTrayIcon.ActivationReason)
     def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason in (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick):
-            self._forward()
+            self._raise()
 
     @Slot()
-    def _forward(self) -> None:
+    def _raise(self) -> None:
         raise_window(self._shell)
 
     @Slot()
     def _new_chat(self) -> None:
-        self._forward()
+        self._raise()
         self._navigator.new_chat()

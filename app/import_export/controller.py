@@ -55,7 +55,7 @@ class TransferController(QObject):
         super().__init__(shell)
         self._shell, self._database, self._conversation, self._folder = shell, database, conversation, folder
         self._leave = leave
-        self._told = ""
+        self._shown = ""
         shell.sidebar.exported.connect(self.export)
 
     def fill_menu(self, menu: QMenu) -> None:
@@ -73,14 +73,14 @@ class TransferController(QObject):
 
         def work(store: ChatStore) -> TransferResult:
             assert path is not None
-            _apart(store, path)
+            _check_no_database(store, path)
             if kind == "md":
                 export_chats.write(path, export_chats.markdown(store.chat(chat.id) or chat, store.path(chat.id)))
             else:
                 export_chats.write(path, export_chats.as_json(export_chats.gathered(store, chat.id)))
             return _written(tr("The chat was written to {file}.", file=path.name), path)
 
-        self._do(path, work)
+        self._run(path, work)
 
     @Slot()
     def export_all(self) -> None:
@@ -89,7 +89,7 @@ class TransferController(QObject):
 
         def work(store: ChatStore) -> TransferResult:
             assert path is not None
-            _apart(store, path)
+            _check_no_database(store, path)
             chats = export_chats.gathered(store)
             export_chats.write(path, export_chats.as_json(chats))
             sentence = plural(
@@ -97,7 +97,7 @@ class TransferController(QObject):
             )
             return _written(sentence, path)
 
-        self._do(path, work)
+        self._run(path, work)
 
     @Slot()
     def import_chats(self) -> None:
@@ -115,7 +115,7 @@ class TransferController(QObject):
             left = plural("1 more in it cannot be read.", "%n more in it cannot be read.", odd) if odd else ""
             return TransferResult("info", sentence, left, added=added)
 
-        self._do(path if name else None, work, again=self.import_chats)
+        self._run(path if name else None, work, again=self.import_chats)
 
     @Slot()
     def back_up(self) -> None:
@@ -124,17 +124,17 @@ class TransferController(QObject):
 
         def work(store: ChatStore) -> TransferResult:
             assert path is not None
-            _apart(store, path)
+            _check_no_database(store, path)
             backup.back_up(store, path)
             return _written(tr("All chats are backed up in {file}.", file=path.name), path)
 
-        self._do(path, work)
+        self._run(path, work)
 
     @Slot()
     def restore(self) -> None:
         """Replace all chats by a backup."""
         if self._conversation.working:
-            self._tell(
+            self._show_result(
                 TransferResult("warning", tr("An answer is being written."), tr("Stop it, then restore the backup."))
             )
             return
@@ -150,13 +150,13 @@ class TransferController(QObject):
                 tr("Those before it are kept as {file}.", file=kept),
             )
 
-        self._do(Path(name) if name else None, work, self._conversation.new, self.restore)
+        self._run(Path(name) if name else None, work, self._conversation.new, self.restore)
 
     def _ask(self, title: str, name: str, pattern: str) -> Path | None:
         chosen, _ = QFileDialog.getSaveFileName(self._shell, title, str(Path.home() / name), pattern)
         return Path(chosen) if chosen else None
 
-    def _do(
+    def _run(
         self, path: Path | None, work: Callable[[ChatStore], TransferResult], then: Callable[[], object] | None = None,
         again: Callable[[], object] | None = None,
     ) -> None:  # fmt: skip
@@ -167,11 +167,11 @@ class TransferController(QObject):
         def done(outcome: TransferResult) -> None:
             if then is not None and outcome.level == "info":
                 then()
-            self._tell(outcome, again if outcome.level == "error" else None)
+            self._show_result(outcome, again if outcome.level == "error" else None)
 
         self._database.submit(lambda store: _guarded(work, store, path), done)
 
-    def _tell(self, outcome: TransferResult, again: Callable[[], object] | None = None) -> None:
+    def _show_result(self, outcome: TransferResult, again: Callable[[], object] | None = None) -> None:
         button: Button | None = None
         if again is not None:
             button = tr("Choose another…"), again
@@ -179,8 +179,8 @@ class TransferController(QObject):
             button = tr("Open the folder"), partial(self._shell.open_folder, outcome.folder)
         elif outcome.added:
             button = tr("Undo"), partial(self._shell.sidebar.deleted.emit, outcome.added)
-        self._shell.banners.withdraw(self._told)  # of the one before
-        self._told = outcome.sentence
+        self._shell.banners.withdraw(self._shown)  # of the one before
+        self._shown = outcome.sentence
         self._shell.banners.show_banner(outcome.level, outcome.sentence, outcome.action, outcome.cause, button)
         self._conversation.chats_changed.emit()
 
@@ -195,7 +195,7 @@ def _downloads() -> Path:
     return Path(found) if found and Path(found).is_dir() else Path.home()
 
 
-def _apart(store: ChatStore, path: Path) -> None:
+def _check_no_database(store: ChatStore, path: Path) -> None:
     """Raise UnderhillError where `path` is one of the files that the chats themselves are in."""
     if store.file is not None and path.resolve().as_posix().startswith(store.file.resolve().as_posix()):
         raise problem(

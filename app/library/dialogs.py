@@ -78,7 +78,7 @@ class ModelDetailsDialog(QDialog):
             self.entries.append(LibraryEntry(tr(title), takes, fit=fit, actions=[action], parent=page))
             column.addWidget(self.entries[-1])
         if model.original:
-            look = Action(tr("Look at it"), partial(self._look, model.original))
+            look = Action(tr("Look at it"), partial(self._describe_original, model.original))
             amount = tr("{size} to fetch", size=size(model.original_bytes))
             self.original = LibraryEntry(
                 tr("The original, unquantized"), model_text.joined(model.original, amount), actions=[look]
@@ -103,7 +103,7 @@ class ModelDetailsDialog(QDialog):
         why = open_link(page)
         show_text(self.said, why)
 
-    def _look(self, repo: str) -> None:
+    def _describe_original(self, repo: str) -> None:
         self.original_wanted.emit(repo)
         self.accept()
 
@@ -182,10 +182,10 @@ class SmallerDialog(QDialog):
         elif self._running:
             self._view_model.stop_job(self._running)
         else:
-            self._running = self._view_model.measure(self._card, self.tolerance.currentData(), self._heard)
+            self._running = self._view_model.measure(self._card, self.tolerance.currentData(), self._on_event)
             self._show("")
 
-    def _heard(self, event: protocol.Event) -> None:
+    def _on_event(self, event: protocol.Event) -> None:
         if event.id != self._running:  # the dialog has gone
             return
         if isinstance(event, protocol.Progress):
@@ -196,17 +196,17 @@ class SmallerDialog(QDialog):
         self._running = ""
         if isinstance(event, protocol.Done):
             self.offer = event.result
-            self._show(self._in_words(event.result))
+            self._show(self._offer_text(event.result))
         else:
             self._show(sentences(event.sentence, event.action) if isinstance(event, protocol.Failed) else tr("Stopped"))
 
-    def _in_words(self, offer: protocol.LoweringOffer) -> str:
+    def _offer_text(self, offer: protocol.LoweringOffer) -> str:
         if not _saves(offer):
             return tr("No expert can have fewer bits within this loss. Allow more.")
         lines = [
             tr("Experts take {after} instead of {before}.", after=size(offer.after), before=size(offer.before)),
             tr("Bits: {shares}", shares=model_text.shares(offer.bits)),
-            *self._rest(offer),
+            *self._dense_line(offer),
             tr("Change: {change}, measured on {tokens} tokens", change=model_text.change(offer.kl),
                 tokens=f"{offer.tokens:,}"),
             tr("Needs {needed} on the disk, {free} free. The original goes to the trash.", needed=size(offer.needed),
@@ -214,7 +214,7 @@ class SmallerDialog(QDialog):
         ]  # fmt: skip
         return "\n".join(lines)
 
-    def _rest(self, offer: protocol.LoweringOffer) -> tuple[str, ...]:
+    def _dense_line(self, offer: protocol.LoweringOffer) -> tuple[str, ...]:
         """Line about the other weights, where they have fewer bits, too."""
         if not offer.dense_bits:
             return ()

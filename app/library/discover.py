@@ -41,7 +41,7 @@ class DiscoverModels(LibrarySection):
         self.head.addWidget(self.about)
         self.more = make_button(tr("Show more"), self, view_model.load_more)
         self.foot.addWidget(self.more, 0, Qt.AlignmentFlag.AlignHCenter)
-        self.again = make_button(tr("Try again"), self, self._look_again)
+        self.again = make_button(tr("Try again"), self, self._search_again)
         self.foot.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
         self.to_setting = make_button(tr("Open the settings"), self, self._open_setting)
         self.foot.addWidget(self.to_setting, 0, Qt.AlignmentFlag.AlignLeft)
@@ -66,12 +66,12 @@ class DiscoverModels(LibrarySection):
     def _entered(self) -> None:
         """Search; after a failure also for the same words."""
         if self._view_model.search_problem is not None:
-            self._look_again()
+            self._search_again()
         else:
             self.look()
 
     @Slot()
-    def _look_again(self) -> None:
+    def _search_again(self) -> None:
         self._rest.stop()
         self.search.setFocus()  # the button goes
         if self._view_model.results and self.search.text().strip() == self._view_model.words:

@@ -62,7 +62,7 @@ class LibraryViewModel(QObject):
         self._search = ""  # id of the search that counts
         self._page = 0
         self._asked = False  # whether anybody has looked at the page yet
-        link.transfer_changed.connect(self._transfer_heard)
+        link.transfer_changed.connect(self._transfer_changed)
         known.listed.connect(self._library_changed)
 
     # ---- what there is ----------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class LibraryViewModel(QObject):
         """Search the folders of other apps."""
         if self.finding is None:
             self.finding = protocol.Progress("", translated(tr("Looking")))
-            self._link.ask(protocol.FindModels, self._find_heard)
+            self._link.ask(protocol.FindModels, self._on_find_event)
             self.found_changed.emit()
 
     # ---- the hub ----------------------------------------------------------------------------------------------
@@ -128,19 +128,19 @@ class LibraryViewModel(QObject):
     def pull(self, model: protocol.HubModel, top: int) -> None:
         """Download a model, under the name that the unquantized one has."""
         name = model.original.rpartition("/")[2]
-        self._ask(self._transfer_heard, partial(protocol.PullModel, top=top, gguf=model.gguf_name), model.repo, name)
+        self._ask(self._transfer_changed, partial(protocol.PullModel, top=top, gguf=model.gguf_name), model.repo, name)
 
     def pause(self, transfer: str) -> None:
         """Pause a transfer."""
-        self._ask(self._transfer_heard, protocol.PauseTransfer, transfer)
+        self._ask(self._transfer_changed, protocol.PauseTransfer, transfer)
 
     def resume(self, transfer: str) -> None:
         """Resume a transfer."""
-        self._ask(self._transfer_heard, protocol.ResumeTransfer, transfer)
+        self._ask(self._transfer_changed, protocol.ResumeTransfer, transfer)
 
     def cancel(self, transfer: str) -> None:
         """Cancel a transfer and remove what has arrived of it."""
-        self._ask(self._transfer_heard, protocol.CancelTransfer, transfer)
+        self._ask(self._transfer_changed, protocol.CancelTransfer, transfer)
 
     # ---- the library ------------------------------------------------------------------------------------------
 
@@ -164,9 +164,9 @@ class LibraryViewModel(QObject):
         """Move a model to another folder of the library."""
         self._begin(card, tr("Moving {model}", model=card.title), self._moved, protocol.MoveModel, folder)
 
-    def measure(self, card: protocol.ModelCard, tolerance: float, heard: Callable[[protocol.Event], None]) -> str:
-        """Measure how few bits its experts can do with. heard: gets each event, the last with a LoweringOffer."""
-        return self._link.ask(protocol.MeasureLowering, heard, card.name, tolerance, self._settings())
+    def measure(self, card: protocol.ModelCard, tolerance: float, listener: Callable[[protocol.Event], None]) -> str:
+        """Measure how few bits its experts can do with. listener: gets each event, the last with a LoweringOffer."""
+        return self._link.ask(protocol.MeasureLowering, listener, card.name, tolerance, self._settings())
 
     def lower(self, card: protocol.ModelCard, tolerance: float) -> None:
         """Replace a model by a copy whose experts have fewer bits."""
@@ -212,7 +212,7 @@ class LibraryViewModel(QObject):
         """Begin a job on a model. text: shown meanwhile. done: gets the model's title and the result."""
         command, model = kind(self._link.new_id(), card.name, *values), card.title
 
-        def heard(event: protocol.Event) -> None:
+        def listener(event: protocol.Event) -> None:
             if isinstance(event, protocol.Progress):
                 self.jobs[command.id] = Job(command.id, model, text, event)
             else:
@@ -226,7 +226,7 @@ class LibraryViewModel(QObject):
 
         self.jobs[command.id] = Job(command.id, model, text, protocol.Progress(command.id, translated(tr("Waiting"))))
         self.jobs_changed.emit()
-        self._link.send(command, heard)
+        self._link.send(command, listener)
 
     def _verified(self, model: str, report: protocol.VerifyReport) -> None:
         if report.damaged:
@@ -272,7 +272,7 @@ class LibraryViewModel(QObject):
         self.catalogue = models
         self.catalogue_changed.emit()
 
-    def _find_heard(self, event: protocol.Event) -> None:
+    def _on_find_event(self, event: protocol.Event) -> None:
         if isinstance(event, protocol.Progress):
             self.finding = event
         else:
@@ -286,9 +286,9 @@ class LibraryViewModel(QObject):
     def _ask_page(self, page: int) -> None:
         self._search, self.searching = self._link.new_id(), True
         command = protocol.SearchModels(self._search, self.words, page, self._settings())
-        self._link.send(command, partial(self._search_heard, self._search, self.results))
+        self._link.send(command, partial(self._on_search_event, self._search, self.results))
 
-    def _search_heard(self, command: str, before: tuple[protocol.HubModel, ...], event: protocol.Event) -> None:
+    def _on_search_event(self, command: str, before: tuple[protocol.HubModel, ...], event: protocol.Event) -> None:
         """before: what earlier pages had."""
         if command != self._search:
             return
@@ -307,7 +307,7 @@ class LibraryViewModel(QObject):
         self.transfers_changed.emit(None)
 
     @Slot(object)
-    def _transfer_heard(self, transfer: protocol.Transfer) -> None:
+    def _transfer_changed(self, transfer: protocol.Transfer) -> None:
         known = self.transfers.get(transfer.id)
         if transfer.state == protocol.CANCELLED:
             self.transfers.pop(transfer.id, None)

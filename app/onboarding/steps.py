@@ -56,7 +56,7 @@ class ComputerProbe(QObject):
     def _send(self) -> None:
         self._command, self.waiting = self._link.new_id(), False
         self.progress = protocol.Progress(self._command, translated(tr("Waiting for its turn")))
-        self._link.send(protocol.ProbeComputer(self._command, self._again), self._heard)
+        self._link.send(protocol.ProbeComputer(self._command, self._again), self._on_event)
         self.changed.emit()
 
     @Slot()
@@ -67,7 +67,7 @@ class ComputerProbe(QObject):
         elif not self._conversation.working and self.waiting and not self._command:
             self._send()
 
-    def _heard(self, event: protocol.Event) -> None:
+    def _on_event(self, event: protocol.Event) -> None:
         if isinstance(event, protocol.Progress):
             self.progress = event
         else:

@@ -96,7 +96,7 @@ class _NotificationServer:
 
         self._connection = open_dbus_connection("SESSION")
         self._requests, self._answers = replies, Queue[Any]()  # None: the bus is gone
-        self._listener = threading.Thread(target=self._listen, name="underhill-notices-heard", daemon=True)
+        self._listener = threading.Thread(target=self._receive, name="underhill-notices-heard", daemon=True)
         self._listener.start()
         stack.callback(self._end)
         self._address = DBusAddress(_PATH, _NAME, _NAME)
@@ -143,7 +143,7 @@ class _NotificationServer:
                 return answer
         raise ConnectionError("the session bus is gone")
 
-    def _listen(self) -> None:
+    def _receive(self) -> None:
         from jeepney import MessageType
         from jeepney.io.threading import ReceiveStopped
 

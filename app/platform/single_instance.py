@@ -36,7 +36,7 @@ class SingleInstance(QObject):
         self._name = address(folder)
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
-        self._server.newConnection.connect(self._called)
+        self._server.newConnection.connect(self._accept)
         with contextlib.suppress(OSError):  # the chats will say so in a banner
             folder.mkdir(parents=True, exist_ok=True)
         self._lock = QLockFile(str(folder / "window.lock"))
@@ -73,17 +73,17 @@ class SingleInstance(QObject):
             self._lock.unlock()
 
     @Slot()
-    def _called(self) -> None:
+    def _accept(self) -> None:
         while (second := self._server.nextPendingConnection()) is not None:
             second.setParent(self)
             second.disconnected.connect(second.deleteLater)
             if is_this_user(second):
-                second.readyRead.connect(self._heard)
+                second.readyRead.connect(self._read_request)
             else:
                 second.abort()
 
     @Slot()
-    def _heard(self) -> None:
+    def _read_request(self) -> None:
         second = self.sender()
         assert isinstance(second, QLocalSocket)
         if not second.canReadLine():

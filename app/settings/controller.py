@@ -23,10 +23,10 @@ from engine import protocol
 class SharedSettingsController(QObject):
     """Connects the page, whose child it is, to the engine. Replies after the page has gone are dropped."""
 
-    def __init__(self, page: SharedSettingsPage, known: Models, told: Callable[[dict[str, Any]], object]) -> None:
+    def __init__(self, page: SharedSettingsPage, known: Models, on_values: Callable[[dict[str, Any]], object]) -> None:
         """told: gets what is kept of all of them, as often as the engine says it."""
         super().__init__(page)
-        self._told, self._page, self._models = told, page, known
+        self._on_values, self._page, self._models = on_values, page, known
         self._ended = False
         folders, token = page.folders, page.token
         page.changed.connect(self._keep)
@@ -49,7 +49,7 @@ class SharedSettingsController(QObject):
     ) -> None:  # fmt: skip
         def succeeded(result: Any) -> None:
             if kind in (protocol.ReadSettings, protocol.KeepSettings):
-                self._told(result)  # the window wants to know, also once the page has gone
+                self._on_values(result)  # the window wants to know, also once the page has gone
             if not self._ended:
                 done(result)
                 if kind in (protocol.AddFolder, protocol.ForgetFolder):
@@ -101,7 +101,7 @@ class SettingsController(QObject):
         self._stale = False  # something takes effect when the model is loaded again
         self._page = 0  # that was open last
         self._place = QByteArray()  # where the dialog was put, and how large it was made
-        known.loaded.connect(self._fresh)
+        known.loaded.connect(self._model_loaded)
 
     @Slot()
     def open(self) -> SettingsDialog:
@@ -111,23 +111,23 @@ class SettingsController(QObject):
             return self._dialog
         dialog = SettingsDialog(self._preferences, self._theme, self._shell)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)  # not open_dialog: it does not block the window
-        dialog.engine_changed.connect(self._engine)
-        dialog.sampling_changed.connect(self._sampling)
-        dialog.look.theme_changed.connect(self._look)
-        dialog.look.font_changed.connect(self._font)
-        dialog.look.language_changed.connect(self._language)
+        dialog.engine_changed.connect(self._set_engine)
+        dialog.sampling_changed.connect(self._set_sampling)
+        dialog.look.theme_changed.connect(self._set_theme)
+        dialog.look.font_changed.connect(self._set_font_percent)
+        dialog.look.language_changed.connect(self._set_language)
         dialog.look.restart_wanted.connect(self._shell.restart_wanted)
         dialog.all_reset.connect(self._reset)
-        dialog.advanced_wanted.connect(self._advanced)
+        dialog.advanced_wanted.connect(self._set_advanced)
         dialog.reload_wanted.connect(self._reload)
-        dialog.finished.connect(self._over)
+        dialog.finished.connect(self._closed)
         self._dialog, self._shared = dialog, SharedSettingsController(dialog.shared, self._models, self._network.take)
-        self._models.changed.connect(self._tell)
-        self._shell.live.took.connect(self._took)
-        self._tell()
+        self._models.changed.connect(self._show_card)
+        self._shell.live.took.connect(self._show_telemetry)
+        self._show_card()
         last = self._shell.live.history.last
         if last is not None:
-            self._took(last)
+            self._show_telemetry(last)
         dialog.need_reload(self._stale)
         dialog.show_page(self._page)
         # where the engine does not say, opening the model refuses what cannot be chosen here
@@ -148,28 +148,28 @@ class SettingsController(QObject):
             self._dialog.reject()
 
     @Slot()
-    def _fresh(self) -> None:
+    def _model_loaded(self) -> None:
         """Withdraw the offer to load again: a model was loaded with everything as it is now."""
         self._stale = False
         if self._dialog is not None:
             self._dialog.need_reload(False)
 
     @Slot()
-    def _over(self) -> None:
+    def _closed(self) -> None:
         if self._dialog is not None:
             self._page, self._place = self._dialog.page, self._dialog.saveGeometry()
         self._dialog = None
         self._shared.end()
-        self._models.changed.disconnect(self._tell)
-        self._shell.live.took.disconnect(self._took)
+        self._models.changed.disconnect(self._show_card)
+        self._shell.live.took.disconnect(self._show_telemetry)
 
     @Slot()
-    def _tell(self) -> None:
+    def _show_card(self) -> None:
         if self._dialog is not None:
             self._dialog.show_card(self._models.card, {card.name: card.title for card in self._models.cards})
 
     @Slot(object)
-    def _took(self, telemetry: protocol.Telemetry) -> None:
+    def _show_telemetry(self, telemetry: protocol.Telemetry) -> None:
         if self._dialog is not None:
             self._dialog.show_memory(telemetry.memory)
             self._dialog.show_ahead(telemetry.ahead)
@@ -180,7 +180,7 @@ class SettingsController(QObject):
             self._dialog.forbid(choices)
 
     @Slot(str, object, str)
-    def _engine(self, name: str, value: object, model: str) -> None:
+    def _set_engine(self, name: str, value: object, model: str) -> None:
         before = self._preferences.of(model, name)
         self._preferences.set(model, name, value)
         self._state.save()
@@ -205,30 +205,30 @@ class SettingsController(QObject):
             self._shell.show_failure(event)
 
     @Slot(str, object)
-    def _sampling(self, name: str, value: object) -> None:
+    def _set_sampling(self, name: str, value: object) -> None:
         self._preferences.sampling[name] = value
         self._conversation.sampling = dict(self._preferences.sampling)
         self._state.save()
 
     @Slot(str)
-    def _look(self, mode: str) -> None:
+    def _set_theme(self, mode: str) -> None:
         self._preferences.theme = mode
         self._theme.set_mode(mode)
         self._state.save()
 
     @Slot(int)
-    def _font(self, percent: int) -> None:
+    def _set_font_percent(self, percent: int) -> None:
         self._preferences.font_percent = percent
         self._theme.set_percent(percent)
         self._state.save()
 
     @Slot(str)
-    def _language(self, code: str) -> None:
+    def _set_language(self, code: str) -> None:
         self._preferences.language = code
         self._state.save()
 
     @Slot(bool)
-    def _advanced(self, wanted: bool) -> None:
+    def _set_advanced(self, wanted: bool) -> None:
         self._preferences.advanced = wanted
         self._state.save()
 

@@ -93,7 +93,7 @@ class Sidebar(QFrame):
         self.folders = folders
         self.list.setDragEnabled(True)
         chosen = self.list.fill(chat_rows(chats, folders, closed, datetime.now()))
-        self._say("" if self.model.rows else tr("Your chats will be listed here."))
+        self._show_nothing("" if self.model.rows else tr("Your chats will be listed here."))
         if not chosen:
             self.mark(current)
 
@@ -101,7 +101,7 @@ class Sidebar(QFrame):
         """Fill the list with search results, in titles and in messages."""
         self.list.setDragEnabled(False)  # there is no folder to drag it to
         self.list.fill(search_rows(chats, hits, MOST))
-        self._say("" if self.model.rows else tr("No chat has that."))
+        self._show_nothing("" if self.model.rows else tr("No chat has that."))
 
     def mark(self, current: int) -> None:
         """Select the open chat."""
@@ -130,7 +130,7 @@ class Sidebar(QFrame):
             self.search.setFocus()
         return searching
 
-    def _say(self, text: str) -> None:
+    def _show_nothing(self, text: str) -> None:
         show_text(self._nothing, text)
 
     @Slot()

@@ -53,9 +53,9 @@ class TelemetryDocks(QObject):
         self._wide = _WIDE
         self._tall: tuple[int, ...] = _TALL
         self._window_width = 0
-        self._away: tuple[QDockWidget, ...] = ()  # until there is room
+        self._put_away: tuple[QDockWidget, ...] = ()  # until there is room
         self._front: tuple[QDockWidget, ...] = ()  # when they were hidden, these were seen, and no tab lay over them
-        self._look = protocol.Look()
+        self._watched = protocol.Look()
         self._behind: list[QWidget] = []  # those that do not show the last snapshot, the next to be painted first
         self._intervals = INTERVALS[0]
         self._turn = make_timer(self, round(1000 * _TURN * self._intervals.telemetry), self._paint_next)
@@ -74,7 +74,7 @@ class TelemetryDocks(QObject):
             dock.visibilityChanged.connect(self._soon.start)  # another tab
             window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
         window.resizeDocks([*self.docks], [_WIDE] * len(self.docks), Qt.Orientation.Horizontal)
-        self.experts.inspecting.connect(self._look_again)
+        self.experts.inspecting.connect(self._update_watch)
         self._placed = make_timer(self, _PLACED_AFTER, self._to_inspector)
         self.experts.opened.connect(self._placed.start)
         theme.changed.connect(self.repaint)
@@ -87,8 +87,8 @@ class TelemetryDocks(QObject):
 
     def show_all(self, shown: bool) -> None:
         """Open or close all."""
-        self._see_front()
-        self._away = ()
+        self._note_front()
+        self._put_away = ()
         for dock in self.docks:
             dock.setVisible(shown)
 
@@ -113,15 +113,15 @@ class TelemetryDocks(QObject):
         """Hide those beside the chat, until there is room again."""
         if all(dock.isVisible() and self._beside(dock) for dock in self.docks):
             self._tall = tuple(dock.height() for dock in self.docks)
-        self._see_front()
+        self._note_front()
         for dock in self.docks:
             if not dock.isHidden() and self._beside(dock):
-                self._away = (*self._away, dock)
+                self._put_away = (*self._put_away, dock)
                 dock.hide()
 
     def bring_back(self) -> None:
         """Show those that were put away, or all where none was."""
-        back, self._away, wide = self._away or self.docks, (), self._wide
+        back, self._put_away, wide = self._put_away or self.docks, (), self._wide
         for dock in back:
             dock.show()
         self._window.resizeDocks([*back], [wide] * len(back), Qt.Orientation.Horizontal)
@@ -132,7 +132,7 @@ class TelemetryDocks(QObject):
                 dock.raise_()
         self._wide = wide  # which showing them has measured too early
 
-    def _see_front(self) -> None:
+    def _note_front(self) -> None:
         if self.shown:
             self._front = tuple(dock for dock in self.docks if not dock.visibleRegion().isEmpty())
 
@@ -175,7 +175,7 @@ class TelemetryDocks(QObject):
         """Have snapshots, and the text with them, come at this pace from now on."""
         self._intervals = intervals
         self._turn.setInterval(round(1000 * _TURN * intervals.telemetry))
-        self._look_again()
+        self._update_watch()
 
     def show_meaning(self, meaning: str) -> None:
         """Switch the heatmap to one of MEANINGS."""
@@ -216,7 +216,7 @@ class TelemetryDocks(QObject):
         if self.fresh and all(map(_visible, self.docks)):  # before, the window has no height to share
             self.fresh = False
             self._window.resizeDocks([*self.docks], [*_TALL], Qt.Orientation.Vertical)
-        self._look_again()
+        self._update_watch()
         self.repaint()
 
     @Slot()
@@ -227,14 +227,14 @@ class TelemetryDocks(QObject):
             scroll.ensureWidgetVisible(self.experts.inspector, 0, 12)
 
     @Slot()
-    def _look_again(self) -> None:
+    def _update_watch(self) -> None:
         """Ask for what can be seen now."""
         shown = _visible(self.experts)
         look = protocol.Look(
             shown, self.experts.inspected if shown else None, self._intervals.text, self._intervals.telemetry
         )
-        if look != self._look:
-            self._look = look
+        if look != self._watched:
+            self._watched = look
             self.looking.emit(look)
 
 

@@ -96,8 +96,8 @@ class FiguresPanel(QWidget):
         self._waiting_line.show_values([s.waiting for s in samples])
         self._fates.show_shares([s.fate_shares for s in samples])
         self._mix.show_shares([s.ran_shares for s in samples])
-        self._tell_legend(self.fates_legend, FATES, together(s.fates for s in samples))
-        self._tell_legend(self.mix_legend, MIX, together(s.ran for s in samples))
+        self._show_legend(self.fates_legend, FATES, together(s.fates for s in samples))
+        self._show_legend(self.mix_legend, MIX, together(s.ran for s in samples))
         if now is None:
             for label in (self.speed, self.prompt, self.disk, self.waiting):
                 label.set_text("–")
@@ -122,7 +122,7 @@ class FiguresPanel(QWidget):
         self.ahead.set_text(now.ahead)
         self.ahead.setVisible(bool(now.ahead))
 
-    def _tell_legend(self, legend: StableLabel, kinds: tuple[Series, ...], found: dict[str, float] | None) -> None:
+    def _show_legend(self, legend: StableLabel, kinds: tuple[Series, ...], found: dict[str, float] | None) -> None:
         """found: shares over all that is shown."""
         palette = self._theme.palette
         legend.set_text(

@@ -41,8 +41,8 @@ class MemoryBar(QWidget):
         self._device = PartsBar(theme, tr("Experts in graphics memory"), DEVICE, self)
         self._device_text = StableLabel(legend_label(self), self)
         vbox(self._bar, self._legend, self._device, self._device_text, parent=self, margins=0, spacing=5)
-        theme.changed.connect(self._retell)
-        self._retell()
+        theme.changed.connect(self._refresh)
+        self._refresh()
 
     @property
     def legend(self) -> str:
@@ -53,9 +53,9 @@ class MemoryBar(QWidget):
         """None: nothing is known."""
         if use != self._use:
             self._use = use
-            self._retell()
+            self._refresh()
 
-    def _retell(self) -> None:
+    def _refresh(self) -> None:
         use, palette = self._use, self._theme.palette
         self._device.setVisible(use is not None and use.device > 0)
         self._device_text.setVisible(use is not None and use.device > 0)

@@ -144,23 +144,23 @@ class Chips(QWidget):
         self.setSizePolicy(policy)
         self.chips: tuple[Chip, ...] = ()
         self.hide()
-        theme.changed.connect(self._made_anew)
+        theme.changed.connect(self._rebuild)
 
     def fill(self, chips: Sequence[Chip]) -> None:
         """Replace the chips."""
         if tuple(chips) != self.chips:
             self.chips = tuple(chips)
-            self._made_anew()
+            self._rebuild()
 
     @Slot()
-    def _made_anew(self) -> None:
+    def _rebuild(self) -> None:
         empty(self._flow)
         for number, chip in enumerate(self.chips):
-            self._flow.addWidget(self._made(number, chip))
+            self._flow.addWidget(self._make_chip(number, chip))
         self.setVisible(bool(self.chips))
         self.updateGeometry()
 
-    def _made(self, number: int, chip: Chip) -> QFrame:
+    def _make_chip(self, number: int, chip: Chip) -> QFrame:
         frame = QFrame(self)
         frame.setObjectName("chip")
         text = " ".join(chip.text.split())

@@ -55,7 +55,7 @@ class SearchField(QLineEdit):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place()
-        self._say_what_fits()
+        self._fit_placeholder()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -82,9 +82,9 @@ class SearchField(QLineEdit):
         before, behind = fonts.pixels(_GLASS) + _GAP, self.cross.width() if self.text() else 0
         mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
         self.setTextMargins(behind if mirrored else before, 0, before if mirrored else behind, 0)
-        self._say_what_fits()
+        self._fit_placeholder()
 
-    def _say_what_fits(self) -> None:
+    def _fit_placeholder(self) -> None:
         option = QStyleOptionFrame()
         self.initStyleOption(option)
         room = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self).width()

@@ -75,8 +75,8 @@ HOT = 2.0  # temperature
 SEEDS = 500  # tried, at most
 CHOSEN = {"cache_fraction": 0.35, "dial": "exact"}
 HANDLERS: tuple[tuple[type, str], ...] = (
-    (TranscriptView, "extend"), (TranscriptView, "paintEvent"), (RunningAnswers, "_show_news"),
-    (RunningAnswers, "_save_news"), (MainThreadQueue, "_run_batch"), (EngineLink, "_deliver"),
+    (TranscriptView, "extend"), (TranscriptView, "paintEvent"), (RunningAnswers, "_show_changes"),
+    (RunningAnswers, "_save_changes"), (MainThreadQueue, "_run_batch"), (EngineLink, "_deliver"),
     (EngineLink, "_deliver_texts"), (TelemetryDocks, "take"), (TelemetryHistory, "add"),
     (FiguresPanel, "show_history"), (ExpertsPanel, "show_data"), (LineChart, "paintEvent"),
     (StackedChart, "paintEvent"), (PartsBar, "paintEvent"), (ExpertHeatmap, "paintEvent"),
