@@ -35,7 +35,7 @@ Start = Callable[[Callable[[protocol.Event], None]], protocol.Engine]
 
 
 class Application:
-    """window, and the threads behind it. `close` ends them all."""
+    """The window and the threads behind it. `close` ends them all."""
 
     def __init__(self, application: QApplication, paths: AppPaths, start: Start = client.start_subprocess) -> None:
         main_thread.lower_latency()
@@ -74,7 +74,7 @@ class Application:
             network=window.network, preferences=remembered, state=window.state, navigator=window.navigator,
             library=window.library,
         )  # fmt: skip
-        self.again = False  # whether to open anew once this one is closed
+        self.again = False  # whether to open a new window once this one is closed
         self.window.restart_wanted.connect(self._restart)
         self.window.closing.stayed.connect(self._stayed)
         self.link.telemetry.connect(self.window.live.take)

@@ -16,8 +16,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.i18n.engine_texts import localized
-from app.i18n.translate import tr
+from app.i18n.translate import localized, tr
 from app.platform.main_thread import MainThreadQueue
 from engine import client, protocol
 from engine.translatable import NO_TEXT, translated
@@ -66,7 +65,7 @@ class EngineLink(QObject):
     def send(self, command: protocol.Command, listener: Listener | None = None) -> None:
         """Queue a command. listener gets each of its events, the last being Done, Cancelled or Failed.
 
-        Nothing is asked any more while the window is taken apart, though events of before are still told.
+        After `close` nothing is sent any more, though events of earlier commands are still delivered.
         """
         if self._closed:
             return

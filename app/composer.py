@@ -328,7 +328,7 @@ class Composer(QFrame):
     def _show_placeholder(self) -> None:
         text = tr("Write the next message: it is sent when this answer has ended") if self._busy else self._placeholder
         self.edit.setPlaceholderText(text)
-        self.edit.viewport().update()  # Qt paints a placeholder anew only when it comes or goes
+        self.edit.viewport().update()  # Qt repaints a placeholder only when it appears or disappears
 
     def _enable(self) -> None:
         some = bool(self.text().strip()) or bool(self.attachments)

@@ -43,7 +43,7 @@ class Shell(QMainWindow):
     library_page: of `pages`, once it was shown.
     """
 
-    restart_wanted = Signal()  # close, and open anew
+    restart_wanted = Signal()  # close, and open again
     model_wanted = Signal(str)  # open the model of this name
     setting_wanted = Signal(str)  # show the settings, at the one of this name
     library_wanted = Signal()

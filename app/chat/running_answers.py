@@ -21,7 +21,7 @@ from app.transcript.notes import duration, rate
 from engine import protocol
 from engine.translatable import as_json
 
-_WINDOW = 2.0  # seconds over which the speed is told
+_WINDOW = 2.0  # seconds over which the speed is averaged: long enough not to jump, short enough to follow
 
 
 @dataclass

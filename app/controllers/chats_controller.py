@@ -28,7 +28,7 @@ from app.widgets.builders import open_dialog
 
 
 class ChatsController(QObject):
-    """Answers the sidebar. What changes the database is done by the database thread; then the list is read anew."""
+    """Handles the sidebar's signals. The database thread makes the changes; then the list is read again."""
 
     def __init__(
         self, shell: Shell, theme: Theme, database: DatabaseThread, *, conversation: Conversation,
@@ -61,7 +61,7 @@ class ChatsController(QObject):
 
     @Slot()
     def refresh(self) -> None:
-        """Read the list anew: all chats, or what is looked for."""
+        """Read the list again: all chats, or the results of the search."""
         text = self._search
         if text:
             self._database.submit(lambda store: (text, store.chats(text), search.find(store, text)), self._show_found)
@@ -238,7 +238,7 @@ class ChatsController(QObject):
         button = self._shell.composer.style_button
         button.setCheckable(True)
         button.setChecked(own)
-        button.setCheckable(own)  # last: Qt takes the mark of one that cannot be checked, and paints nothing anew
+        button.setCheckable(own)  # last: Qt takes the mark of one that cannot be checked, and does not repaint it
 
     # ---- the trash --------------------------------------------------------------------------------------------
 

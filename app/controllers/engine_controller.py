@@ -123,7 +123,7 @@ class EngineController(QObject):
         """log: where it is written what is known of an engine that ended."""
         super().__init__(shell)
         self._shell, self._link, self._view_model, self._database, self._log = shell, link, view_model, database, log
-        self._noted = False  # each command that waited is told
+        self._noted = False  # in the log: every command that waited fails
         link.died.connect(self._died)
         link.started.connect(self._started)
 

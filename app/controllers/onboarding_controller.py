@@ -11,8 +11,7 @@ from app.controllers.library_controller import LibraryController
 from app.i18n.translate import tr
 from app.library.model_text import fit_summary
 from app.library.view_model import LibraryViewModel
-from app.onboarding.steps import ComputerProbe, ModelStep
-from app.onboarding.tour import Tour
+from app.onboarding import ComputerProbe, ModelStep, Tour
 from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
 from app.theme.theme import Theme
@@ -44,7 +43,7 @@ class OnboardingController(QObject):
         view_model.transfers_changed.connect(self._transfers_changed)
 
     def begin_if_new(self) -> None:
-        """At the start: nobody has seen the tour yet."""
+        """Begin the tour at the first start."""
         if not self._preferences.toured:
             self.begin()
 
@@ -110,7 +109,7 @@ class OnboardingController(QObject):
 
     @Slot(object)
     def _transfers_changed(self, _: object) -> None:
-        """Who has begun to chat meanwhile is told when the model is there, and when it will not come."""
+        """Show a banner when the model chosen in the tour has arrived or failed, if the tour was left meanwhile."""
         t = next((t for t in self._view_model.transfers.values() if t.repo == self._wanted), None)
         before, self._transfer_state = self._transfer_state, t.state if t is not None else ""
         ended = t is not None and t.state in (protocol.FINISHED, protocol.FAILED) and t.state != before

@@ -24,14 +24,14 @@ from app.widgets.builders import raise_window
 from app.widgets.text import percent
 from engine import protocol
 
-NOTIFY_AFTER = 10.0  # seconds; who waited less has hardly gone elsewhere
+NOTIFY_AFTER = 10.0  # seconds; after a shorter wait the user is hardly in another program
 _SIDE = 64  # pixels of the icon with progress
 _STEPS = 20  # pictures of a ring that fills
 _SHOWN = 120  # characters of an answer in a notification
 
 
 class TrayController(QObject):
-    """tray: the icon, or None where the system has no tray. notices: what a Linux desk is told by.
+    """tray: the icon, or None where the system has no tray. notices: notifications of a Linux desktop.
 
     Where there are neither, the window's entry in the task bar blinks.
     """
@@ -105,7 +105,7 @@ class TrayController(QObject):
         self._notify("Underhill", sentence)
 
     def _notify(self, title: str, words: str) -> None:
-        """Nothing to somebody who looks at the window."""
+        """Notify the user, unless the window is in front."""
         if QApplication.activeWindow() is not None:
             return
         if self.notices is not None:

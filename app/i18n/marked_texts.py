@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.i18n.engine_texts import ENGINE_CONTEXT, SEPARATORS
-from app.i18n.translate import CONTEXT, plural, tr, tr_noop
+from app.i18n.translate import CONTEXT, ENGINE_CONTEXT, SEPARATORS, plural, tr, tr_noop
 from engine import protocol
 from engine.translatable import HOLE, msg
 

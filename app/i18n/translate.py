@@ -1,14 +1,22 @@
-"""Marks texts of the window for translation, and translates them.
+"""Marks texts of the window for translation, and translates them and what the engine says.
 
-`marked_texts` reads the calls of these three functions off the code, so their text must be written out in the call.
+`marked_texts` reads the calls of `tr`, `plural` and `tr_noop` off the code, so their text must be written
+out in the call.
 """
 
 from __future__ import annotations
 
+import re
+import types
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
 from PySide6.QtCore import QCoreApplication
 
 from engine import protocol
-from engine.translatable import translated
+from engine.translatable import HOLE, Translatable, translated
 
 CONTEXT = "window"
 
@@ -49,3 +57,81 @@ def sentences(*given: str) -> str:
 def problem(kind: protocol.Kind, sentence: str, action: str = "") -> protocol.UnderhillError:
     """An error to raise or show. sentence, action: as `tr` gave them."""
     return protocol.UnderhillError(kind, translated(sentence), translated(action))
+
+
+T = TypeVar("T")
+ENGINE_CONTEXT = "engine"
+_WIDE = re.compile(r"[　-〿一-鿿＀-￯“”]")  # scripts that are written without spaces, and their marks
+SEPARATORS = (", ", "; ")  # between the items of a list; `tr_engine` translates them too
+_CONTAINERS = (tuple, list, dict, Mapping, types.UnionType)
+
+
+def tr_engine(text: str) -> str:
+    """Translate a text of the engine: its key is looked up, and its arguments are put in again.
+
+    An argument that is a Translatable is translated, too; any other is a name or figure, and stays. A plain text is
+    its own key; what has no translation stays English.
+    """
+    if not isinstance(text, Translatable):
+        return _translated(text)
+    if not text.arguments:
+        return _translated(text.key)
+    said = ""
+    for n, part in enumerate(HOLE.split(_translated(text.key))):
+        if n % 2 == 0:
+            said = _append(said, _translated(part) if part in SEPARATORS else part)
+        elif isinstance(argument := text.arguments.get(part, f"{{{part}}}"), Translatable):
+            said = _append(said, tr_engine(argument))
+        else:
+            said += argument  # a name keeps its spaces beside any script
+    return said
+
+
+def localized(thing: T) -> T:
+    """Copy a message with every Translatable in it translated; the message itself where nothing changes.
+
+    Statistics of an answer stay as they are: they are saved with the chat, which may be opened in another language.
+    """
+    return _localized(thing)
+
+
+def _translated(key: str) -> str:
+    return QCoreApplication.translate(ENGINE_CONTEXT, key) if key else ""
+
+
+def _localized(thing: Any) -> Any:
+    if isinstance(thing, Translatable):
+        return translated(tr_engine(thing))
+    if isinstance(thing, tuple):
+        new = tuple(map(_localized, thing))
+        return thing if all(a is b for a, b in zip(new, thing)) else new
+    kind = type(thing)
+    if kind is protocol.Stats or not is_dataclass(kind):
+        return thing
+    changes = {name: _localized(getattr(thing, name)) for name in _text_fields(kind)}
+    changes = {name: value for name, value in changes.items() if value is not getattr(thing, name)}
+    return replace(thing, **changes) if changes else thing
+
+
+@cache
+def _text_fields(kind: type) -> tuple[str, ...]:
+    """The fields that may hold a Translatable. Others, such as matrices of telemetry, are never looked through."""
+    hints = get_type_hints(kind)
+    return tuple(field.name for field in fields(kind) if _holds_text(hints[field.name]))
+
+
+def _holds_text(hint: Any) -> bool:
+    if hint is Any or hint is Translatable:
+        return True
+    if get_origin(hint) in _CONTAINERS:
+        return any(map(_holds_text, get_args(hint)))
+    return isinstance(hint, type) and is_dataclass(hint) and bool(_text_fields(hint))
+
+
+def _append(said: str, new: str) -> str:
+    """One after the other, without a space between two characters that are written without."""
+    if new[:1] == " " and _WIDE.match(said[-1:]) and _WIDE.match(new.lstrip()[:1]):
+        return said + new.lstrip()
+    if said[-1:] == " " and _WIDE.match(new[:1]) and _WIDE.match(said.rstrip()[-1:]):
+        return said.rstrip() + new
+    return said + new

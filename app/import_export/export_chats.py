@@ -80,7 +80,7 @@ _SIGNS = re.compile(r"([\\`*_\[\]<>|~$])")
 
 
 def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
-    """Markdown of one branch: who said what and when, with collapsible thoughts and attached files."""
+    """Markdown of one branch: author and time of each message, with collapsible thoughts and attached files."""
     parts = [f"# {_plain(chat.title or tr('New chat'))}"]
     if chat.style is not None and chat.style.system:
         parts.append(f"**{tr('System prompt')}**")

@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.i18n.engine_texts import told
-from app.i18n.translate import plural, sentences, tr, tr_noop
+from app.i18n.translate import plural, sentences, tr, tr_engine, tr_noop
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry
 from app.library.view_model import LibraryViewModel
@@ -314,7 +313,7 @@ class ImportDialog(QDialog):
             if self.name().casefold() in self._taken:
                 wrong = tr("There is a model of this name already.")
         except protocol.UnderhillError as error:
-            wrong = told(error.action) if self.name() else ""
+            wrong = tr_engine(error.action) if self.name() else ""
         self.start.setEnabled(bool(self.name()) and not wrong)
         self.note.setText(wrong)
         if self.note.isHidden() == bool(wrong):

@@ -53,7 +53,7 @@ class InstalledModels(LibrarySection):
 
     @Slot()
     def refresh(self) -> None:
-        """Show the library as it is; entries are made anew only where they would look otherwise."""
+        """Show the library as it is; entries are made again only where they would look otherwise."""
         card = self._models.card
         busy = [job.model for job in self._view_model.jobs.values()]
         looks = (

@@ -115,7 +115,7 @@ def unbroken(line: str) -> str:
 
 READING_SPEED = 5.0  # tokens a second, about as fast as people read
 QUICKER_FACTOR = 1.5  # times; less of a difference is none to choose by
-LINK_BYTES_PER_SECOND = 50e6 / 8  # bytes a second of the connection that times are told for
+LINK_BYTES_PER_SECOND = 50e6 / 8  # bytes a second of the connection that times are estimated for
 
 
 @dataclass(frozen=True)

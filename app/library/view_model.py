@@ -68,9 +68,9 @@ class LibraryViewModel(QObject):
     # ---- what there is ----------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Ask the engine anew for everything that costs next to nothing."""
+        """Ask the engine again for everything that costs next to nothing."""
         self._asked = True
-        self._models.refresh()  # folders and trash are asked for once that is heard
+        self._models.refresh()  # folders and trash are asked for once the reply is there
         self.refresh_transfers()
         self.refresh_catalogue()
 

@@ -85,7 +85,7 @@ def shared_widths(columns: list[tuple[float, float]], width: float) -> list[floa
         return [width * weight / sum(weights) for weight in weights]
     widths = list(least)
     lacking = sorted((max(0.0, natural - word), i) for i, ((natural, _), word) in enumerate(zip(columns, least)))
-    for done, (lack, i) in enumerate(lacking):  # who lacks least first: what it does not take is left to the others
+    for done, (lack, i) in enumerate(lacking):  # the narrowest first: the width it does not take goes to the others
         more = min(lack, room / (len(lacking) - done))
         widths[i] += more
         room -= more

@@ -86,7 +86,7 @@ class _Private(RotatingFileHandler):
         return open(self.baseFilename, "a", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600))
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """A full disk does not fill the terminal as well; the next line is tried anew."""
+        """A full disk does not fill the terminal as well; the next line is tried again."""
 
 
 MAX_SHOWN = 1 << 20  # bytes of a log that are shown; the file itself is kept whole
@@ -100,7 +100,7 @@ def begin_crash_log(path: Path) -> tuple[TextIO | None, str, Path | None]:
     left, kept = take_crash_log(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not is_regular(path):  # to open a pipe that nobody reads would wait for ever
+        if path.exists() and not is_regular(path):  # opening a pipe without a reader would wait for ever
             return None, left, kept
         log = path.open("w", encoding="utf-8")
     except OSError:

@@ -87,7 +87,7 @@ class MainThreadQueue(QObject):
             self._timer.start(round(1000 * BATCH_INTERVAL))
 
 
-SWITCH_INTERVAL = 0.001  # seconds that another thread may keep Python's lock when this one wants it; 5 ms unless told
+SWITCH_INTERVAL = 0.001  # seconds that another thread may keep Python's lock when this one wants it; 5 ms by default
 EEVDF_SLICE = (
     100_000  # nanoseconds, the shortest that Linux gives: the shorter it is, the sooner a thread gets its turn
 )

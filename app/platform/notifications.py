@@ -1,6 +1,6 @@
 """Shows notifications on a Linux desktop, over its session bus (Desktop Notifications Specification 1.2).
 
-Qt shows them only where there is a tray, which GNOME has not, and does not say so when somebody clicks on one.
+Qt shows them only where there is a tray, which GNOME has not, and does not report clicks on them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from PySide6.QtCore import QObject, Signal
 from engine import resources
 
 BUS = "DBUS_SESSION_BUS_ADDRESS"
-TOKEN = "XDG_ACTIVATION_TOKEN"  # with which the desk lets a window come forward; Qt looks there
+TOKEN = "XDG_ACTIVATION_TOKEN"  # with which the desktop lets a window come to the front; Qt looks there
 _NAME = "org.freedesktop.Notifications"
 _PATH = "/org/freedesktop/Notifications"
 _CLICK = "default"  # the action of the notification as a whole
-_ANSWER = 5.0  # seconds within which the desk answers
+_ANSWER = 5.0  # seconds within which the desktop answers
 _END = 2.0
 
 
 def available() -> bool:
-    """Whether there is a desk that can be asked."""
+    """Whether there is a session bus to ask."""
     return sys.platform.startswith("linux") and BUS in os.environ
 
 
@@ -46,7 +46,7 @@ class Notifications(QObject):
         self._thread: threading.Thread | None = None
 
     def show(self, title: str, words: str, click: str) -> None:
-        """click: what a click on it does, for those who are told."""
+        """Queue a notification. click: name of what a click does, shown by some desktops."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="underhill-notices", daemon=True)
             self._thread.start()
@@ -73,7 +73,7 @@ class Notifications(QObject):
                 stack.close()  # of a bus that has gone, and may have come again since
                 try:
                     server = _NotificationServer(self._requests, stack)
-                except Exception:  # whatever a bus may say, or not say: it is told in another way, and tried anew
+                except Exception:  # whatever the bus does: `missed` follows, and the next one tries again
                     stack.close()
                 if server is None or not _shown(server, asked):
                     self.missed.emit(*asked[:2])
@@ -96,7 +96,7 @@ class _NotificationServer:
 
         self._connection = open_dbus_connection("SESSION")
         self._requests, self._answers = replies, Queue[Any]()  # None: the bus is gone
-        self._listener = threading.Thread(target=self._receive, name="underhill-notices-heard", daemon=True)
+        self._listener = threading.Thread(target=self._receive, name="underhill-notices-receive", daemon=True)
         self._listener.start()
         stack.callback(self._end)
         self._address = DBusAddress(_PATH, _NAME, _NAME)
@@ -114,7 +114,7 @@ class _NotificationServer:
         self._shown.add(number)
 
     def clicked(self, message: Any) -> bool:
-        """Whether a signal says that somebody clicked on one of these."""
+        """Whether a signal reports a click on one of these notifications."""
         from jeepney import HeaderFields
 
         what, body = message.header.fields.get(HeaderFields.member), message.body

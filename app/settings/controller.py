@@ -24,7 +24,7 @@ class SharedSettingsController(QObject):
     """Connects the page, whose child it is, to the engine. Replies after the page has gone are dropped."""
 
     def __init__(self, page: SharedSettingsPage, known: Models, on_values: Callable[[dict[str, Any]], object]) -> None:
-        """told: gets what is kept of all of them, as often as the engine says it."""
+        """on_values: gets the saved values of all shared settings whenever the engine sends them."""
         super().__init__(page)
         self._on_values, self._page, self._models = on_values, page, known
         self._ended = False

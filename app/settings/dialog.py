@@ -19,8 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.i18n.engine_texts import told
-from app.i18n.translate import tr, tr_noop
+from app.i18n.translate import tr, tr_engine, tr_noop
 from app.settings.editor import SettingEditor, value_text
 from app.settings.pages import AppearancePage, SettingsPage, SharedSettingsPage
 from app.settings.preferences import Preferences
@@ -166,14 +165,14 @@ class SettingsDialog(QDialog):
                     QTimer.singleShot(0, editor, partial(scroll.ensureWidgetVisible, editor))
 
     def show_card(self, card: protocol.ModelCard | None, titles: Mapping[str, str]) -> None:
-        """Show what is known of the open model's dials, and the choice to set it apart. card None: none is open.
+        """Show what is known of the open model's quality presets, and offer settings of its own.
 
-        titles: of all models, by their names.
+        card None: none is open. titles: of all models, by their names.
         """
         self._card = card
         self._titles = {**titles, **({card.name: card.title} if card is not None else {})}
         lossy = () if card is None else protocol.LOSSY_DIALS
-        lines = (told(protocol.dial_in_words(card.calibration, dial)) for dial in lossy if card is not None)
+        lines = (tr_engine(protocol.dial_in_words(card.calibration, dial)) for dial in lossy if card is not None)
         self.editors["dial"].explain("\n".join(lines))
         self._list_models()
         self._show_elsewhere()
@@ -189,7 +188,7 @@ class SettingsDialog(QDialog):
         self.editors["predictor"].explain(sentence)
 
     def show_memory(self, use: protocol.MemoryUse | None) -> None:
-        """Show where the bytes under the ceiling go now."""
+        """Show where the bytes of the memory limit go now."""
         self.memory.show_use(use)
 
     def refuse(self, name: str, sentence: str) -> None:
@@ -236,7 +235,7 @@ class SettingsDialog(QDialog):
         return self._model in ("", self._card.name if self._card is not None else "")
 
     def _base(self, name: str) -> Any:
-        """What a setting is where nobody chose here: the default, or for one model what all have."""
+        """Value of a setting that is not chosen here: the default, or for one model what all have."""
         setting = protocol.settings.ALL[name]
         return self._preferences.engine.get(name, setting.default) if self._model else setting.default
 

@@ -11,8 +11,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QPushButton, QSlider, QWidget
 
-from app.i18n.engine_texts import told
-from app.i18n.translate import tr, tr_noop
+from app.i18n.translate import tr, tr_engine, tr_noop
 from app.theme import sizes
 from app.widgets.builders import FlowLayout, empty, hbox, make_button, make_combo, make_label, show_text, vbox
 from app.widgets.text import plain_entry
@@ -29,7 +28,7 @@ class SharesEditor(QWidget):
     def __init__(self, setting: protocol.settings.Setting, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._setting = setting
-        self.automatic = QCheckBox(told(setting.automatic), self)
+        self.automatic = QCheckBox(tr_engine(setting.automatic), self)
         self.automatic.setVisible(setting.optional)
         self.automatic.toggled.connect(self._switched)
         self.setFocusProxy(self.automatic)
@@ -46,10 +45,10 @@ class SharesEditor(QWidget):
             slider.setPageStep(10)
             slider.setTracking(False)
             slider.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            slider.setAccessibleName(f"{told(setting.label)}: {told(name)}")
+            slider.setAccessibleName(f"{tr_engine(setting.label)}: {tr_engine(name)}")
             slider.sliderMoved.connect(self._show_shares)
             slider.valueChanged.connect(self._moved)
-            label, share = QLabel(told(name), self._rows), QLabel(self._rows)
+            label, share = QLabel(tr_engine(name), self._rows), QLabel(self._rows)
             label.setBuddy(slider)
             share.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             sizes.follow(share, lambda label: label.setMinimumWidth(label.fontMetrics().horizontalAdvance("100 %")))
@@ -150,11 +149,13 @@ def value_text(setting: protocol.settings.Setting, value: Any) -> str:
     if setting.kind == "bool":
         return tr("on", about="a setting") if value else tr("off", about="a setting")
     if value is None:
-        return told(setting.automatic)
+        return tr_engine(setting.automatic)
     if setting.kind == "choice":
-        return told(setting.name_of(value))
+        return tr_engine(setting.name_of(value))
     if setting.kind == "shares":
-        return ", ".join(f"{told(name)} {100 * share:.0f} %" for name, share in zip(setting.names, value, strict=True))
+        return ", ".join(
+            f"{tr_engine(name)} {100 * share:.0f} %" for name, share in zip(setting.names, value, strict=True)
+        )
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -172,22 +173,22 @@ class SettingEditor(QWidget):
         self.setting = setting
         self._value = value
         self._base = setting.default
-        self._label = QLabel(told(setting.label), self)
+        self._label = QLabel(tr_engine(setting.label), self)
         sizes.set_font(self._label, 1.0, self._label.font().Weight.Medium)
         self._label.setWordWrap(True)
-        self._help = make_label(told(setting.help).replace(" %", "\u00a0%"), self, "muted", wrap=True)
+        self._help = make_label(tr_engine(setting.help).replace(" %", "\u00a0%"), self, "muted", wrap=True)
         self._more = make_label("", self, "muted", wrap=True)
         self._more.hide()
         self._note = make_label("", self, "restart", wrap=True)
-        name = tr("Reset {setting}", setting=told(setting.label))
+        name = tr("Reset {setting}", setting=tr_engine(setting.label))
         # before the control, as Tab reaches them in the order of making
         self.reset_button = make_button(tr("Reset"), self, self.reset, "quiet", name=name)
         self.control: QWidget = self._make()
-        self.control.setAccessibleName(told(setting.label))
-        self.control.setAccessibleDescription(told(setting.help))
+        self.control.setAccessibleName(tr_engine(setting.label))
+        self.control.setAccessibleDescription(tr_engine(setting.help))
         self._label.setBuddy(self.control)
         last = self.control.sliders[-1] if isinstance(self.control, SharesEditor) else self.control
-        self.elsewhere = OtherValues(told(setting.label), last, self)
+        self.elsewhere = OtherValues(tr_engine(setting.label), last, self)
         below = setting.kind in ("shares", "text")  # which need the whole width
         top = hbox((self._label, 1), self.reset_button)
         if not below:
@@ -242,7 +243,7 @@ class SettingEditor(QWidget):
         items = self.control.model()
         assert isinstance(items, QStandardItemModel)
         for choice, reason in reasons.items():
-            at, why = self.control.findData(choice), told(reason)
+            at, why = self.control.findData(choice), tr_engine(reason)
             items.item(at).setEnabled(False)
             self.control.setItemData(at, why, Qt.ItemDataRole.ToolTipRole)
             self.control.setItemData(at, why, Qt.ItemDataRole.AccessibleDescriptionRole)
@@ -251,7 +252,7 @@ class SettingEditor(QWidget):
         """Disable it unless another setting, which has this value now, has the right one."""
         assert self.setting.needs is not None
         right = self.setting.needs[1]
-        setting, name = told(other.label), told(other.name_of(right))
+        setting, name = tr_engine(other.label), tr_engine(other.name_of(right))
         why = tr("Does nothing unless {setting} is {value}.", setting=setting, value=name)
         self.control.setEnabled(value == right)
         self.setToolTip("" if value == right else why)
@@ -273,7 +274,7 @@ class SettingEditor(QWidget):
             check.toggled.connect(self._take)
             return check
         if s.kind == "choice":
-            box = make_combo(self, told(s.label), [(told(s.name_of(choice)), choice) for choice in s.choices])
+            box = make_combo(self, tr_engine(s.label), [(tr_engine(s.name_of(choice)), choice) for choice in s.choices])
             box.currentIndexChanged.connect(self._take)
             sizes.follow(box, lambda wide: wide.setMinimumWidth(17 * wide.fontMetrics().averageCharWidth()))
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -306,7 +307,7 @@ class SettingEditor(QWidget):
         try:
             value = self.setting.check(self._read())
         except protocol.UnderhillError as error:
-            self.say(told(str(error)))
+            self.say(tr_engine(str(error)))
             return
         if value != self._value:
             self.set_value(value)

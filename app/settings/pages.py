@@ -10,8 +10,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from app.i18n import languages
-from app.i18n.engine_texts import told
-from app.i18n.translate import sentences, tr
+from app.i18n.translate import sentences, tr, tr_engine
 from app.settings.editor import SettingEditor
 from app.settings.preferences import FONT_PERCENTS, Preferences
 from app.theme import sizes
@@ -54,7 +53,7 @@ class SettingsPage(QWidget):
         left = 0
         for editor in self.editors:
             s = editor.setting
-            shown = " ".join(map(told, (s.label, s.help, *s.names)))
+            shown = " ".join(map(tr_engine, (s.label, s.help, *s.names)))
             text = f"{shown} {s.label} {s.name} {s.help} {' '.join((*s.choices, *s.names))}".lower()
             fits = all(word in text for word in wanted) if wanted else advanced or not s.advanced or editor.set
             editor.setVisible(fits)

@@ -13,8 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject, Slot
 
-from app.i18n.engine_texts import told
-from app.i18n.translate import tr
+from app.i18n.translate import tr, tr_engine
 from app.shell import Shell
 from app.storage.database_thread import DatabaseThread, Problem
 from engine import protocol
@@ -120,7 +119,7 @@ def _valid(values: Any, among: tuple[protocol.settings.Setting, ...]) -> tuple[d
             try:
                 good[name] = known[name].check(value)
             except protocol.UnderhillError as error:
-                bad.append(told(str(error)))
+                bad.append(tr_engine(str(error)))
     return good, bad
 
 

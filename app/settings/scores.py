@@ -192,7 +192,7 @@ def cuts_of(card: protocol.ModelCard, dial: str, t1: float | None, t2: float | N
 
 
 def pushed_cuts(card: protocol.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> dict[str, str]:
-    """Of 't1' and 't2' the one that nobody chose and that the other has pushed away from the dial's: a note."""
+    """Of 't1' and 't2' the one that was not chosen and that the other has moved from the preset's value: a note."""
     cuts = cuts_of(card, dial, t1, t2) if card is not None else None
     if card is None or card.calibration is None or cuts is None or dial == "exact":
         return {}

@@ -48,7 +48,7 @@ Identity = tuple[str, int]
 
 
 def identity(row: Row | None) -> Identity | None:
-    """Key of a row that stays when the list is read anew; None for a heading."""
+    """Key of a row that stays when the list is read again; None for a heading."""
     if isinstance(row, Chat):
         return "chat", row.id
     if isinstance(row, SearchHit):

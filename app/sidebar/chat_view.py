@@ -75,7 +75,7 @@ class ChatView(QListView):
 
     @property
     def renaming(self) -> bool:
-        """Whether a title is being edited. Filling the list anew would lose it."""
+        """Whether a title is being edited. Filling the list again would lose it."""
         return self.state() == QListView.State.EditingState
 
     def fill(self, rows: list[Row]) -> bool:
@@ -93,7 +93,7 @@ class ChatView(QListView):
             chosen = {current}
         if current is None or current not in places:
             return current is not None and current[0] == "folder"
-        self.setAutoScroll(False)  # nobody went there now
+        self.setAutoScroll(False)  # the user did not move there
         keys = self.selectionModel()
         keys.setCurrentIndex(self._rows.index(places[current]), QItemSelectionModel.SelectionFlag.Clear)
         for one in chosen & places.keys() - {None}:

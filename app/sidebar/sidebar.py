@@ -107,7 +107,7 @@ class Sidebar(QFrame):
         """Select the open chat."""
         row = self.list.currentIndex().data(ROW_ROLE)
         if (isinstance(row, SearchHit) and row.chat.id == current) or len(self.list.chats()) > 1:
-            return  # it is marked, or somebody is choosing several
+            return  # it is marked, or several are being selected
         index = self.model.index_of(current)
         if index.isValid():  # chosen as it is, though Ctrl be held for Ctrl+Tab
             self.list.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)

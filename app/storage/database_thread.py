@@ -252,7 +252,7 @@ class DatabaseThread:
         """Open the same file again after an I/O error; the old store where that fails, too.
 
         A disk that was pulled out and plugged in again is there, and yet no file that was open before can be used. A
-        file that is missing is not begun anew: the folder may be the one in which the disk was mounted.
+        file that is missing is not created again: the folder may be the one in which the disk was mounted.
         """
         if not self._path.exists():
             return store

@@ -32,7 +32,10 @@ def new_id() -> int:
 
 
 def reserve_ids(known: int) -> None:
-    """Have ids made from now on larger than this one. One that no clock has made leaves no room for others."""
+    """Have ids made from now on larger than this one.
+
+    One that no clock can have made is ignored: the ids above it would soon run out.
+    """
     global _last
     with _making:
         if known < _LATEST:

@@ -2,7 +2,7 @@
 
 The index holds trigrams (SQLite's FTS5). For a term of one or two characters it is asked for the trigrams that begin
 with the term. What stands at the very end of a message begins no trigram: the index `ends` has the last two characters
-of every message, with two characters after them that nobody types.
+of every message, with two characters after them that cannot be typed.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _starts(term: str) -> set[str]:
 
 
 def _listed(db: sqlite3.Connection, table: str, term: str) -> tuple[str, ...] | None:
-    """Each is found anew behind the one before it: nothing is read of the places where they stand."""
+    """Each is searched for behind the one before it: the places where they stand are not read."""
     found: list[str] = []
     for start in _starts(term):
         at = start
@@ -89,7 +89,7 @@ def _listed(db: sqlite3.Connection, table: str, term: str) -> tuple[str, ...] | 
 
 
 MANY = 100  # terms; SQLite takes no question that is much longer
-MOST = 60  # messages found; whoever wants others types more
+MOST = 60  # messages found; a longer query finds others
 _BEFORE, _AROUND = 24, 120  # characters of a snippet before the hit, and in all
 _INDEXED = 3  # characters of a term that the index of trigrams can find by itself
 _SOON = 2000  # messages, the latest, that are read before the index is asked for a short term: 3 ms

@@ -218,12 +218,12 @@ class ChatStore:
         below: dict[int | None, list[int]] = {}
         for message in made.values():
             below.setdefault(message.parent_id, []).append(message.id)
-        ready, told = sorted(below.get(None, [])), []
+        ready, ordered = sorted(below.get(None, [])), []
         while ready:
-            told.append(made[heappop(ready)])
-            for child in below.get(told[-1].id, []):
+            ordered.append(made[heappop(ready)])
+            for child in below.get(ordered[-1].id, []):
                 heappush(ready, child)
-        return told
+        return ordered
 
     def select(self, chat_id: int, message_id: int) -> None:
         """Open the branch through this message: down to the youngest message below it.
@@ -335,7 +335,7 @@ class ChatStore:
         return records.attachments_of(json.loads(row[0])) if row is not None else ()
 
     def keep_draft_attachments(self, chat_id: int, files: tuple[Attachment, ...]) -> None:
-        """Store the attachments of a chat's draft; none leaves no row."""
+        """Store the attachments of a chat's draft; without any the row is deleted."""
         if files:
             self.db.execute(
                 "INSERT INTO drafts (chat_id, attachments) VALUES (?, ?) "

@@ -51,23 +51,23 @@ class Chart(QWidget):
 
 
 class LineChart(Chart):
-    """Values over the last half minute; None leaves a gap. ceiling 0 lets the largest value be the top."""
+    """Values over the last half minute; None is a gap. top 0 fits the largest value."""
 
     def __init__(
         self,
         theme: Theme,
         name: str,
         said: Callable[[float], str],
-        ceiling: float = 0.0,
+        top: float = 0.0,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(theme, name, 2.1, parent)
         self._said = said
-        self._ceiling = ceiling
+        self._top = top
         self._values: Sequence[float | None] = ()
 
     def show_values(self, values: Sequence[float | None]) -> None:
-        """The oldest first."""
+        """Set the values, the oldest first."""
         if values != self._values:
             self._values = values
             self.update()
@@ -85,7 +85,7 @@ class LineChart(Chart):
         area = QRectF(self.rect()).adjusted(0, 4, 0, -1)
         painter.setPen(QPen(QColor(p.border), 1))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
-        top = self._ceiling or 1.15 * max((v for v in self._values if v is not None), default=0.0) or 1.0
+        top = self._top or 1.15 * max((v for v in self._values if v is not None), default=0.0) or 1.0
         step = area.width() / (STEPS - 1)
         start = area.right() - (len(self._values) - 1) * step
         run: list[QPointF] = []
@@ -110,7 +110,7 @@ class LineChart(Chart):
 
 @dataclass(frozen=True)
 class Series:
-    """One thing that is told apart from others. colour: of a palette."""
+    """A kind of values in a chart. colour: picks one of a palette."""
 
     key: str
     words: str
@@ -178,10 +178,10 @@ class PartsBar(Chart):
         self._said: Callable[[float], str] = str
 
     def show_parts(self, parts: Mapping[str, int], whole: int, said: Callable[[float], str]) -> None:
-        """said: an amount in words."""
+        """Set the parts of `whole`. said: formats an amount."""
         self._parts, self._whole, self._said = parts, whole, said
-        told = ", ".join(f"{tr(k.words)} {said(parts[k.key])}" for k in self._kinds if parts.get(k.key))
-        self.setAccessibleDescription(told)
+        words = ", ".join(f"{tr(k.words)} {said(parts[k.key])}" for k in self._kinds if parts.get(k.key))
+        self.setAccessibleDescription(words)
         self.update()
 
     def describe(self, x: float) -> str:

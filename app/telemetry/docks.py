@@ -23,10 +23,10 @@ from app.widgets.builders import hbox, make_label, make_timer, scroll_area, vbox
 from app.widgets.buttons import IconButton
 from engine import protocol
 
-_WIDE = 330  # pixels, until somebody drags the border
+_WIDE = 330  # pixels, until the user drags the border
 _TURN = 1.5  # pulses after a snapshot, while an answer streams, until all are painted that wait for their turn
 _PLACED_AFTER = 60  # milliseconds until what has appeared in a panel has its place there
-_TALL = (3, 2)  # how they share the height, until somebody drags the border
+_TALL = (3, 2)  # how they share the height, until the user drags the border
 _SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
 
 
@@ -47,7 +47,7 @@ class TelemetryDocks(QObject):
         super().__init__(window)
         self.history = TelemetryHistory()
         self.painted = 0  # times that any of them was painted so far
-        self.fresh = True  # nobody has seen them yet, nor chosen how they share the height
+        self.fresh = True  # not shown yet, so that the user has not chosen how they share the height
         self._theme = theme
         self._window = window
         self._wide = _WIDE
@@ -93,7 +93,7 @@ class TelemetryDocks(QObject):
             dock.setVisible(shown)
 
     def come_up(self) -> None:
-        """Show those that are windows of their own anew: the main window, shown after them, lies on top of them."""
+        """Raise floating docks: the main window, shown after them, lies on top of them."""
         for dock in self.docks:
             if dock.isFloating() and not dock.isHidden():
                 dock.hide()
@@ -166,7 +166,7 @@ class TelemetryDocks(QObject):
 
     @Slot()
     def forget(self) -> None:
-        """Another model: begin anew."""
+        """Forget the history: another model is opened."""
         self.history.clear()
         self.repaint()
 
@@ -202,7 +202,7 @@ class TelemetryDocks(QObject):
         if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
             self._soon.start()  # what is inside comes and goes after the dock
         if event.type() == QEvent.Type.Resize and self._window.width() == self._window_width:
-            self.measure()  # somebody drags the border: it is not the window that squeezes them
+            self.measure()  # the user drags the border; the window keeps its width
         if event.type() == QEvent.Type.Close and isinstance(watched, QDockWidget):
             watched.hide()
             if not self.shown:

@@ -18,7 +18,7 @@ from engine import protocol
 
 
 class ExpertInspector(QFrame):
-    """closed: the user has seen enough."""
+    """Panel with the facts of one expert. closed: the user has closed it."""
 
     closed = Signal()
 
@@ -38,7 +38,7 @@ class ExpertInspector(QFrame):
         self.hide()
 
     def show_expert(self, facts: protocol.ExpertFacts) -> None:
-        """Say all of it."""
+        """Show the facts of an expert."""
         self._title.setText(tr("Layer {layer}, expert {expert}", layer=facts.layer, expert=facts.expert))
         lines = expert_facts(facts)
         while len(self._rows) < len(lines):
@@ -59,13 +59,13 @@ class ExpertInspector(QFrame):
         self.show()
 
     def text(self) -> str:
-        """All that it says."""
+        """All text that it shows."""
         rows = [f"{name.text()}: {value.text()}" for name, value in self._rows]
         return "\n".join([self._title.text(), *rows])
 
     @Slot()
     def end(self) -> None:
-        """Nobody looks at an expert any more."""
+        """Close the inspector."""
         self.hide()
         self.closed.emit()
 
@@ -126,7 +126,7 @@ class ExpertsPanel(QWidget):
         self.inspector.closed.connect(self._closed)
 
     def show_data(self, data: protocol.Telemetry | None) -> None:
-        """Another snapshot."""
+        """Show a snapshot."""
         self._data = data
         self.heatmap.show_data(data)
         self.legend.setText(swatches(legend(self.heatmap.meaning, self._theme.palette, data)))

@@ -1,4 +1,4 @@
-"""The panel of figures: why this speed, how fast, what memory holds, who was there, and how precisely it ran."""
+"""The panel of figures: why this speed, how fast, what memory holds, cache hits, and how precisely experts ran."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FATES = (
 
 
 class FiguresPanel(QWidget):
-    """Shows a History; paints when told to."""
+    """Shows a TelemetryHistory when `show_history` is called."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,7 +88,7 @@ class FiguresPanel(QWidget):
         column.addStretch(1)
 
     def show_history(self, history: TelemetryHistory) -> None:
-        """All of it anew."""
+        """Show the current history."""
         now, samples = history.last, list(history.samples)
         self._speed_line.show_values([s.tokens_per_second for s in samples])
         self._prompt_line.show_values([s.prompt_tokens_per_second for s in samples])

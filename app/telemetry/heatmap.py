@@ -146,7 +146,7 @@ class ExpertHeatmap(QWidget):
         self._redraw()
 
     def show_data(self, data: protocol.Telemetry | None) -> None:
-        """Another snapshot; one without the maps, for nobody looked, is shown as nothing."""
+        """Show a snapshot; one without maps, as the panel was hidden, is shown as nothing."""
         data = data if data is not None and data.activations and data.activations[0] else None
         rows = len(data.layer_names) if data is not None else 0
         self.setMinimumHeight(min(360, max(120, rows * 9)))

@@ -60,7 +60,7 @@ class TelemetryHistory:
         )
 
     def add(self, now: protocol.Telemetry, steps: int = 1) -> None:
-        """Take a snapshot of so many steps. Counters that fell (another model was loaded) begin anew."""
+        """Take a snapshot of so many steps. Counters that fell (another model was loaded) start from 0."""
         before = self.last
         self.last = now
         if now.activations:
@@ -74,8 +74,8 @@ class TelemetryHistory:
         ahead, late = min(ahead, hits), min(late, misses)
         fates = {"kept": hits - ahead, "ahead": ahead, "late": late, "missed": misses - late}
         ran = {k: _more(now.precision.get(k, 0), then.precision.get(k, 0)) for k in PRECISION}
-        told = now.generating or now.tokens == then.tokens or then.tokens_per_second
-        ended = 0.0 if told else now.answer_tokens_per_second
+        known = now.generating or now.tokens == then.tokens or then.tokens_per_second
+        ended = 0.0 if known else now.answer_tokens_per_second
         sample = TelemetrySample(
             now.tokens_per_second or ended,  # an answer may begin and end between two snapshots
             now.prompt_tokens_per_second if now.generating and not now.tokens_per_second else 0.0,
@@ -109,5 +109,5 @@ def together(counts: Iterable[Counts]) -> dict[str, float] | None:
 
 
 def _more(now: int, before: int) -> int:
-    """What a counter grew by; one that fell began anew."""
+    """What a counter grew by; one that fell started from 0."""
     return now - before if now >= before else now

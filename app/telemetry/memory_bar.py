@@ -1,4 +1,4 @@
-"""Where the bytes under the memory ceiling go: one bar, for the live panel and for the settings."""
+"""Where the bytes of the memory limit go: one bar, for the live panel and for the settings."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class MemoryBar(QWidget):
         return self._legend.text()
 
     def show_use(self, use: protocol.MemoryUse | None) -> None:
-        """None: nothing is known."""
+        """Show the use of memory; None: not known."""
         if use != self._use:
             self._use = use
             self._refresh()
@@ -75,7 +75,7 @@ class MemoryBar(QWidget):
 
 
 def parts_of(use: protocol.MemoryUse) -> dict[str, int]:
-    """Bytes by KINDS. Those before 'room' add up to what is taken, and all to the ceiling, or to what is taken beyond
+    """Bytes by KINDS. Those before 'room' add up to what is taken, and all to the limit, or to what is taken beyond
     it."""
     return {kind.key: getattr(use, kind.key) for kind in KINDS}
 

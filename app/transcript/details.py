@@ -18,7 +18,7 @@ from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.text import plain_tip
 
 _GAP = 8.0  # pixels below the details of an answer
-_NARROW = 460  # pixels wide until it is told how much room there is
+_NARROW = 460  # pixels wide until `fit` is called
 _PERCENT = "\N{NO-BREAK SPACE}%"  # stays with its number
 _TWO = 84  # characters of width from which on the figures stand in two columns
 

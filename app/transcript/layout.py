@@ -113,7 +113,7 @@ class Layout:
             item.guess(column)
         self._stack(0)
 
-    def anew(self, column: float) -> None:
+    def rebuild(self, column: float) -> None:
         """Make all documents again, for other colours or text of another size; heights are estimates again."""
         self.documents.clear()
         for item in self.items:

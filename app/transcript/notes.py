@@ -6,8 +6,7 @@ import csv
 import io
 from typing import Any, NamedTuple
 
-from app.i18n.engine_texts import told
-from app.i18n.translate import plural, tr, tr_noop
+from app.i18n.translate import plural, tr, tr_engine, tr_noop
 from app.storage.records import StoredMessage
 from engine.translatable import from_json
 
@@ -144,7 +143,7 @@ def details(message: StoredMessage) -> list[Figure]:
 
 def why(message: StoredMessage) -> str:
     """Sentence on what limited the speed; empty where it is not known."""
-    return told(from_json(message.stats.get("why", "")))
+    return tr_engine(from_json(message.stats.get("why", "")))
 
 
 def as_csv(message: StoredMessage) -> str:

@@ -290,5 +290,5 @@ class TranscriptPage(QAbstractScrollArea):
 
     def restyle(self) -> None:
         """Make all documents and heights again: colours, or the size of text, are others."""
-        self.layout_.anew(width_in(self))
+        self.layout_.rebuild(width_in(self))
         self.to_end.place()

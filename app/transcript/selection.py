@@ -65,7 +65,7 @@ class Selection:
         """The selected text. make(message, first, last) makes the documents of these blocks.
 
         as_written: blocks that are wholly selected as Markdown. Messages that are wholly selected always are, and so is
-        the inside of a very long selection: nobody waits for ten thousand documents to be made.
+        the inside of a very long selection: making ten thousand documents would take too long.
         """
         bounds = self.bounds()
         if bounds is None:

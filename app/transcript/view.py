@@ -217,7 +217,7 @@ class TranscriptView(TranscriptPage):
         return True
 
     def choose(self, index: int) -> None:
-        """Make a message the current one: its buttons show, and screen readers are told its text."""
+        """Make a message the current one: its buttons show, and screen readers read its text."""
         if not 0 <= index < len(self.items):
             return
         self.current = index

@@ -289,7 +289,8 @@ class FlowLayout(QLayout):
         return y + line - rect.y()
 
 
-# Of what is made anew: the name of the button that is to have the focus once it is shown, and who has it till then.
+# By rebuilt widget: the name of the button that is to have the focus once it is shown, and the widget that has it
+# till then.
 _wanted: WeakKeyDictionary[QWidget, tuple[str, QWidget | None]] = WeakKeyDictionary()
 _TURNS = 20  # of the event loop, at most, until it is
 
@@ -305,9 +306,9 @@ def empty(layout: QLayout) -> None:
 
 @contextmanager
 def focus_kept(root: QWidget) -> Iterator[None]:
-    """Restore the focus to the button of the same name after buttons below `root` were made anew.
+    """Restore the focus to the button of the same name after buttons below `root` were rebuilt.
 
-    Made anew once more before that, it is still the first name, unless somebody has moved the focus in between.
+    Rebuilt once more before that, it is still the first name, unless the user has moved the focus in between.
     """
     now = root.window().focusWidget()
     name, left = _wanted.pop(root, ("", None))

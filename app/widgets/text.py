@@ -51,7 +51,7 @@ def time_left(seconds: float | None) -> str:
 
 
 class StableLabel(QWidget):
-    """Holds a label. A label in a layout has all of it laid out anew whenever its text is set."""
+    """Holds a label. Setting the text of a label in a layout lays all of the layout out again."""
 
     def __init__(self, label: QLabel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -65,15 +65,15 @@ class StableLabel(QWidget):
         sizes.follow(self, StableLabel._grown)
 
     def reserve(self, lines: int) -> None:
-        """Take room for so many lines at least."""
+        """Set a minimum height of so many lines."""
         self.setMinimumHeight(lines * self._label.fontMetrics().lineSpacing() + 2)
 
     def text(self) -> str:
-        """What it says."""
+        """The label's text."""
         return self._label.text()
 
     def set_text(self, words: str) -> None:
-        """Say this from now on."""
+        """Set the text."""
         if words == self._label.text():
             return
         self._label.setText(words)
@@ -87,7 +87,7 @@ class StableLabel(QWidget):
             self.updateGeometry()
 
     def _grown(self) -> None:
-        """The words have another size: they are measured anew."""
+        """Measure again: the text has another size."""
         self._height, self._stale = -1, False
         self.updateGeometry()
 

@@ -2122,199 +2122,199 @@
             <translation>已知的情况保存在 {file} 中。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Underhill runs large chat models on this computer, also models that are bigger than its memory.</source>
             <translation>Underhill 在这台电脑上运行大型对话模型，包括比内存还大的模型。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for a model or fetch one.</source>
             <translation>一切都留在本机：你的对话、文件和测量结果。在你搜索或下载模型之前，不会发送任何内容。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>A small model is built in, so you can begin at once. The next two pages find one that suits this computer better.</source>
             <translation>内置了一个小模型，可以立即开始。接下来的两页会为这台电脑找到更合适的模型。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>What is sent, and when</source>
             <translation>何时会发送什么</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>This computer</source>
             <translation>这台电脑</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Underhill measures how fast memory, disk and processor are, to say which models will run well.</source>
             <translation>Underhill 会测量内存、磁盘和处理器的速度，以判断哪些模型能良好运行。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>That takes some 15 seconds, once, and stays here. You need not wait for it.</source>
             <translation>只需测量一次，大约 15 秒，结果留在本机。你不必等待。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>How far the measurement is</source>
             <translation>测量进度</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Measure again</source>
             <translation>重新测量</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Show the figures</source>
             <translation>显示数据</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Hide the figures</source>
             <translation>收起数据</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>An answer is being written; the measurement goes on after it.</source>
             <translation>正在生成回答；测量会在之后继续。</translation>
         </message>
         <message numerus="yes">
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>{name} with %n cores.</source>
             <translation>
                 <numerusform>{name}，%n 个核心。</numerusform>
             </translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>It runs on its battery, where it may be slower.</source>
             <translation>正在使用电池，速度可能较慢。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>{limit} of memory, of which {free} are free now.</source>
             <translation>内存 {limit}，目前可用 {free}。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>What fits into that runs fastest.</source>
             <translation>能放进可用内存的模型运行最快。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Graphics card: {name} with {size}. This version of Underhill does not compute on it.</source>
             <translation>显卡：{name}，显存 {size}。此版本的 Underhill 不使用它计算。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>{free} are free on the disk.</source>
             <translation>磁盘剩余 {free}。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>{amount} a second</source>
             <translation>每秒 {amount}</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>It is fast ({speed}): models much bigger than the memory can run from it.</source>
             <translation>磁盘很快（{speed}）：比内存大得多的模型也可以从磁盘运行。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>It is quick enough ({speed}) for models that are somewhat bigger than the memory.</source>
             <translation>磁盘速度足够（{speed}），可以运行比内存略大的模型。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>It is slow ({speed}): choose models that fit into memory.</source>
             <translation>磁盘较慢（{speed}）：选择能放进内存的模型。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>A model for this computer</source>
             <translation>适合这台电脑的模型</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Open that setting</source>
             <translation>打开此设置</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Do you have a model already? Underhill can make its own copy of it, without a network.</source>
             <translation>已经有模型了？Underhill 无需联网就能为它制作自己的副本。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Underhill stays offline and fetches nothing. The built-in model works, as does one you bring.</source>
             <translation>Underhill 保持离线，不会下载任何内容。内置模型和你自己的模型都可以使用。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Underhill looks which models suit this computer. The built-in one can be used at once.</source>
             <translation>Underhill 正在查找适合这台电脑的模型。内置模型可以立即使用。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>None of the models in Underhill's list suits this computer as it is now. The built-in one does.</source>
             <translation>Underhill 列表中的模型都不适合这台电脑目前的状态。内置模型适合。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Fetching one takes a while; meanwhile, and without a network, the built-in model is there.</source>
             <translation>下载模型需要一些时间；在此期间或没有网络时，可以使用内置模型。</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Chat with it</source>
             <translation>开始对话</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Get it</source>
             <translation>下载</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>{amount} to fetch, {time}</source>
             <translation>需下载 {amount}，{time}</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>{amount} on the disk</source>
             <translation>占用磁盘 {amount}</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/steps.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>it is here already</source>
             <translation>已在本机</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/tour.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Look at this computer</source>
             <translation>查看这台电脑</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/tour.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Start chatting</source>
             <translation>开始对话</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/tour.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Back</source>
             <translation>上一步</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/tour.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>Skip the tour</source>
             <translation>跳过引导</translation>
         </message>
         <message>
-            <location filename="../../app/onboarding/tour.py"></location>
+            <location filename="../../app/onboarding.py"></location>
             <source>{number} of {count}</source>
             <translation>第 {number} 步，共 {count} 步</translation>
         </message>

@@ -16,7 +16,7 @@ import torch
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.i18n.engine_texts import localized, told
+from app.i18n.translate import localized, tr_engine
 from app.settings.editor import SettingEditor
 from engine import protocol, settings
 from engine.errors import UnderhillError, as_error
@@ -157,7 +157,7 @@ def test_an_error_is_told_with_its_names_and_numbers(
     with pytest.raises(Exception) as raised:  # noqa: PT011
         do(tmp_path)
     error = raised.value if isinstance(raised.value, UnderhillError) else as_error(raised.value)  # type: ignore[arg-type]
-    both = [told(text) for text in (error.sentence, error.action) if text]
+    both = [tr_engine(text) for text in (error.sentence, error.action) if text]
     assert all(map(is_chinese, both)), both
     assert [word for word in kept if word not in " ".join(both)] == []
     left = english(" ".join(both), *kept, str(tmp_path), *settings.ENGINE[0].choices)
@@ -196,7 +196,9 @@ def plans() -> Iterator[str]:
 def test_every_plan_is_told_in_chinese_alone() -> None:
     said = set(plans())
     assert len(said) > 500
-    left = {text: told(text) for text in said if english(told(text), *MODELS) or not is_chinese(told(text))}
+    left = {
+        text: tr_engine(text) for text in said if english(tr_engine(text), *MODELS) or not is_chinese(tr_engine(text))
+    }
     assert left == {}
 
 
@@ -212,7 +214,7 @@ def test_why_an_answer_is_fast_or_slow_is_told() -> None:
         for native in (False, True)
     }
     assert len(said) > 10
-    assert {text: told(text) for text in said if english(told(text))} == {}
+    assert {text: tr_engine(text) for text in said if english(tr_engine(text))} == {}
 
 
 def test_a_computer_is_told() -> None:
@@ -227,15 +229,17 @@ def test_a_list_in_a_sentence_is_told_item_by_item() -> None:
     shares = joined(
         ", ", (msg("{share} % at {tier} bits", share=97, tier=2), msg("{share} % at {tier} bits", share=9, tier=4))
     )
-    assert "、" in told(shares)
-    assert not english(told(msg("Experts are computed at this part of the memory's pace: {shares}.", shares=shares)))
+    assert "、" in tr_engine(shares)
+    assert not english(
+        tr_engine(msg("Experts are computed at this part of the memory's pace: {shares}.", shares=shares))
+    )
 
 
 def test_settings_are_told() -> None:
     every = (*settings.ENGINE, *settings.SAMPLING, *settings.SHARED)
-    same = [s.name for s in every if told(s.help) == s.help or (told(s.label) == s.label)]
+    same = [s.name for s in every if tr_engine(s.help) == s.help or (tr_engine(s.label) == s.label)]
     assert [name for name in same if name not in ("top_p", "top_k", "min_p")] == []
-    assert [s.name for s in every if not is_chinese(told(s.help))] == []
+    assert [s.name for s in every if not is_chinese(tr_engine(s.help))] == []
 
 
 def test_what_is_shipped_in_the_catalogue_is_told() -> None:
@@ -274,7 +278,7 @@ def test_statistics_of_an_answer_are_kept_as_they_came() -> None:
 def test_who_reads_ahead_and_what_may_not_be_chosen_are_told_in_chinese(qtbot: QtBot) -> None:
     for foresight in (PrefetchStats([0], [0]), PrefetchStats([8], [4], useful=30, wasted=10)):
         said = reading_ahead._told(foresight, reading_ahead.WORDS["blend"], resting=True)
-        assert not english(told(said)), told(said)
+        assert not english(tr_engine(said)), tr_engine(said)
     mode = next(s for s in settings.ENGINE if s.name == "mode")
     editor = SettingEditor(mode, None)
     qtbot.addWidget(editor)

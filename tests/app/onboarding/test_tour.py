@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.dialogs import PrivacyDialog
-from app.onboarding.tour import Tour
+from app.onboarding import Tour
 from app.settings import preferences
 from app.settings.preferences import Preferences
 from engine import protocol
