@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib.metadata as metadata
 import platform
+import sys
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -38,6 +39,7 @@ from PySide6.QtWidgets import (
 
 from app.i18n.languages import moment
 from app.i18n.translate import tr, tr_noop
+from app.install.environment import engine_path
 from app.storage.records import Chat
 from app.storage.store import TRASH_DAYS
 from app.theme import fonts, sizes
@@ -47,6 +49,8 @@ from app.widgets.keyboard import SHORTCUTS
 from engine import resources
 
 DEPENDENCIES = (
+    "cryptography",
+    "filelock",
     "gguf",
     "hqq",
     "httpx2",
@@ -55,6 +59,7 @@ DEPENDENCIES = (
     "jinja2",
     "keyring",
     "numpy",
+    "packaging",
     "platformdirs",
     "psutil",
     "pygments",
@@ -113,7 +118,7 @@ class AboutDialog(QDialog):
         self.parts.setRootIsDecorated(False)
         self.parts.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         sizes.follow(self.parts, lambda rows: rows.setMinimumHeight(4 * rows.fontMetrics().height()))
-        for part in (*_packages(), *_SHIPPED):
+        for part in (*_packages(folder), *_SHIPPED):
             row = QTreeWidgetItem([tr(column) for column in part])
             row.setToolTip(2, row.text(2))
             self.parts.addTopLevelItem(row)
@@ -137,15 +142,14 @@ def version() -> str:
         return ""
 
 
-def _packages() -> list[tuple[str, str, str]]:
-    """(name, version, licence) of each dependency that is installed."""
+def _packages(data: Path) -> list[tuple[str, str, str]]:
+    """(name, version, licence) of each dependency that is installed. data: the user's folder."""
+    path = [*sys.path, *engine_path(data)]
     found = []
     for name in DEPENDENCIES:
-        try:
-            about = metadata.metadata(name)
-        except metadata.PackageNotFoundError:
-            continue
-        found.append((about["Name"], about["Version"], _licence(about)))
+        for distribution in islice(metadata.distributions(name=name, path=path), 1):
+            about = distribution.metadata
+            found.append((about["Name"], about["Version"], _licence(about)))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import functools
 import importlib.util
 import logging
 import os
@@ -48,6 +49,8 @@ def _run(model: str | None) -> int:
     from app.i18n.translate import tr
     from app.platform.logs import LogFile
     from app.settings import preferences
+    from app.setup.window import engine_python
+    from engine import client
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(application, QApplication)
@@ -67,7 +70,11 @@ def _run(model: str | None) -> int:
     faults, left, kept = logs.begin_crash_log(where.crash_log)
     if left:
         _log.error("The last run ended by a fault; its stack is in %s", kept)
-    underhill = Application(application, where)
+    python = engine_python(application, look, where.folder)
+    if python is None:
+        return 0
+    start = functools.partial(client.start_subprocess, python=python)
+    underhill = Application(application, where, start)
     if model is not None:
         underhill.window.prefer_model(model)
     if left:
@@ -89,7 +96,7 @@ def _run(model: str | None) -> int:
         underhill.close()
         if not underhill.again:
             break
-        underhill = Application(application, where)  # in another language or size
+        underhill = Application(application, where, start)  # in another language or size
     _log.info("Underhill ends")
     logs.end_crash_log(faults)
     log.close()

@@ -33,8 +33,10 @@ class EngineProcess:
     """
 
     def __init__(
-        self, on_event: Callable[[protocol.Event], None], program: tuple[str, ...] = ("-m", "engine.process")
-    ) -> None:
+        self, on_event: Callable[[protocol.Event], None], program: tuple[str, ...] = ("-m", "engine.process"),
+        python: Path | None = None,
+    ) -> None:  # fmt: skip
+        """python: the interpreter whose libraries the engine uses; None: this process's own."""
         self._on_event = on_event
         self._lock = threading.Lock()
         self._open: dict[str, type[protocol.Command]] = {}  # commands without a terminal event, by id
@@ -46,7 +48,7 @@ class EngineProcess:
         self._printed: deque[str] = deque(maxlen=LAST_WORDS)
         self._commands: queue.SimpleQueue[protocol.Command | None] = queue.SimpleQueue()
         self._process = subprocess.Popen(
-            [sys.executable, "-P", *program, str(os.getpid())],
+            [str(python or sys.executable), "-P", *program, str(os.getpid())],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": _path()}, start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),

@@ -2882,6 +2882,156 @@
             <translation>使用它的对话保持不变。</translation>
         </message>
         <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Looking up the packages…</source>
+            <translation>正在查询软件包…</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Installing the packages…</source>
+            <translation>正在安装软件包…</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Checking the installation…</source>
+            <translation>正在检查安装…</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>The packages can't be reached.</source>
+            <translation>无法获取软件包。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Check the internet connection, or set a mirror or proxy under Options.</source>
+            <translation>请检查网络连接，或在“选项”中设置镜像或代理。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Free some space, then try again.</source>
+            <translation>请释放一些空间，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>A package arrived damaged.</source>
+            <translation>下载的软件包已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Try again, or use another mirror.</source>
+            <translation>请重试，或换一个镜像。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>A file can't be written.</source>
+            <translation>无法写入文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Check the disk and its permissions.</source>
+            <translation>请检查磁盘及其权限。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Another Underhill is installing the engine.</source>
+            <translation>另一个 Underhill 正在安装引擎。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Wait for it, then try again.</source>
+            <translation>等它完成后再重试。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>The engine couldn't be installed.</source>
+            <translation>引擎安装失败。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Try again.</source>
+            <translation>请重试。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Install the engine</source>
+            <translation>安装引擎</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>The engine runs the models. Its packages are part of this installer.</source>
+            <translation>引擎用于运行模型。所需软件包已包含在安装程序中。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>The engine runs the models. Its packages are downloaded once, about 300 MB.</source>
+            <translation>引擎用于运行模型。所需软件包只下载一次，约 300 MB。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>They need about 1.4 GB in {folder}.</source>
+            <translation>安装后占用约 1.4 GB，位于 {folder}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Installation progress</source>
+            <translation>安装进度</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Install</source>
+            <translation>安装</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Options</source>
+            <translation>选项</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Downloading: {done} of {total}</source>
+            <translation>下载中：{done} / {total}</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Resume</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Paused. What was downloaded is kept.</source>
+            <translation>已暂停。已下载的内容会保留。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Package mirror (address)</source>
+            <translation>软件包镜像（地址）</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Torch builds (address or folder)</source>
+            <translation>Torch 安装包（地址或文件夹）</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Proxy (address)</source>
+            <translation>代理（地址）</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>As the system says</source>
+            <translation>跟随系统</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Offline packages (folder)</source>
+            <translation>离线软件包（文件夹）</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/page.py"></location>
+            <source>Choose…</source>
+            <translation>选择…</translation>
+        </message>
+        <message>
             <location filename="../../app/shell.py"></location>
             <source>Start the engine again</source>
             <translation>重新启动引擎</translation>
@@ -3064,11 +3214,6 @@
             <location filename="../../app/storage/database_thread.py"></location>
             <source>The disk is full, so your chats cannot be saved.</source>
             <translation>磁盘已满，无法保存你的对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/storage/database_thread.py"></location>
-            <source>Free some space, then try again.</source>
-            <translation>请释放一些空间，然后重试。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>

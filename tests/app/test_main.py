@@ -49,7 +49,7 @@ from tests.app.fake_engine import scripted
 
 seen = []
 class Short(app.application.Application):
-    def __init__(self, application, paths):
+    def __init__(self, application, paths, start):
         super().__init__(application, paths, scripted())
         seen.append(self.window.sidebar.button.text())
     def open(self):

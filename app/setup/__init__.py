@@ -1,0 +1,1 @@
+"""The page on which the first start of an installed Underhill gets its engine."""

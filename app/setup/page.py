@@ -1,0 +1,173 @@
+"""The page that installs the engine: what is done, how far it is, and what can be done where it stops."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QFormLayout, QLineEdit, QProgressBar, QPushButton, QWidget
+
+from app.i18n.translate import sentences, tr, tr_noop
+from app.install.environment import InstallProgress
+from app.install.options import Options, save
+from app.install.problem import InstallProblem, Reason
+from app.onboarding.steps import TourStep
+from app.setup.work import InstallWork, TransferRate
+from app.widgets.builders import hbox, make_button
+from app.widgets.text import size, time_left
+
+_STEPS = {
+    "list": tr_noop("Looking up the packages…"),
+    "install": tr_noop("Installing the packages…"),
+    "check": tr_noop("Checking the installation…"),
+}
+_PROBLEMS = {
+    Reason.NETWORK: (tr_noop("The packages can't be reached."),
+                     tr_noop("Check the internet connection, or set a mirror or proxy under Options.")),
+    Reason.DISK_FULL: (tr_noop("The disk is full."), tr_noop("Free some space, then try again.")),
+    Reason.DAMAGED: (tr_noop("A package arrived damaged."), tr_noop("Try again, or use another mirror.")),
+    Reason.NOT_WRITABLE: (tr_noop("A file can't be written."), tr_noop("Check the disk and its permissions.")),
+    Reason.BUSY: (tr_noop("Another Underhill is installing the engine."), tr_noop("Wait for it, then try again.")),
+    Reason.FAILED: (tr_noop("The engine couldn't be installed."), tr_noop("Try again.")),
+}  # fmt: skip
+
+
+class SetupPage(TourStep):
+    """Begins by itself where all packages lie here already; otherwise on a click. leave: one wants to quit."""
+
+    leave = Signal()
+
+    def __init__(self, work: InstallWork, options: Options, keep: Path, parent: QWidget | None = None) -> None:
+        """keep: the file that options are kept in."""
+        super().__init__(tr("Install the engine"), parent)
+        self._work, self._keep, self._rate = work, keep, TransferRate()
+        fat = work.environment.release.is_fat
+        self.words(
+            tr("The engine runs the models. Its packages are part of this installer.")
+            if fat
+            else tr("The engine runs the models. Its packages are downloaded once, about 300 MB.")
+        )
+        self.words(tr("They need about 1.4 GB in {folder}.", folder=work.environment.program), muted=True)
+        self.doing = self.words("")
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(tr("Installation progress"))
+        self.column.addWidget(self.bar)
+        self.trouble = self.words("")
+        self.details = self.words("", muted=True)
+        self.go = make_button(tr("Install"), self, self.begin, "primary")
+        self.halt = make_button(tr("Pause"), self, work.pause)
+        self.fold = make_button(tr("Options"), self, self._fold, "quiet")
+        self.quit = make_button(tr("Quit"), self, self.leave, "quiet")
+        self.column.addLayout(hbox(self.go, self.halt, self.fold, ..., self.quit, spacing=8))
+        self.form = _Form(options, self)
+        self.form.hide()
+        self.column.addWidget(self.form)
+        self.column.addStretch(1)
+        work.progressed.connect(self._show)
+        work.failed.connect(self._stopped)
+        self._rest()
+        if fat or work.environment.is_ready:
+            self.begin()
+
+    @Slot()
+    def begin(self) -> None:
+        """Install, or go on."""
+        options = self.form.options
+        with suppress(OSError):  # the installation says what is wrong with the disk
+            save(options, self._keep)
+        for label in (self.trouble, self.details):
+            label.hide()
+        self.doing.setText(tr(_STEPS["list"]))
+        self.doing.show()
+        self.bar.setRange(0, 0)
+        self.bar.show()
+        self.go.hide()
+        self.halt.show()
+        self.halt.setEnabled(True)
+        self.halt.setFocus()
+        self.form.setEnabled(False)
+        self._work.start(options)
+
+    @Slot()
+    def _fold(self) -> None:
+        self.form.setVisible(self.form.isHidden())
+
+    def _rest(self) -> None:
+        for widget in (self.doing, self.bar, self.trouble, self.details, self.halt):
+            widget.hide()
+        self.go.show()
+        self.go.setFocus()
+        self.form.setEnabled(True)
+
+    @Slot(object)
+    def _show(self, progress: InstallProgress) -> None:
+        if not progress.total:
+            self.bar.setRange(0, 0)
+            self.doing.setText(tr(_STEPS.get(progress.step, _STEPS["list"])))
+            return
+        self.bar.setRange(0, 1000)
+        self.bar.setValue(min(1000, progress.done * 1000 // progress.total))
+        rate = self._rate.add(progress.done, time.monotonic())
+        text = tr("Downloading: {done} of {total}", done=size(progress.done), total=size(progress.total))
+        if rate:
+            left = time_left((progress.total - progress.done) / rate)
+            text += f" · {tr('{amount} a second', amount=size(rate))} · {left}"
+        self.doing.setText(text)
+
+    @Slot(object)
+    def _stopped(self, problem: InstallProblem) -> None:
+        self._rest()
+        if problem.reason is Reason.STOPPED:
+            self.go.setText(tr("Resume"))
+            self.doing.setText(tr("Paused. What was downloaded is kept."))
+            self.doing.show()
+            return
+        self.go.setText(tr("Try again"))
+        what, then = _PROBLEMS.get(problem.reason, _PROBLEMS[Reason.FAILED])
+        self.trouble.setText(sentences(tr(what), tr(then)))
+        self.trouble.show()
+        self.details.setText(problem.details[-600:])
+        self.details.setVisible(bool(problem.details))
+        if problem.reason is Reason.NETWORK:
+            self.form.show()
+
+
+class _Form(QWidget):
+    """Mirror, torch's builds, proxy, and a folder of wheels."""
+
+    def __init__(self, options: Options, parent: QWidget) -> None:
+        super().__init__(parent)
+        rows = QFormLayout(self)
+        rows.setContentsMargins(0, 8, 0, 0)
+        rows.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        automatic = tr("Automatic")
+        self._lines: dict[str, QLineEdit] = {}
+        for name, label, empty in (
+            ("mirror", tr("Package mirror (address)"), automatic),
+            ("torch", tr("Torch builds (address or folder)"), automatic),
+            ("proxy", tr("Proxy (address)"), tr("As the system says")),
+            ("wheels", tr("Offline packages (folder)"), tr("None")),
+        ):
+            line = self._lines[name] = QLineEdit(getattr(options, name), self)
+            line.setPlaceholderText(empty)
+            line.setAccessibleName(label)
+            if name == "wheels":
+                browse = QPushButton(tr("Choose…"), self)
+                browse.clicked.connect(self._browse)
+                rows.addRow(label, hbox((line, 1), browse, spacing=8))
+            else:
+                rows.addRow(label, line)
+
+    @property
+    def options(self) -> Options:
+        """What stands in it."""
+        return Options(**{name: line.text().strip() for name, line in self._lines.items()})
+
+    @Slot()
+    def _browse(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, tr("Offline packages (folder)"))
+        if folder:
+            self._lines["wheels"].setText(folder)
