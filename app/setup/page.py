@@ -13,7 +13,7 @@ from app.i18n.translate import sentences, tr, tr_noop
 from app.install.environment import InstallProgress
 from app.install.options import Options, save
 from app.install.problem import InstallProblem, Reason
-from app.onboarding.steps import TourStep
+from app.onboarding import TourStep
 from app.setup.work import InstallWork, TransferRate
 from app.widgets.builders import hbox, make_button
 from app.widgets.text import size, time_left

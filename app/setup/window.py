@@ -13,7 +13,7 @@ from app.i18n.translate import tr
 from app.install import options
 from app.install.environment import EngineEnvironment
 from app.install.release import program_folder, running
-from app.onboarding.tour import FittingScrollArea
+from app.onboarding import FittingScrollArea
 from app.settings.preferences import Preferences
 from app.setup.page import SetupPage
 from app.setup.work import InstallWork
