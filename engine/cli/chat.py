@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine import settings
+from engine.calibration.calibrator import open_calibrated
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, say
 from engine.errors import Kind, UnderhillError
@@ -188,9 +189,9 @@ def run_chat(args: argparse.Namespace) -> int:
     if args.greedy:
         sampling["temperature"] = 0.0
     bar = ProgressBar(sys.stderr.isatty())
-    with Session.open(args.model, given(args, settings.ENGINE), bar.report) as session:
+    with open_calibrated(args.model, given(args, settings.ENGINE), bar.report) as session:
         bar.close()
-        session.told = lambda notice: say(notice) if notice else None
+        session.on_notice = lambda notice: say(notice) if notice else None
         if args.thinking and not session.chat.levels:
             say("[how much this model thinks cannot be chosen]")
         elif args.thinking and (taken := session.chat.level(args.thinking)) != args.thinking:

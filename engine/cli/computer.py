@@ -16,18 +16,17 @@ from engine.cli.main import given, version
 from engine.cli.output import gb, say
 from engine.hardware import graphics, probe
 from engine.hardware.machine import Machine
-from engine.library import dials, library
+from engine.library import builtin, dials, library
+from engine.library.computer import machine_at, measure_computer
+from engine.library.facts import largest_file, model_facts, spec_of
+from engine.library.fit_estimates import FitEstimates
 from engine.library.home import BUILTIN
 from engine.library.lowering import lowered_share
+from engine.library.speed_record import recalled
 from engine.native.library import default_threads, isas, kernels_in_use
 from engine.planning import offload
 from engine.planning.facts import ModelFacts
 from engine.planning.plan import dial_of, make_plan
-from engine.session import builtin
-from engine.session.facts import largest_file, model_facts, spec_of
-from engine.session.fit_estimates import FitEstimates
-from engine.session.measured import machine_at, measure_computer
-from engine.session.speed_record import recalled
 from engine.store.reader import Store
 
 PARTS = {  # of what is taken; they add up to it

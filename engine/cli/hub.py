@@ -9,17 +9,17 @@ import sys
 from dataclasses import asdict
 
 from engine import settings
+from engine.calibration import lowering_search
 from engine.cli.output import ProgressBar, experts_by_bits, gb, millions, pill, say, speed, table
 from engine.hub import tokens
 from engine.hub.client import Hub, accept_token, connect
 from engine.hub.control import Control, Wait
+from engine.hub.listings import judged, listed, of_catalogue, outline_facts
 from engine.hub.meter import DownloadProgress
+from engine.hub.pull import look, look_patiently, pull
 from engine.library import catalogue, library, settings_file
 from engine.library.entries import HubModel
-from engine.session import lowered
-from engine.session.fit_estimates import FitEstimates
-from engine.session.model_listings import judged, listed, of_catalogue, outline_facts
-from engine.session.pull import look, look_patiently, pull
+from engine.library.fit_estimates import FitEstimates
 
 
 def connected(args: argparse.Namespace) -> Hub:
@@ -117,7 +117,7 @@ def run_pull(args: argparse.Namespace) -> int:
             keep_source=args.keep_source, arriving=arriving, importing=importing,
         )  # fmt: skip
     if args.tolerance is not None:
-        path = lowered.in_place(path.name, args.tolerance / 100, bar.report)
+        path = lowering_search.in_place(path.name, args.tolerance / 100, bar.report)
     bar.close()
     card, note = library.card(path), library.source_note(path)
     if args.json:

@@ -27,8 +27,8 @@ _LIST_HEADER = ("NAME", "HERE", "TOKENS/S", "FAMILY", "PARAMETERS", "ON DISK", "
 
 def run_list(args: argparse.Namespace) -> int:
     """Print the library; the built-in model is in it before anything has been made of it."""
-    from engine.session import builtin
-    from engine.session.fit_estimates import FitEstimates
+    from engine.library import builtin
+    from engine.library.fit_estimates import FitEstimates
 
     pills = FitEstimates()
     cards = pills.library(library.listing())
@@ -83,7 +83,7 @@ def _folder_row(f: ModelFolder) -> tuple[str, ...]:
 
 def run_found(args: argparse.Namespace) -> int:
     """Print what was found and how to import it; nothing is changed."""
-    from engine.session.fit_estimates import FitEstimates
+    from engine.library.fit_estimates import FitEstimates
 
     bar = ProgressBar(sys.stderr.isatty())
     found = external_models.find(
@@ -178,7 +178,8 @@ def run_verify(args: argparse.Namespace) -> int:
 
 def run_import(args: argparse.Namespace) -> int:
     """Import; run again after an interruption, it goes on where it stopped."""
-    from engine.session import lowered, preflight
+    from engine.calibration import lowering_search
+    from engine.library import preflight
 
     bar = ProgressBar(sys.stderr.isatty())
     named = args.import_battery is not None
@@ -193,7 +194,7 @@ def run_import(args: argparse.Namespace) -> int:
         preflight.check(source)
         path = library.add(source, args.name, args.top, bar.report, battery)
     if args.tolerance is not None:
-        path = lowered.in_place(path.name, args.tolerance / 100, bar.report)
+        path = lowering_search.in_place(path.name, args.tolerance / 100, bar.report)
     bar.close()
     card, note = library.card(path), library.source_note(path)
     if args.json:

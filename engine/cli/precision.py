@@ -9,16 +9,16 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine import settings
+from engine.calibration import lowering_search
+from engine.calibration.calibrator import calibrate, open_calibrated
+from engine.calibration.evaluate import evaluate, sequences
+from engine.calibration.policy_fit import fit_policy
+from engine.calibration.robustness import estimated, measured
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, gb, table
 from engine.experts.keys import keys_of
 from engine.library import dials, library, lowering
 from engine.library.lowering import write_lowered
-from engine.session import Session, lowered
-from engine.session.calibration import calibrate
-from engine.session.evaluate import evaluate, sequences
-from engine.session.fit_policy import fit_policy
-from engine.session.robustness import estimated, measured
 from engine.store.reader import Store
 
 
@@ -27,7 +27,7 @@ def run_calibrate(args: argparse.Namespace) -> int:
     if args.fit_policy:
         return _policy(args)
     bar = ProgressBar(sys.stderr.isatty())
-    with Session.open(args.model, given(args, settings.ENGINE), bar.report) as session:
+    with open_calibrated(args.model, given(args, settings.ENGINE), bar.report) as session:
         found = calibrate(session, lambda done, total: bar.show("Calibrating", done, total, "windows"))
     bar.close()
     if args.json:
@@ -40,7 +40,7 @@ def run_calibrate(args: argparse.Namespace) -> int:
 
 def _policy(args: argparse.Namespace) -> int:
     bar = ProgressBar(sys.stderr.isatty())
-    with Session.open(args.model, given(args, settings.ENGINE), bar.report) as session:
+    with open_calibrated(args.model, given(args, settings.ENGINE), bar.report) as session:
         found = fit_policy(session, lambda done, total: bar.show("Fitting", done, total, "steps"))
     bar.close()
     if args.json:
@@ -67,9 +67,9 @@ def run_eval(args: argparse.Namespace) -> int:
     # Both are open at once. Exact says the same whatever is cached and reads windows whole, so it gets the least.
     reference = {**chosen, "dial": "exact", "tier": "top", "cache_fraction": 0.0}
     bar = ProgressBar(sys.stderr.isatty())
-    with Session.open(args.model, reference, bar.report) as exact:
+    with open_calibrated(args.model, reference, bar.report) as exact:
         windows = sequences(exact.chat, Path(args.text), min(args.window, exact.context.limit), args.max_tokens)
-        with Session.open(args.model, chosen, bar.report) as tested:
+        with open_calibrated(args.model, chosen, bar.report) as tested:
             result = evaluate(exact, tested, windows, lambda done, total: bar.show("Scoring", done, total, "tokens"))
             counters = tested.counters()
     bar.close()
@@ -105,8 +105,8 @@ def run_lower(args: argparse.Namespace) -> int:
     if destination is not None and destination.exists():
         raise library.taken(args.name)
     source = library.prepare(args.model, bar.report)
-    with lowered.own_sessions(source, bar.report) as open_with:
-        found = lowered.search(
+    with lowering_search.own_sessions(source, bar.report) as open_with:
+        found = lowering_search.search(
             source,
             open_with,
             args.tolerance / 100,

@@ -15,7 +15,8 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.policies import DEFAULT
 from engine.experts.precision import EXACT, Thresholds
 from engine.library import library
-from engine.session import calibration, policy_weights, routing_history
+from engine.session import policy_weights, routing_history
+from engine.session.thresholds import UNCALIBRATED, thresholds_of
 from engine.store.manifest import fingerprint
 from engine.tracing.plot import chart
 from engine.tracing.recall import recall
@@ -114,8 +115,8 @@ def _thresholds(trace: Trace, dial: str, store: Path | None) -> Thresholds:
     if dial == "recorded":
         return trace.conditions.thresholds
     if store is None:
-        return EXACT if dial == "exact" else calibration.UNCALIBRATED[dial]
-    return calibration.thresholds_of(store, dial)
+        return EXACT if dial == "exact" else UNCALIBRATED[dial]
+    return thresholds_of(store, dial)
 
 
 def _store_of(trace: Trace) -> Path | None:

@@ -56,7 +56,7 @@ PARAMETER_BITS = 0.5  # of a quantized weight beside those of its tier: scales a
 SHARES = {2: 0.79, 4: 0.88, 8: 0.89}
 IN_CACHE, CACHED = 32 << 20, 2.0  # bytes of a model that the processor's cache holds, and how much faster that is read
 PLAIN_PRODUCTS = 4e10  # weights times tokens a second and core, held as they are, which torch multiplies
-SMALL_DENSE = 64_000_000  # bytes of weights beside the experts below which torch gets one thread (session/threads.py)
+SMALL_DENSE = 64_000_000  # bytes of weights beside the experts below which torch gets one thread (torch_threads)
 # Of a prompt, in seconds, so that the runs of docs/planning.md come out: a byte of what a layer makes of a token beside
 # products, of which one thread norms and copies; an expert that is called for; and a token's choice of one.
 BESIDE, CALLED, CHOSEN = 7e-11, 3e-5, 1e-6

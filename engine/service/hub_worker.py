@@ -47,11 +47,11 @@ class HubWorker:
     @staticmethod
     def catalogue(command: protocol.Command, cancelled: Callable[[], bool]) -> tuple[protocol.HubModel, ...]:
         """Of ListCatalogue, on a thread of its own: no hub is asked, so none is waited for."""
-        from engine.session import model_listings
-        from engine.session.fit_estimates import FitEstimates
+        from engine.hub import listings
+        from engine.library.fit_estimates import FitEstimates
 
         assert isinstance(command, protocol.ListCatalogue)
-        return model_listings.of_catalogue(FitEstimates(command.settings))
+        return listings.of_catalogue(FitEstimates(command.settings))
 
     @contextmanager
     def hub(self, endpoint: str = "") -> Iterator[Hub]:
@@ -77,18 +77,18 @@ class HubWorker:
 
     @staticmethod
     def _describe(hub: Hub, command: protocol.DescribeModel) -> protocol.ModelDetails:
-        from engine.session import model_listings
-        from engine.session.fit_estimates import FitEstimates
+        from engine.hub import listings
+        from engine.library.fit_estimates import FitEstimates
 
-        return model_listings.details(hub, command.repo, command.revision, FitEstimates(command.settings), command.gguf)
+        return listings.details(hub, command.repo, command.revision, FitEstimates(command.settings), command.gguf)
 
     def _search(self, hub: Hub, command: protocol.SearchModels, cancelled: Callable[[], bool]) -> protocol.SearchPage:
-        from engine.session import model_listings
-        from engine.session.fit_estimates import FitEstimates
+        from engine.hub import listings
+        from engine.library.fit_estimates import FitEstimates
 
         asked = hub.endpoint, command.words.strip()
         if command.page <= 0 or self._last is None or self._last[0] != asked:
-            self._last = asked, model_listings.listed(hub, asked[1])
+            self._last = asked, listings.listed(hub, asked[1])
         if cancelled():
             raise CancelledWork()
         found = self._last[1]
@@ -96,7 +96,7 @@ class HubWorker:
         page = max(0, min(command.page, pages - 1))
         models = found[page * PER_PAGE : (page + 1) * PER_PAGE]
         self._emit(protocol.Listed(command.id, protocol.SearchPage(models, page, pages, len(found))))
-        judged = model_listings.judged(hub, models, FitEstimates(command.settings))
+        judged = listings.judged(hub, models, FitEstimates(command.settings))
         if cancelled():
             raise CancelledWork()
         return protocol.SearchPage(judged, page, pages, len(found))

@@ -15,7 +15,7 @@ from engine.service.command_worker import CancelledWork
 from engine.translatable import NO_TEXT, Translatable, msg
 
 if TYPE_CHECKING:
-    from engine.session.fit_estimates import Known
+    from engine.library.fit_estimates import Known
 
 # What takes its time, one after the other; and what is answered at once, also while that goes on.
 LONG = (
@@ -56,8 +56,7 @@ class LibraryWorker:
             self._resting.discard(command.id)
 
     def _do(self, command: protocol.Command, report: Callable[[Translatable, int, int], None]) -> Any:
-        from engine.library import external_models, library, relocation, trash
-        from engine.session import fit_estimates, preflight
+        from engine.library import external_models, fit_estimates, library, preflight, relocation, trash
 
         match command:
             case protocol.ImportModel():
@@ -108,7 +107,7 @@ class LibraryWorker:
     def cards(self, chosen: dict[str, Any]) -> tuple[protocol.ModelCard, ...]:
         """Everything in the library, with pills. chosen: settings that a model would be opened with."""
         from engine.library import library
-        from engine.session.fit_estimates import FitEstimates
+        from engine.library.fit_estimates import FitEstimates
 
         if self._tidied is None:  # from now on there is something to tidy
             self._tidied = -TIDY

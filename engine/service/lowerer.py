@@ -11,7 +11,7 @@ from engine import protocol
 from engine.translatable import Translatable
 
 if TYPE_CHECKING:
-    from engine.session.lowered import Found, Opener
+    from engine.calibration.lowering_search import Found, Opener
 
 LOWERING = (protocol.MeasureLowering, protocol.LowerModel, protocol.RestoreOriginal)
 Report = Callable[[Translatable, int, int], None]
@@ -31,15 +31,15 @@ class Lowerer:
 
     def do(self, command: protocol.Command, report: Report, cancelled: Callable[[], bool]) -> Any:
         """One of LOWERING."""
+        from engine.calibration import lowering_search
         from engine.library import library, lowering
-        from engine.session import lowered
         from engine.store.reader import Store
 
         match command:
             case protocol.MeasureLowering():
                 path, found = self._search(command, report, cancelled)
                 with Store.open(path) as store:
-                    return lowered.offer(store, found)
+                    return lowering_search.offer(store, found)
             case protocol.LowerModel():
                 path, found = self._search(command, report, cancelled)
                 with Store.open(path) as store:
@@ -57,9 +57,9 @@ class Lowerer:
     def _search(
         self, command: protocol.MeasureLowering | protocol.LowerModel, report: Report, cancelled: Callable[[], bool]
     ) -> tuple[Path, Found]:
+        from engine.calibration import lowering_search
         from engine.library import library
-        from engine.session import lowered
 
         path = library.prepare(command.model, report)
         with self._lend(command.model, command.settings, report) as open_with:
-            return path, lowered.search(path, open_with, command.tolerance, report, cancelled)
+            return path, lowering_search.search(path, open_with, command.tolerance, report, cancelled)

@@ -99,7 +99,7 @@ class PullJob:
                 library.delete(self._transfer.name, now=True)
 
     def _travel(self) -> dict[str, Any]:
-        from engine.session.pull import look, look_patiently, pull
+        from engine.hub.pull import look, look_patiently, pull
 
         t = self._transfer
         with self._connect(t.endpoint) as hub:

@@ -7,7 +7,7 @@ import dataclasses
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,9 @@ NEEDS = (  # of every worker
     "engine.library.external_models", "engine.library.listing", "engine.library.relocation",
     "engine.hub.client", "engine.hub.control", "engine.hub.download", "engine.hub.errors",
     "engine.hub.tokens", "engine.models.decoder", "engine.pool.pool", "engine.session",
-    "engine.session.lowered", "engine.session.measured", "engine.session.model_listings",
-    "engine.session.fit_estimates", "engine.session.preflight", "engine.session.pull", "engine.store.verify",
+    "engine.calibration.idle_tasks",
+    "engine.calibration.lowering_search", "engine.library.computer", "engine.hub.listings",
+    "engine.library.fit_estimates", "engine.library.preflight", "engine.hub.pull", "engine.store.verify",
 )  # fmt: skip
 PULSE = 0.2  # seconds between two snapshots at least, and between looks for something to do while nobody asks
 _log = logging.getLogger(__name__)
@@ -49,7 +50,7 @@ class Service:
     def __init__(self, on_event: Callable[[protocol.Event], None]) -> None:
         self._on_event = on_event
         self._emitting = threading.Lock()
-        self._session: Session | None = None
+        self._current: OpenModel | None = None
         self._pool: Pool | None = None
         self._quiet_since = time.monotonic()
         self._look = protocol.Look()
@@ -113,6 +114,12 @@ class Service:
             else:
                 self.send(protocol.Shutdown("shutdown"))
         self._control.join(timeout)
+
+    @property
+    def _session(self) -> Session | None:
+        """Of the model in use; from any thread."""
+        opened = self._current
+        return None if opened is None else opened.session
 
     def _emit(self, event: protocol.Event) -> None:
         with self._emitting:
@@ -213,11 +220,12 @@ class Service:
 
     def _rest(self) -> None:
         """Nobody asks: what the model can do for itself meanwhile, until somebody does."""
-        session = self._session
-        if session is None:
+        opened = self._current
+        if opened is None:
             return
         quiet = time.monotonic() - self._quiet_since >= QUIET
-        if session.spare_time.use(self._model.waiting, quiet):
+        if opened.idle_tasks.use(self._model.waiting, quiet):
+            session = opened.session
             self._emit(protocol.ModelChanged("", dataclasses.replace(session.card, plan=session.sentences)))
 
     def _on_model(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
@@ -245,7 +253,7 @@ class Service:
         return None
 
     def _measure(self, command: protocol.ProbeComputer, cancelled: Callable[[], bool]) -> protocol.Computer:
-        from engine.session.measured import measure_computer
+        from engine.library.computer import measure_computer
 
         def report(text: Translatable, done: int, total: int) -> None:
             self._emit(protocol.Progress(command.id, text, done, total, "steps"))
@@ -271,30 +279,30 @@ class Service:
 
         chosen = settings.validated(command.settings, settings.ENGINE)
         offload.demand(str(chosen["mode"]), graphics.gpus)  # before anything is closed for it
-        self._session = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
+        self._current = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
         if self._pool is not None:
-            self._pool.release(lambda one: self._unreadable is not None or damage.is_known(one.store.path))
+            self._pool.release(lambda one: self._unreadable is not None or damage.is_known(one.session.store.path))
         session = self._open(command.model, chosen, self._library_worker.reporter(command, cancelled))
         self._opened = command.model
         return dataclasses.replace(session.card, loaded=True, plan=session.sentences)
 
     def _open(self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]) -> Session:
-        session = self._acquired(model, chosen, report)
-        session.told = lambda notice: self._tell(session, notice)
-        self._session, self._unreadable = session, None
+        opened = self._acquired(model, chosen, report)
+        session = opened.session
+        session.on_notice = lambda notice: self._tell(session, notice)
+        self._current, self._unreadable = opened, None
         return session
 
     def _acquired(
         self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]
-    ) -> Session:
+    ) -> OpenModel:
         from engine.pool.pool import Pool
-        from engine.session import Session
 
         if self._pool is None:
-            self._pool = Pool(Session.open)
-        session: Session = self._pool.acquire(model, chosen, report)
-        session.update({s.name: chosen[s.name] for s in settings.ENGINE if s.live})
-        return session
+            self._pool = Pool(OpenModel)
+        opened: OpenModel = self._pool.acquire(model, chosen, report)
+        opened.session.update({s.name: chosen[s.name] for s in settings.ENGINE if s.live})
+        return opened
 
     @contextlib.contextmanager
     def _lent(
@@ -303,24 +311,24 @@ class Service:
         """Opens a model under these settings, Exact and its other weights held as is asked for, beside the open one or
         for a while in its place; behind it, that is open again as it was.
         """
-        before = self._session
-        then = {} if before is None else dict(before.settings)
-        lent: list[Session] = []
-        self._session = None
+        before = self._current
+        then = {} if before is None else dict(before.session.settings)
+        lent: list[OpenModel] = []
+        self._current = None
 
         def open_with(dense: str) -> Session:
             wanted = settings.validated({**chosen, "dense": dense, "dial": "exact", "tier": "top"}, settings.ENGINE)
             lent.append(self._acquired(model, wanted, report))
-            return lent[-1]
+            return lent[-1].session
 
         try:
             yield open_with
         finally:
             if (pool := self._pool) is not None:
-                pool.release(lambda one: one is not before and any(one is other for other in lent))
+                pool.release(lambda one: one is not before and one in lent)
                 if before is not None and pool.holds(before):
-                    before.update({s.name: then[s.name] for s in settings.ENGINE if s.live})
-                    self._session = before
+                    before.session.update({s.name: then[s.name] for s in settings.ENGINE if s.live})
+                    self._current = before
                 elif before is not None:
                     self._open(self._opened, then, report)
 
@@ -330,9 +338,9 @@ class Service:
         open_one = self._session
         settings_then = None if open_one is None or open_one.store.path != path else dict(open_one.settings)
         if settings_then is not None:
-            self._session = None
+            self._current = None
         if self._pool is not None:
-            self._pool.release(lambda session: session.store.path == path)
+            self._pool.release(lambda one: one.session.store.path == path)
         try:
             yield
         finally:
@@ -348,7 +356,7 @@ class Service:
             self._emit(protocol.PlanChanged("", session.sentences, notice))
 
     def _release(self) -> None:
-        self._session = self._unreadable = None
+        self._current = self._unreadable = None
         if self._pool is not None:
             self._pool.close()
 
@@ -381,7 +389,7 @@ class Service:
         plugged in again is there, and yet no file that was open before can be read.
         """
         if (then := self._unreadable) is not None:
-            self._session = None
+            self._current = None
             if self._pool is not None:
                 self._pool.close()
             session = self._open(self._opened, then, lambda text, done, total: None)
@@ -404,8 +412,29 @@ class Service:
                 msg("Choose another model first, then delete it."),
             )
         if self._pool is not None:  # where it is kept open, idle
-            self._pool.release(lambda session: session.store.path == path)
+            self._pool.release(lambda one: one.session.store.path == path)
         return library.delete(command.name, now=command.now)
+
+
+class OpenModel:
+    """A session with its idle tasks, as the pool keeps it: the tasks keep their place while another model is in use."""
+
+    def __init__(self, model: str, chosen: Mapping[str, Any], report: Callable[[Translatable, int, int], None]) -> None:
+        """Open it. Raises what opening raises."""
+        from engine.calibration.calibrator import open_calibrated
+        from engine.calibration.idle_tasks import IdleTasks
+
+        self.session = open_calibrated(model, chosen, report)
+        self.idle_tasks = IdleTasks(self.session)
+
+    @property
+    def all_in_memory(self) -> bool:
+        """Whether its plan found room for every expert."""
+        return self.session.all_in_memory
+
+    def close(self) -> None:
+        """Release its memory."""
+        self.session.close()
 
 
 class _Follower:

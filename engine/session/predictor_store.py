@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from engine.errors import Kind, UnderhillError
 from engine.experts.eam import EamCollection
 from engine.experts.predictors import (
     Eam,
     Gate,
     Predictor,
-    PredictorTable,
     RoutingShape,
-    StackedGates,
-    TraceView,
-    evidence,
-    fitted_row,
-    walk,
 )
 from engine.experts.predictors.gates import LinearMap
 from engine.experts.predictors.predictor import Floats
-from engine.models.gates import gates_of, has_gates
-from engine.session import tables
+from engine.session import predictor_tables
 from engine.store.atomic import replacing
-from engine.translatable import msg
-
-if TYPE_CHECKING:
-    from engine.session.session import Session
 
 FILE = "foresight.safetensors"
-DEPTH = tables.DEPTH  # layers ahead that gates are taught for
-FITTED = 0.8  # of the text is for the gates, the rest for the weights of all predictors
-WEIGHED = 1000  # tokens of that rest
+DEPTH = predictor_tables.DEPTH  # layers ahead that gates are taught for
 UNTAUGHT = np.tile(np.array([0.8, 0.1], np.float32), (DEPTH + 1, 1))  # of plain gates and the table of tokens
 TABLES = ("tokens", "pairs", "paths", "eam")
 ALL = ("gates", *TABLES)  # in the order of `Learnt.all_weights`
@@ -60,51 +44,15 @@ class Learnt:
 
 def table(kind: str, shape: RoutingShape, past: EamCollection | None = None) -> Predictor:
     """One of TABLES, empty. past: what 'eam' goes by, which others add to; None: what it sees itself."""
-    if kind in tables.KINDS:
-        return tables.empty(kind, shape)
+    if kind in predictor_tables.KINDS:
+        return predictor_tables.empty(kind, shape)
     own = EamCollection(shape.rows, shape.experts)
     return Eam(shape, own if past is None else past, adds=past is None)
 
 
 def fitting(shape: RoutingShape) -> tuple[str, ...]:
     """Of ALL, in that order, those whose tables are not too large."""
-    return tuple(kind for kind in ALL if kind not in tables.KINDS or kind in tables.possible(shape))
-
-
-def learn(session: Session, run: TraceView, cancelled: Callable[[], bool] = lambda: False) -> dict[str, PredictorTable]:
-    """Teach this model's gates what a run shows, and keep that. Nothing is done without gates or with too little text.
-
-    Returns the tables that were taught all of it, by kind. Raises OSError, UnderhillError(CANCELLED).
-    """
-    tokens = run.ids.shape[1]
-    cut = round(FITTED * tokens)
-    if not has_gates(session.decoder) or run.gating is None or cut in (0, tokens):
-        return {}
-    gates = gates_of(session.decoder)
-    text, rest = run.part(0, cut), run.part(cut, min(tokens, cut + WEIGHED))
-    maps: Maps = []
-    for row in range(len(gates)):
-        _stop_if(cancelled())
-        maps.append(fitted_row(text, gates, row, DEPTH))
-    kinds = fitting(session.tables.shape)
-    shape = session.tables.shape
-    taught = {kind: tables.empty(kind, shape) for kind in tables.possible(shape)}
-    own: Predictor = StackedGates(gates, maps)
-    parts: list[Predictor] = [own, *(taught[kind] if kind in taught else table(kind, shape) for kind in kinds[1:])]
-    for sight in walk(text, parts):
-        _stop_if(sight.row < 0 and cancelled())
-    found = evidence(rest, parts, DEPTH, gates)
-    all_weights = np.zeros((DEPTH + 1, len(ALL)), np.float32)
-    all_weights[:, [ALL.index(kind) for kind in kinds]] = found.weights()
-    write(session.store.path / FILE, Learnt(maps, found.weights((0, 1)), all_weights))
-    for sight in walk(run.part(cut + rest.ids.shape[1], tokens), list(taught.values())):
-        _stop_if(sight.row < 0 and cancelled())
-    return taught
-
-
-def _stop_if(asked: bool) -> None:
-    if asked:
-        raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
+    return tuple(kind for kind in ALL if kind not in predictor_tables.KINDS or kind in predictor_tables.possible(shape))
 
 
 def write(path: Path, learnt: Learnt) -> None:

@@ -6,23 +6,20 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from engine.experts.keys import ExpertKey
 from engine.experts.telemetry import COARSE, GATE, SKIPPED
 from engine.generation.answer import Listener
-from engine.generation.messages import ExpertFacts, Look, Snapshot
+from engine.generation.messages import ExpertFacts, Look, MemoryUse, Snapshot
 from engine.hardware import probe
 from engine.hardware.load import LoadWatch
+from engine.library.memory_use import divided
 from engine.planning.speed import IN_CACHE
 from engine.session.bottleneck import Pace, why
-from engine.session.memory_use import memory_now
+from engine.session.loaded_model import LoadedModel
 from engine.translatable import NO_TEXT, Translatable, msg
-
-if TYPE_CHECKING:
-    from engine.session.session import Session
 
 WINDOW = 2.0  # seconds over which speeds are taken
 HELD_FOR = 1.0  # seconds over which the processor's other users are looked at
@@ -47,8 +44,17 @@ class Rate:
 class Watcher:
     """Reads the runtime's counters for the panels; counts tokens and their speed."""
 
-    def __init__(self, session: Session) -> None:
-        self._session, self._runtime = session, session.runtime
+    def __init__(
+        self,
+        model: LoadedModel,
+        *,
+        ahead: Callable[[], Translatable],
+        memory: Callable[[int], MemoryUse],
+    ) -> None:
+        """ahead: says how well prefetching does. memory: divides the bytes of
+        this process by what they are used for."""
+        self._model, self._runtime = model, model.runtime
+        self._ahead, self._memory = ahead, memory
         self._tokens = 0
         self._prompt_rate = self._answer_rate = 0.0
         self._reading = self._generating = False
@@ -92,7 +98,7 @@ class Watcher:
 
         While an answer is made, only every other one tells of experts, unless something else is looked at than before.
         """
-        runtime, plan = self._runtime, self._session.plan
+        runtime, plan = self._runtime, self._model.plan
         counters, cache = runtime.telemetry.shown, runtime.cache
         with self._lock:
             hits, misses, held = counters.hits, counters.misses, cache.nbytes
@@ -142,8 +148,8 @@ class Watcher:
             prompt_tokens_per_second=self._prompt_rate,
             answer_tokens_per_second=0.0 if self._generating else self._answer_rate,
             waiting=waiting,
-            memory=memory_now(self._session, taken),
-            ahead=self._session.ahead.sentence(),
+            memory=self._memory(taken),
+            ahead=self._ahead(),
         )
 
     def decoding(self) -> None:
@@ -165,8 +171,7 @@ class Watcher:
         return counters.bytes_read, counters.misses, counters.waited
 
     def _pace(self, tokens: float, waiting: float, read: float, missed: float) -> Pace:
-        session = self._session
-        plan, facts, machine = session.plan, session.facts, session.machine
+        plan, facts, machine = self._model.plan, self._model.facts, self._model.machine
         dense = facts.dense_bytes[plan.dense]
         a_token = dense - facts.looked_up_bytes.get(plan.dense, 0)
         a_token += facts.experts_per_token * facts.moe_layers * facts.record_bytes[plan.tier]
@@ -184,8 +189,8 @@ class Watcher:
             return None
         row, notes = counters.layers.index(layer), counters.notes(layer)[expert].tolist()
         tier = cache.tier(key)
-        layout = self._session.store.spec(layer, expert).layout
-        stored = layout.bytes_for(self._session.store.spec(layer, expert).top)
+        layout = self._model.store.spec(layer, expert).layout
+        stored = layout.bytes_for(self._model.store.spec(layer, expert).top)
         return ExpertFacts(
             layer=layer,
             expert=expert,
@@ -215,3 +220,23 @@ class _Following:
         """So many prompt tokens are read."""
         self._watcher.prompt_read(done - reused, time.monotonic() - self._start)
         self._heard(done, total, reused)
+
+
+def memory_now(model: LoadedModel, taken: int, before: int, lent: int) -> MemoryUse:
+    """What the memory of this program is used for while it has `taken` bytes in all. From any thread.
+
+    before: bytes that it had before the model was opened. lent: bytes planned for the context that experts have for
+    now. What is neither of `before`, nor weights, rows or experts, counts as for computing. Capacity of the cache that
+    is not written to yet is not taken.
+    """
+    plan, facts, cache = model.plan, model.facts, model.runtime.cache
+    return divided(
+        taken,
+        plan.ceiling,
+        base=before + probe.served(),
+        dense=facts.dense_bytes[plan.dense],
+        context=model.context.written,
+        cached=cache.nbytes,
+        capacity=cache.capacity,
+        due=plan.context * facts.per_token(plan.dense) + facts.state_bytes + plan.workspace - lent,
+    )

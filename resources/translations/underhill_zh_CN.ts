@@ -4207,6 +4207,166 @@
     <context>
         <name>engine</name>
         <message>
+            <location filename="../../engine/calibration/calibrator.py"></location>
+            <source>T1 and T2 are those published for Mixtral until this model's own have been found.</source>
+            <translation>在找到此模型自己的 T1 和 T2 之前，使用为 Mixtral 发表的数值。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/calibrator.py"></location>
+            <source>Calibrating</source>
+            <translation>正在校准</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/evaluate.py"></location>
+            <source>There is no file {file}.</source>
+            <translation>没有文件 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/evaluate.py"></location>
+            <source>Check the path.</source>
+            <translation>请检查路径。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/evaluate.py"></location>
+            <source>{file} cannot be read as text.</source>
+            <translation>{file} 无法作为文本读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/evaluate.py"></location>
+            <source>Give a UTF-8 text file.</source>
+            <translation>请提供 UTF-8 文本文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/evaluate.py"></location>
+            <source>{file} holds less than two tokens.</source>
+            <translation>{file} 不足两个词元。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/evaluate.py"></location>
+            <source>Give a longer text.</source>
+            <translation>请提供更长的文本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/evaluate.py"></location>
+            <source>{file} has a line that is not a chat.</source>
+            <translation>{file} 中有一行不是对话。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/evaluate.py"></location>
+            <source>Each line is a JSON object with "messages", each of which has a "role" and a "content".</source>
+            <translation>每行是一个 JSON 对象，其中的 "messages" 各有 "role" 和 "content"。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/idle_tasks.py"></location>
+            <source>Measuring its precision dials ({share} %).</source>
+            <translation>正在测量它的精度档位（{share} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/idle_tasks.py"></location>
+            <source>Its precision dials could not be measured: {sentence}</source>
+            <translation>无法测量它的精度档位：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/idle_tasks.py"></location>
+            <source>Teaching the gates of coming layers ({share} %).</source>
+            <translation>正在教后续层的门控（{share} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/idle_tasks.py"></location>
+            <source>The gates of coming layers could not be taught: {sentence}</source>
+            <translation>无法教后续层的门控：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/idle_tasks.py"></location>
+            <source>Learning which experts tokens use, and which follow which ({share} %).</source>
+            <translation>正在学习词元使用哪些专家、哪些专家相继出现（{share} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/idle_tasks.py"></location>
+            <source>Which experts tokens use could not be learnt: {sentence}</source>
+            <translation>无法学习词元使用哪些专家：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/idle_tasks.py"></location>
+            <source>Fitting to its routing which experts stay in memory ({share} %).</source>
+            <translation>正在按它的路由拟合哪些专家留在内存（{share} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/idle_tasks.py"></location>
+            <source>Which experts stay in memory could not be fitted to its routing: {sentence}</source>
+            <translation>无法按它的路由拟合哪些专家留在内存：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/idle_tasks.py"></location>
+            <source>Measuring this computer ({total} %).</source>
+            <translation>正在为这台电脑测速（{total} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/lowering_search.py"></location>
+            <source>A tolerance of {tolerance} % is not possible.</source>
+            <translation>损失上限不能设为 {tolerance}%。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/lowering_search.py"></location>
+            <source>Choose one from {least} % to {most} %.</source>
+            <translation>可选范围为 {least}% 到 {most}%。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/lowering_search.py"></location>
+            <source>Holding other weights at {bits} bits</source>
+            <translation>以 {bits} 位保存其他权重</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/lowering_search.py"></location>
+            <source>Experts of {name} have fewer bits already.</source>
+            <translation>{name} 的专家已经降低过位数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/lowering_search.py"></location>
+            <source>Restore the original first, or import the model again.</source>
+            <translation>先恢复原模型，或重新导入该模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/lowering_search.py"></location>
+            <source>Experts of {name} are not stored with 4 or 8 bits.</source>
+            <translation>{name} 的专家不是以 4 位或 8 位存储的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/lowering_search.py"></location>
+            <source>Import the model again with a precision of 4 or 8 bits.</source>
+            <translation>以 4 位或 8 位精度重新导入该模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/robustness.py"></location>
+            <source>Comparing experts with their 2 bits</source>
+            <translation>正在比较专家与其 2 位版本</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/robustness.py"></location>
+            <source>Lowering one layer at a time</source>
+            <translation>正在逐层降低精度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/robustness.py"></location>
+            <source>Lowering one expert at a time</source>
+            <translation>正在逐个降低专家精度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/robustness.py"></location>
+            <source>Finding how few bits all experts can have</source>
+            <translation>正在确定所有专家最少可用几位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/robustness.py"></location>
+            <source>Finding how many may be lowered</source>
+            <translation>正在确定可以降低多少专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/teaching.py"></location>
+            <source>Stopped.</source>
+            <translation>已停止。</translation>
+        </message>
+        <message>
             <location filename="../../engine/convert/encoding.py"></location>
             <source>The weights of {name} are not finite numbers.</source>
             <translation>{name} 的权重不是有限数值。</translation>
@@ -4535,11 +4695,6 @@
             <location filename="../../engine/experts/precision.py"></location>
             <source>They go from 0 to 1, and T1 is not above T2.</source>
             <translation>它们在 0 到 1 之间，且 T1 不大于 T2。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/experts/runtime.py"></location>
-            <source>Stopped.</source>
-            <translation>已停止。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/runtime.py"></location>
@@ -6067,6 +6222,21 @@
             <translation>{room}后重试。</translation>
         </message>
         <message>
+            <location filename="../../engine/hub/listings.py"></location>
+            <source>Its makers publish it in about 4 bits, and those are kept: nothing is lost.</source>
+            <translation>制作者发布的就是约 4 位的版本，并原样保留：没有任何损失。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listings.py"></location>
+            <source>Quantized to 4 bits by its makers: nearly as good as the original, and kept as it is.</source>
+            <translation>由制作者量化为 4 位：几乎与原始模型一样好，并原样保留。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listings.py"></location>
+            <source>Quantized to 4 bits by {by}: nearly as good as the original, and kept as it is.</source>
+            <translation>由{by}量化为 4 位：几乎与原始模型一样好，并原样保留。</translation>
+        </message>
+        <message>
             <location filename="../../engine/hub/outline.py"></location>
             <source>The experts of this model are not matrices.</source>
             <translation>此模型的专家不是矩阵。</translation>
@@ -6267,6 +6437,11 @@
             <translation>请减少线程数。</translation>
         </message>
         <message>
+            <location filename="../../engine/library/builtin.py"></location>
+            <source>It is made when it is first used.</source>
+            <translation>它会在首次使用时生成。</translation>
+        </message>
+        <message>
             <location filename="../../engine/library/catalogue.py"></location>
             <source>The catalogue {file} is damaged.</source>
             <translation>模型目录 {file} 已损坏。</translation>
@@ -6275,6 +6450,21 @@
             <location filename="../../engine/library/catalogue.py"></location>
             <source>Install Underhill again.</source>
             <translation>请重新安装 Underhill。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/computer.py"></location>
+            <source>Waiting for other programs to leave the processor</source>
+            <translation>正在等待其他程序让出处理器</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/computer.py"></location>
+            <source>Other programs take the processor, so what is known is kept.</source>
+            <translation>其他程序正占用处理器，因此保留已知的结果。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/computer.py"></location>
+            <source>{sentence} What was measured could not be kept, and will have to be measured again.</source>
+            <translation>{sentence}测量结果无法保存，之后需要重新测量。</translation>
         </message>
         <message>
             <location filename="../../engine/library/damage.py"></location>
@@ -6335,6 +6525,16 @@
             <location filename="../../engine/library/external_models.py"></location>
             <source>Looking at {title}</source>
             <translation>正在查看 {title}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/facts.py"></location>
+            <source>there are experts of layer {beyond}, which should have none</source>
+            <translation>第 {beyond} 层有专家，而它本不应有</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/facts.py"></location>
+            <source>layer {layer} holds {stored} experts of width {stored2} and should hold {count} of width {hidden}</source>
+            <translation>第 {layer} 层有 {stored} 个宽度为 {stored2} 的专家，应有 {count} 个宽度为 {hidden} 的专家</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
@@ -6720,6 +6920,26 @@
             <location filename="../../engine/library/settings_file.py"></location>
             <source>Repair it, or delete it to go back to the usual settings.</source>
             <translation>请修复它，或删除它以恢复默认设置。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/speed_record.py"></location>
+            <source>{low} to {high}</source>
+            <translation>{low}～{high}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/speed_record.py"></location>
+            <source>slower</source>
+            <translation>慢</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/speed_record.py"></location>
+            <source>faster</source>
+            <translation>快</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/speed_record.py"></location>
+            <source>It runs at {measured} tokens a second, which is {word} than the {span} expected. The expectation has been corrected.</source>
+            <translation>它每秒运行 {measured} 个词元，比预计的 {span} {word}。预计值已更正。</translation>
         </message>
         <message>
             <location filename="../../engine/library/store_copy.py"></location>
@@ -7228,11 +7448,6 @@
         </message>
         <message>
             <location filename="../../engine/planning/fit.py"></location>
-            <source>{low} to {high}</source>
-            <translation>{low}～{high}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/fit.py"></location>
             <source>all of it in memory</source>
             <translation>全部在内存中</translation>
         </message>
@@ -7647,189 +7862,34 @@
             <translation>所需的专家都在内存中；速度取决于计算。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/builtin.py"></location>
-            <source>It is made when it is first used.</source>
-            <translation>它会在首次使用时生成。</translation>
+            <location filename="../../engine/session/cache_budget.py"></location>
+            <source>How much memory is free cannot be seen now, so the experts that are kept stay as many as they are.</source>
+            <translation>目前无法得知有多少可用内存，因此保留的专家数量维持不变。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/calibration.py"></location>
-            <source>Calibrating</source>
-            <translation>正在校准</translation>
+            <location filename="../../engine/session/cache_budget.py"></location>
+            <source>Underhill itself takes more memory than was planned for it, so {kept} of experts are kept, not {planned}.</source>
+            <translation>Underhill 自身占用的内存超出计划，因此保留 {kept} 的专家，而不是 {planned}。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/calibration.py"></location>
-            <source>T1 and T2 are those published for Mixtral until this model's own have been found.</source>
-            <translation>在找到此模型自己的 T1 和 T2 之前，使用为 Mixtral 发表的数值。</translation>
+            <location filename="../../engine/session/cache_budget.py"></location>
+            <source>This computer is short of memory, so {kept} of experts are kept instead of {planned}; answers are slower until there is more.</source>
+            <translation>这台电脑内存不足，因此保留 {kept} 的专家，而不是 {planned}；在内存充足之前，回答会较慢。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/calibration.py"></location>
+            <location filename="../../engine/session/cache_budget.py"></location>
+            <source>There is memory again: {planned} of experts are kept, as planned.</source>
+            <translation>内存又够用了：按计划保留 {planned} 的专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/loaded_model.py"></location>
             <source>What was measured cannot be kept in {store}.</source>
             <translation>测量结果无法保存到 {store}。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/calibration.py"></location>
+            <location filename="../../engine/session/loaded_model.py"></location>
             <source>Check that the folder can be written.</source>
             <translation>请检查该文件夹是否可写。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/evaluate.py"></location>
-            <source>There is no file {file}.</source>
-            <translation>没有文件 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/evaluate.py"></location>
-            <source>Check the path.</source>
-            <translation>请检查路径。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/evaluate.py"></location>
-            <source>{file} cannot be read as text.</source>
-            <translation>{file} 无法作为文本读取。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/evaluate.py"></location>
-            <source>Give a UTF-8 text file.</source>
-            <translation>请提供 UTF-8 文本文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/evaluate.py"></location>
-            <source>{file} holds less than two tokens.</source>
-            <translation>{file} 不足两个词元。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/evaluate.py"></location>
-            <source>Give a longer text.</source>
-            <translation>请提供更长的文本。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/evaluate.py"></location>
-            <source>{file} has a line that is not a chat.</source>
-            <translation>{file} 中有一行不是对话。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/evaluate.py"></location>
-            <source>Each line is a JSON object with "messages", each of which has a "role" and a "content".</source>
-            <translation>每行是一个 JSON 对象，其中的 "messages" 各有 "role" 和 "content"。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/facts.py"></location>
-            <source>there are experts of layer {beyond}, which should have none</source>
-            <translation>第 {beyond} 层有专家，而它本不应有</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/facts.py"></location>
-            <source>layer {layer} holds {stored} experts of width {stored2} and should hold {count} of width {hidden}</source>
-            <translation>第 {layer} 层有 {stored} 个宽度为 {stored2} 的专家，应有 {count} 个宽度为 {hidden} 的专家</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/idle_tasks.py"></location>
-            <source>Measuring its precision dials ({share} %).</source>
-            <translation>正在测量它的精度档位（{share} %）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/idle_tasks.py"></location>
-            <source>Its precision dials could not be measured: {sentence}</source>
-            <translation>无法测量它的精度档位：{sentence}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/idle_tasks.py"></location>
-            <source>Teaching the gates of coming layers ({share} %).</source>
-            <translation>正在教后续层的门控（{share} %）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/idle_tasks.py"></location>
-            <source>The gates of coming layers could not be taught: {sentence}</source>
-            <translation>无法教后续层的门控：{sentence}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/idle_tasks.py"></location>
-            <source>Learning which experts tokens use, and which follow which ({share} %).</source>
-            <translation>正在学习词元使用哪些专家、哪些专家相继出现（{share} %）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/idle_tasks.py"></location>
-            <source>Which experts tokens use could not be learnt: {sentence}</source>
-            <translation>无法学习词元使用哪些专家：{sentence}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/idle_tasks.py"></location>
-            <source>Fitting to its routing which experts stay in memory ({share} %).</source>
-            <translation>正在按它的路由拟合哪些专家留在内存（{share} %）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/idle_tasks.py"></location>
-            <source>Which experts stay in memory could not be fitted to its routing: {sentence}</source>
-            <translation>无法按它的路由拟合哪些专家留在内存：{sentence}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/idle_tasks.py"></location>
-            <source>Measuring this computer ({total} %).</source>
-            <translation>正在为这台电脑测速（{total} %）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/lowered.py"></location>
-            <source>A tolerance of {tolerance} % is not possible.</source>
-            <translation>损失上限不能设为 {tolerance}%。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/lowered.py"></location>
-            <source>Choose one from {least} % to {most} %.</source>
-            <translation>可选范围为 {least}% 到 {most}%。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/lowered.py"></location>
-            <source>Holding other weights at {bits} bits</source>
-            <translation>以 {bits} 位保存其他权重</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/lowered.py"></location>
-            <source>Experts of {name} have fewer bits already.</source>
-            <translation>{name} 的专家已经降低过位数。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/lowered.py"></location>
-            <source>Restore the original first, or import the model again.</source>
-            <translation>先恢复原模型，或重新导入该模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/lowered.py"></location>
-            <source>Experts of {name} are not stored with 4 or 8 bits.</source>
-            <translation>{name} 的专家不是以 4 位或 8 位存储的。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/lowered.py"></location>
-            <source>Import the model again with a precision of 4 or 8 bits.</source>
-            <translation>以 4 位或 8 位精度重新导入该模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/measured.py"></location>
-            <source>Waiting for other programs to leave the processor</source>
-            <translation>正在等待其他程序让出处理器</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/measured.py"></location>
-            <source>Other programs take the processor, so what is known is kept.</source>
-            <translation>其他程序正占用处理器，因此保留已知的结果。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/measured.py"></location>
-            <source>{sentence} What was measured could not be kept, and will have to be measured again.</source>
-            <translation>{sentence}测量结果无法保存，之后需要重新测量。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/model_listings.py"></location>
-            <source>Its makers publish it in about 4 bits, and those are kept: nothing is lost.</source>
-            <translation>制作者发布的就是约 4 位的版本，并原样保留：没有任何损失。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/model_listings.py"></location>
-            <source>Quantized to 4 bits by its makers: nearly as good as the original, and kept as it is.</source>
-            <translation>由制作者量化为 4 位：几乎与原始模型一样好，并原样保留。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/model_listings.py"></location>
-            <source>Quantized to 4 bits by {by}: nearly as good as the original, and kept as it is.</source>
-            <translation>由{by}量化为 4 位：几乎与原始模型一样好，并原样保留。</translation>
         </message>
         <message>
             <location filename="../../engine/session/policy_weights.py"></location>
@@ -7837,154 +7897,114 @@
             <translation>缓存策略的权重无法保存到 {parent}。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/pressure.py"></location>
-            <source>How much memory is free cannot be seen now, so the experts that are kept stay as many as they are.</source>
-            <translation>目前无法得知有多少可用内存，因此保留的专家数量维持不变。</translation>
+            <location filename="../../engine/session/predictor_tables.py"></location>
+            <source>Keeping what was learnt of this model</source>
+            <translation>保存从这个模型学到的内容</translation>
         </message>
         <message>
-            <location filename="../../engine/session/pressure.py"></location>
-            <source>Underhill itself takes more memory than was planned for it, so {kept} of experts are kept, not {planned}.</source>
-            <translation>Underhill 自身占用的内存超出计划，因此保留 {kept} 的专家，而不是 {planned}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/pressure.py"></location>
-            <source>This computer is short of memory, so {kept} of experts are kept instead of {planned}; answers are slower until there is more.</source>
-            <translation>这台电脑内存不足，因此保留 {kept} 的专家，而不是 {planned}；在内存充足之前，回答会较慢。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/pressure.py"></location>
-            <source>There is memory again: {planned} of experts are kept, as planned.</source>
-            <translation>内存又够用了：按计划保留 {planned} 的专家。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>the gates of coming layers</source>
             <translation>后续各层的门控</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>taught gates</source>
             <translation>校正过的门控</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>the token table</source>
             <translation>词元表</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>pairs of layers</source>
             <translation>相邻层的配对</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>activation paths</source>
             <translation>激活路径</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>the matrices of past answers</source>
             <translation>以往回答的矩阵</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>all predictors together</source>
             <translation>所有预测器合用</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>the gates of coming layers and the token table</source>
             <translation>后续各层的门控和词元表</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>taught gates and the token table</source>
             <translation>校正过的门控和词元表</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>{lacking} Experts are read ahead by {words}.</source>
             <translation>{lacking}专家按 {words} 预取。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>The routers of this model read something else than its experts are given.</source>
             <translation>这个模型的路由器读取的内容与交给专家的内容不同。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>The routers of this model are not known, since it runs through the compatibility backend.</source>
             <translation>此模型通过兼容后端运行，因此它的路由未知。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>The gates of this model have not been taught yet: calibration does that.</source>
             <translation>此模型的门控尚未校正：校准时会进行。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>How much each predictor counts on this model has not been found yet: calibration does that.</source>
             <translation>各预测器在此模型上的权重尚未确定：校准时会进行。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>Counting this model's pairs of layers would take {nbytes} of memory.</source>
             <translation>统计此模型的层配对需要 {nbytes} 内存。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>There are no matrices of past answers, since remembering which experts are used is off.</source>
             <translation>没有以往回答的矩阵，因为“记住使用了哪些专家”已关闭。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>Read ahead by {words}, of which nothing can be said yet.</source>
             <translation>按 {words} 预取，其效果尚不可知。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>Read ahead by {words}: {recall} % of the experts named for the next layer were chosen.</source>
             <translation>按 {words} 预取：为下一层预测的专家中，{recall} % 真的被选中。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>{first_recall} % of those named for the first layer, before it ran.</source>
             <translation>为第一层（运行之前）预测的专家中，{first_recall} % 被选中。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>{read} % of the bytes read ahead were in vain.</source>
             <translation>预取的字节中有 {read} % 白读了。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/reading_ahead.py"></location>
+            <location filename="../../engine/session/prefetch_choice.py"></location>
             <source>It rests now, since it did not pay.</source>
             <translation>由于得不偿失，现已停用。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/robustness.py"></location>
-            <source>Comparing experts with their 2 bits</source>
-            <translation>正在比较专家与其 2 位版本</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/robustness.py"></location>
-            <source>Lowering one layer at a time</source>
-            <translation>正在逐层降低精度</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/robustness.py"></location>
-            <source>Lowering one expert at a time</source>
-            <translation>正在逐个降低专家精度</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/robustness.py"></location>
-            <source>Finding how few bits all experts can have</source>
-            <translation>正在确定所有专家最少可用几位</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/robustness.py"></location>
-            <source>Finding how many may be lowered</source>
-            <translation>正在确定可以降低多少专家</translation>
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>
@@ -8032,27 +8052,7 @@
             <translation>空闲。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/speed_record.py"></location>
-            <source>slower</source>
-            <translation>慢</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/speed_record.py"></location>
-            <source>faster</source>
-            <translation>快</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/speed_record.py"></location>
-            <source>It runs at {measured} tokens a second, which is {word} than the {span} expected. The expectation has been corrected.</source>
-            <translation>它每秒运行 {measured} 个词元，比预计的 {span} {word}。预计值已更正。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/tables.py"></location>
-            <source>Keeping what was learnt of this model</source>
-            <translation>保存从这个模型学到的内容</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/warm.py"></location>
+            <location filename="../../engine/session/warm_start.py"></location>
             <source>What is remembered of this model's use cannot be removed from {path}.</source>
             <translation>无法从 {path} 移除对此模型使用情况的记录。</translation>
         </message>

@@ -18,7 +18,7 @@ from engine.hardware.processor import Processor
 from engine.hardware.rates import Rates
 from engine.library.listing import note_of
 from engine.session.bottleneck import Pace, why
-from engine.session.reading_ahead import BESIDE
+from engine.session.prefetch_choice import BESIDE
 from engine.translatable import joined, msg
 from tests.app.fake_hub import FakeHub
 

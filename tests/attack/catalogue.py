@@ -10,8 +10,8 @@ from typing import Any
 from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.library import catalogue
+from engine.library.known_facts import catalogue_facts
 from engine.regular_file import parse_json
-from engine.session.known_facts import catalogue_facts
 from engine.translatable import translated
 from tests.attack.case import Case
 from tests.attack.given import JSON, changed

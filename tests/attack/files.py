@@ -9,14 +9,13 @@ from pathlib import Path
 from app.attachments import reading
 from app.import_export import import_chats
 from engine import regular_file
+from engine.calibration.evaluate import sequences
 from engine.formats.checkpoint import Checkpoint, origin, small_files
 from engine.formats.opening import open_source
 from engine.formats.source import read_file
-from engine.library import external_models, import_compatibility
+from engine.library import external_models, import_compatibility, preflight
 from engine.library.entries import FoundModel
 from engine.library.external_models import FILES, HUGGING_FACE, OLLAMA, Place
-from engine.session import preflight
-from engine.session.evaluate import sequences
 from engine.store.disk import open_file
 from engine.store.reader import load_manifest
 from tests.attack.case import Case

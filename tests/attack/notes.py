@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from app.settings import preferences
+from engine.calibration.calibrator import CalibrationState
 from engine.experts.eam import EamCollection
 from engine.formats import checkpoint
 from engine.hardware import fingerprint as hardware
@@ -16,7 +17,6 @@ from engine.library import dials, folders, listing, offline_index, partial_impor
 from engine.library.entries import HubModel
 from engine.library.home import HOME
 from engine.session import policy_weights
-from engine.session.calibration_state import CalibrationState
 from engine.store.journal import Journal
 from engine.tracing import trace
 from tests.attack.case import Case

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine import resources
 from engine.convert.importer import import_checkpoint
-from engine.session.facts import spec_of
+from engine.library.facts import spec_of
 from engine.store import manifest as manifests
 from engine.store.reader import Store
 from engine.store.verify import check_small_files, verify

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from engine import resources
+from engine.calibration.calibrator import Calibrator, open_calibrated
 from engine.experts.policies import Hobbit
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.session import Session
-from engine.session.calibration import Calibrator
 from engine.tracing.recorder import Recorder
 from engine.tracing.replay import Replayer
 from engine.tracing.trace import Trace, load
@@ -71,7 +71,7 @@ def chain(session: Session) -> None:
 
 def _run(policy: str) -> tuple[int, int, Trace]:
     """Of the chain with that policy: experts missed, resets of its records, and the recorded trace."""
-    with Session.open("builtin", {**TIGHT, "policy": policy}) as session:
+    with open_calibrated("builtin", {**TIGHT, "policy": policy}) as session:
         runtime, resets = session.runtime, 0
         own = runtime.cache.begin_sequence
 
@@ -90,12 +90,12 @@ def _run(policy: str) -> tuple[int, int, Trace]:
 
 def _beside() -> bool:
     """Whether calibration beside an open chat leaves the policy's records of it as they were."""
-    with Session.open("builtin", TIGHT) as session:
+    with open_calibrated("builtin", TIGHT) as session:
         policy = session.runtime.cache._policy  # type: ignore[attr-defined]
         assert isinstance(policy, Hobbit)
         _answer(session, 0, [Message("user", _questions()[0][0])])
         before = policy._score.copy(), policy._last.copy(), policy._round
-        calibrator = Calibrator(session, 256, anew=True)
+        calibrator = Calibrator(session, session.calibrated, 256, start_over=True)
         while calibrator.stage < 2:
             calibrator.step()
         same = np.array_equal(policy._score, before[0]) and np.array_equal(policy._last, before[1])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine import resources
+from engine.calibration.calibrator import open_calibrated
 from engine.experts.eam import EamCollection
 from engine.experts.policies import ActivationAware
 from engine.experts.predictors import Eam
@@ -59,9 +60,9 @@ def _ask(session: Session, chats: list[list[str]]) -> list[Stats]:
 
 def _misses(chats: list[list[str]], *, knows: bool) -> tuple[int, Session, Recorder]:
     """Of the policy 'activation' with what earlier sessions left, or with nothing."""
-    with Session.open("builtin", ACTIVATION) as session:
+    with open_calibrated("builtin", ACTIVATION) as session:
         if not knows:
-            session.warm.memories.collection.clear()
+            session.history.collection.clear()
         recorder = Recorder(session.store.layers, session.card.experts)
         with session.listening(recorder, recorder.begin_pass):
             misses = sum(stats.misses for stats in _ask(session, chats))
@@ -71,7 +72,7 @@ def _misses(chats: list[list[str]], *, knows: bool) -> tuple[int, Session, Recor
 def _recall(chats: list[list[str]], collection: EamCollection) -> float:
     """Of the experts that the predictor named for the next layer, those that were chosen."""
     settings = {**ACTIVATION, "prefetch": "auto", "predictor": "eam"}
-    with Session.open("builtin", settings) as session:
+    with open_calibrated("builtin", settings) as session:
         assert session.runtime.prefetch is not None
         predictor = session.runtime.prefetch._predictor
         assert isinstance(predictor, Eam)
@@ -86,7 +87,7 @@ def _read_behind_a_prompt(chats: list[list[str]]) -> int:
     """Experts that came because answers to prompts like these used them, with room for nearly all."""
     path = library.location("builtin")
     (path / RESIDENTS).unlink()
-    with Session.open("builtin", {**QUIET, "cache_fraction": 0.95, "readers": 1}) as session:
+    with open_calibrated("builtin", {**QUIET, "cache_fraction": 0.95, "readers": 1}) as session:
         session.warm._left.clear()  # asked at once, before anything was read at opening
         _ask(session, [chats[0][:1]])
         session.warm.go_on(lambda: False)
@@ -97,12 +98,12 @@ def examine() -> Finding:
     """Chats in one session, others in the next."""
     chats = _questions()
     learnt, judged = chats[:LEARNT], chats[LEARNT : LEARNT + JUDGED]
-    with Session.open("builtin", ACTIVATION) as session:
+    with open_calibrated("builtin", ACTIVATION) as session:
         _ask(session, learnt)
-        kept = session.warm.memories.collection.copy()
+        kept = session.history.collection.copy()
         counts, prompts = kept.counts.sum((1, 2)), kept.prompts.sum((1, 2))
-    with Session.open("builtin", ACTIVATION) as session:
-        collection = session.warm.memories.collection
+    with open_calibrated("builtin", ACTIVATION) as session:
+        collection = session.history.collection
         policy = session.runtime.cache._policy  # type: ignore[attr-defined]
         wired = isinstance(policy, ActivationAware) and policy._collection is collection
         saved = np.array_equal(collection.counts, kept.counts) and np.array_equal(collection.prompts, kept.prompts)

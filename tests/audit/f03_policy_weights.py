@@ -9,13 +9,14 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from engine.calibration.calibrator import open_calibrated
 from engine.cli.chat import recording
 from engine.cli.main import main
 from engine.experts.policies import DEFAULT
-from engine.session import Session
 from engine.session.policy_weights import read
 from tests.audit.f01_sequences import chain
 from tests.audit.finding import Finding
+from tests.engine.calibration.idling import idle, rest
 
 SHARES = (0.125, 0.25, 0.5)
 POLICIES = ("hobbit", "lru_layer")
@@ -24,16 +25,16 @@ OPEN = {"dial": "exact", "cache_fraction": 0.25, "threads": 1}
 
 def examine() -> Finding:
     """A session rests until the weights of its dial are there; then chats on other text are recorded and replayed."""
-    with Session.open("builtin", OPEN) as session:
+    with open_calibrated("builtin", OPEN) as session:
         store = session.store.path
         unfitted = not read(store)
         before, said, steps = session._weights, set[str](), 0
-        while "exact" not in read(store) and not session.spare_time.over:
-            session.spare_time.use(lambda: False)
+        while "exact" not in read(store) and not idle(session).over:
+            rest(session)
             said.add(session.card.doing.split(" (")[0])
             steps += 1
         in_force = session._weights != before
-    with Session.open("builtin", OPEN) as session:
+    with open_calibrated("builtin", OPEN) as session:
         survives = session._weights != DEFAULT
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "chats.npz"
@@ -64,7 +65,7 @@ def examine() -> Finding:
 def _ran(policy: str, share: float, trace: Path) -> int:
     """Experts missed over a chain of chats of several questions each; its trace is left in the file."""
     options = {**OPEN, "cache_fraction": share, "policy": policy, "prefetch": "off", "remember_routing": False}
-    with Session.open("builtin", options) as session, recording(session, str(trace)) as made:
+    with open_calibrated("builtin", options) as session, recording(session, str(trace)) as made:
         assert made is not None
         before = session.counters().misses
         chain(session)

@@ -6,14 +6,16 @@ import json
 from typing import Any
 
 from engine import resources
+from engine.calibration.calibrator import open_calibrated
+from engine.calibration.teaching import TableTeacher
 from engine.experts.predictors import TokenTable
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.session import Session
-from engine.session.tables import KINDS, MOST
-from engine.session.teaching import TableTeacher
+from engine.session.predictor_tables import KINDS, MOST
 from tests.audit.finding import Finding
 from tests.audit.unheard import Unheard
+from tests.engine.calibration.idling import rest
 
 CHATS, ANSWER = 10, 50
 OPEN = {"dial": "exact", "cache_fraction": 0.25}
@@ -22,22 +24,22 @@ PROMISED = 0.75  # of the first layer's experts; the table says 81.8 % on a stre
 
 def examine() -> Finding:
     """Chats on evaluation text: untaught, taught in idle time, after a restart; then remembering is switched off."""
-    with Session.open("builtin", OPEN) as session:
+    with open_calibrated("builtin", OPEN) as session:
         store = session.store.path
         session.tables.forget()
         untaught = _chatted(session)
     known = {"after a first session": _known()}
-    with Session.open("builtin", OPEN) as session:
+    with open_calibrated("builtin", OPEN) as session:
         said = set[str]()
-        while not TableTeacher(session).complete:
-            session.spare_time.use(lambda: False)
+        while not TableTeacher(session, lambda: session.ahead.tables).complete:
+            rest(session)
             said.add(session.card.doing.split(" (")[0])
         before = _chatted(session)
-    with Session.open("builtin", OPEN) as session:
+    with open_calibrated("builtin", OPEN) as session:
         after = _chatted(session)
     sizes = {kind: (store / f"learnt-{kind}.safetensors").stat().st_size for kind in KINDS}
     known["after idle time and another session"] = _known()
-    with Session.open("builtin", {**OPEN, "remember_routing": False}):
+    with open_calibrated("builtin", {**OPEN, "remember_routing": False}):
         pass
     left = [path.name for path in store.glob("learnt*")]
     kept = 0 < known["after a first session"] < known["after idle time and another session"]
@@ -55,7 +57,7 @@ def examine() -> Finding:
 
 
 def _known() -> int:
-    with Session.open("builtin", OPEN) as session:
+    with open_calibrated("builtin", OPEN) as session:
         table = session.tables.of("tokens")
         assert isinstance(table, TokenTable)
         return len(table.rows_of)

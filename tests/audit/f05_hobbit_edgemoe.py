@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from engine import client, protocol
+from engine.calibration import robustness
+from engine.calibration.calibrator import open_calibrated
 from engine.cli.main import main
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.library import library
-from engine.session import Session, robustness
 from engine.settings import ALL
 from tests.audit.finding import Finding
 from tests.audit.unheard import Unheard
@@ -41,7 +42,7 @@ def _hobbit() -> tuple[dict[str, Any], bool]:
     question = (Message("user", "Tell me a joke, and then another one."),)
     ran: dict[str, list[str]] = {}
     for low in ("2", "4"):
-        with Session.open("builtin", {**OPEN, "low": low}) as session:
+        with open_calibrated("builtin", {**OPEN, "low": low}) as session:
             stats = session.generate(question, Sampling(temperature=0, max_tokens=60), (), Unheard())
             ran[low] = sorted(bits for bits, uses in stats.precision.items() if uses)
             known = session.card.calibration
@@ -68,7 +69,7 @@ def _hobbit() -> tuple[dict[str, Any], bool]:
 def _bits() -> tuple[dict[str, Any], bool]:
     """Of a copy of the built-in model, experts alone."""
     found: dict[str, Any] = {}
-    with Session.open("builtin", {"dial": "exact"}) as session:
+    with open_calibrated("builtin", {"dial": "exact"}) as session:
         for tolerance in TOLERANCES:
             chosen = robustness.choose(session, tolerance)
             tops = [chosen.bits.get(key, 8) for key in chosen.ranked]

@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from engine.session import Session
+from engine.calibration.calibrator import open_calibrated
 from tests.audit.finding import Finding
 from tests.engine.session.shaped import shaped_store
 from tests.engine.session.sizes import MOMENT, Size, above, chat, collapsed, load, recording, replay
@@ -43,7 +43,7 @@ def examine() -> Finding:
 
 def _live(store: Path) -> tuple[list[Size], int, int]:
     chosen = {"dial": "exact", "context_length": 4096}
-    with Session.open(str(store), chosen) as session:
+    with open_calibrated(str(store), chosen) as session:
         least = session.plan.least
     over = threading.Event()
 
@@ -53,7 +53,7 @@ def _live(store: Path) -> tuple[list[Size], int, int]:
             over.wait(2.0)
             del taken
 
-    with Session.open(str(store), {**chosen, "memory_gb": (least + 230_000_000) / 1e9}) as session:
+    with open_calibrated(str(store), {**chosen, "memory_gb": (least + 230_000_000) / 1e9}) as session:
         other = threading.Thread(target=take, daemon=True)
         other.start()
         with recording(session) as sizes:

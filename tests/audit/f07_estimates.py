@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from engine.calibration.calibrator import open_calibrated
 from engine.cli.main import main
 from engine.errors import UnderhillError
 from engine.hardware import probe
@@ -19,12 +20,11 @@ from engine.hardware.full_probe import probe_fully
 from engine.hardware.load import wait_for_quiet
 from engine.hardware.machine import Machine
 from engine.hardware.rates import Rates
-from engine.library import catalogue, library
+from engine.library import catalogue, computer, library
+from engine.library.fit_estimates import FitEstimates
+from engine.library.known_facts import catalogue_facts
 from engine.native.library import isas
 from engine.planning.plan import make_plan
-from engine.session import Session, measured
-from engine.session.fit_estimates import FitEstimates
-from engine.session.known_facts import catalogue_facts
 from engine.settings import ENGINE
 from tests.audit.finding import Finding
 
@@ -119,14 +119,14 @@ def estimates(rates: Rates) -> dict[str, tuple[float, float]]:
 def same_everywhere() -> dict[str, float]:
     """Tokens a second of the built-in model, wherever they are shown; two programs are busy for some of it."""
     shown: dict[str, float] = {}
-    with Session.open("builtin", {"cache_fraction": 0.4}) as session:
+    with open_calibrated("builtin", {"cache_fraction": 0.4}) as session:
         shown["plan"] = session.plan.speed[1]
         shown["open model's badge"] = session.card.fit.speed[1] if session.card.fit and session.card.fit.speed else 0.0
         with busy():
             cards = FitEstimates(session.settings).library(library.listing())
             fits = [card.fit for card in cards if card.path == session.card.path]
             shown["library's badge"] = fits[0].speed[1] if fits and fits[0] and fits[0].speed else 0.0
-            measured.computer()  # the first run's page
+            computer.computer()  # the first run's page
             said = io.StringIO()
             with contextlib.redirect_stdout(said):
                 main(["plan", "builtin", "--json", "--cache-fraction", "0.4"])

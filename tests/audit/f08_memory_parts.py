@@ -6,9 +6,9 @@ import contextlib
 import io
 import json
 
+from engine.calibration.calibrator import open_calibrated
 from engine.cli.main import main
 from engine.generation.messages import Look, MemoryUse, Snapshot
-from engine.session import Session
 from tests.audit.finding import Finding
 from tests.engine.session.sizes import chat
 
@@ -20,7 +20,7 @@ UNNAMED = 0.35  # of what is taken, the most that may be called 'for computing' 
 def examine() -> Finding:
     """Every snapshot that a panel could be given, layer by layer, through prompts, answers and a lower ceiling."""
     told: list[Snapshot] = []
-    with Session.open("builtin", {"memory_gb": 0.7}) as session:
+    with open_calibrated("builtin", {"memory_gb": 0.7}) as session:
 
         def layer(*_: object) -> None:
             found = session.snapshot(Look())

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 from transformers.utils import logging
 
+from engine.calibration.calibrator import open_calibrated
 from engine.convert.importer import import_checkpoint
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.models.decoder import Decoder
-from engine.session import Session
 from tests.audit.finding import Finding
 from tests.audit.unheard import Unheard
 from tests.engine.models.compat.tiny import tiny_config
@@ -59,7 +59,7 @@ def _examined(family: str, folder: Path) -> dict[str, Any]:
     try:
         reference = _bailing(family, checkpoint) if family.startswith("bailing") else _known(family, checkpoint)
         store = import_checkpoint(checkpoint, folder / "store", top=32, progress=lambda phrase, done, total: None)
-        with Session.open(str(store), OPEN) as session:
+        with open_calibrated(str(store), OPEN) as session:
             generator = torch.Generator().manual_seed(1)
             ids = torch.randint(3, VOCABULARY, (sum(PIECES),), generator=generator).tolist()
             wanted, state, at, off = reference(ids), session.decoder.new_state(), 0, 0.0

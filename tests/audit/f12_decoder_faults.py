@@ -11,13 +11,14 @@ from tokenizers import Regex, pre_tokenizers
 from transformers import AutoConfig
 from transformers.utils import logging
 
+from engine.calibration.calibrator import open_calibrated
+from engine.calibration.routing_capture import observe
+from engine.calibration.teaching import teach_gates
 from engine.errors import Kind, UnderhillError
 from engine.formats.gguf_tokenizer import SPLITS
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.models.families import read_spec
-from engine.session import Session, predictor_store
-from engine.session.routing_capture import observe
 from engine.tracing.recorder import Recorder
 from engine.tracing.trace import NOBODY
 from tests.audit.finding import Finding
@@ -55,14 +56,14 @@ def _top_k_by_layer() -> dict[str, Any]:
         store = tiny_store(hf_model(config), Path(folder))
         for predictor in ("tokens", "pairs", "paths"):
             settings = {"dial": "exact", "threads": 1, "cache_fraction": 0.4, "predictor": predictor}
-            with Session.open(str(store), settings) as session:
+            with open_calibrated(str(store), settings) as session:
                 recorder = Recorder(session.store.layers, 8)
                 with session.listening(recorder):
                     for _ in range(2):
                         stats = session.generate((TEXT,), Sampling(temperature=0, max_tokens=6), (), Unheard())
                         answered += len(stats.token_ids)
                 if predictor == "tokens":
-                    predictor_store.learn(session, observe(session, [[n % 90 + 3 for n in range(80)]], 60))
+                    teach_gates(session, observe(session, [[n % 90 + 3 for n in range(80)]], 60))
                 chosen = [(row != NOBODY).sum(-1).tolist()[0] for row in recorder.trace().ids]
     return {"ok": answered == 36 and chosen == TOP_K, "answered": answered, "chosen": chosen}
 

@@ -7,6 +7,7 @@ import random
 import re
 from pathlib import Path
 
+from engine.calibration.calibrator import open_calibrated
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.session import Session
@@ -66,7 +67,7 @@ def _miscounted(session: Session) -> list[str]:
 
 def examine() -> Finding:
     """Both through the session that the window opens, at its default settings but for the draws."""
-    with Session.open("builtin", {}) as session:
+    with open_calibrated("builtin", {}) as session:
         asked, forgotten = _forgotten(session)
         miscounted = _miscounted(session)
     remembered, summed = 1 - len(forgotten) / asked, 1 - len(miscounted) / SUMS

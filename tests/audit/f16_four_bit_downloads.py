@@ -13,11 +13,11 @@ import torch
 from engine.convert.expert_plan import find_experts
 from engine.convert.pieces import read_piece
 from engine.formats.opening import open_source
+from engine.hub import listings
 from engine.hub.client import connect
+from engine.hub.pull import look, pull
+from engine.library.fit_estimates import FitEstimates
 from engine.quantization.planes import decode_expert
-from engine.session import model_listings
-from engine.session.fit_estimates import FitEstimates
-from engine.session.pull import look, pull
 from engine.store.reader import Store
 from tests.audit.finding import Finding
 from tests.engine.formats.forms import FORMS
@@ -35,7 +35,7 @@ def examine() -> Finding:
         patch.object(huggingface_hub.constants, "HF_HUB_OFFLINE", False),
     ):
         found = _pulled(Path(home))
-    offered = [m for m in model_listings.of_catalogue(FitEstimates()) if m.original]
+    offered = [m for m in listings.of_catalogue(FitEstimates()) if m.original]
     found["smaller_by"] = round(sum(m.original_bytes for m in offered) / sum(m.download_bytes for m in offered), 2)
     found["told"] = sum(bool(m.lost and m.form and m.original_bytes) for m in offered)
     right = found["error"] <= SAME and found["files"] == ["model-Q4_K_M.gguf"] and found["left"] == 0
@@ -43,7 +43,7 @@ def examine() -> Finding:
 
 
 def _pulled(folder: Path) -> dict[str, object]:
-    model = next(m for m in model_listings.of_catalogue(FitEstimates()) if m.gguf_name)
+    model = next(m for m in listings.of_catalogue(FitEstimates()) if m.gguf_name)
     for kind in ("Q4_K", "Q8_0"):
         FORMS[f"GGUF {kind}"](folder / kind)
     served = folder / "Q4_K"

@@ -24,13 +24,12 @@ import torch
 from torch import Tensor
 
 from engine import resources
+from engine.calibration.calibrator import TOKENS, open_calibrated
+from engine.calibration.evaluate import Sums, compared, sequences
 from engine.experts.precision import EXACT, ScoreRecorder, Thresholds, from_scores
 from engine.library.dials import DIALS
 from engine.native.unimportance import unimportance
 from engine.planning.speed import dial_shares
-from engine.session import Session
-from engine.session.calibration import TOKENS
-from engine.session.evaluate import Sums, compared, sequences
 from engine.store.layout import ExpertSpec
 from engine.tracing.replay import Replayer
 from engine.tracing.sizes import sizes_of
@@ -74,7 +73,7 @@ class Judge:
 
     def __init__(self, bits: int, cache: float | None, tokens: int) -> None:
         chosen = {"dial": "balanced", "dense": "f32", "activations": "exact", "tier": str(bits), "threads": 1}
-        self.session = Session.open("builtin", chosen | ({} if cache is None else {"cache_fraction": cache}))
+        self.session = open_calibrated("builtin", chosen | ({} if cache is None else {"cache_fraction": cache}))
         self._as_if_missing, self._cache = cache is None, cache
         chat, limit = self.session.chat, self.session.context.limit
         judging, choosing = (resources.path("calibration", f"{name}.jsonl") for name in ("eval", "calibration"))

@@ -30,11 +30,10 @@ from engine.hardware.fingerprint import fingerprint, keep, look
 from engine.hardware.full_probe import probe_fully
 from engine.hardware.machine import GB
 from engine.hardware.rates import Rates as Known
-from engine.library import library
+from engine.library import library, speed_record
+from engine.library.computer import LARGE
 from engine.native.library import default_threads
 from engine.planning.speed import PROMPT
-from engine.session import speed_record
-from engine.session.measured import LARGE
 from engine.session.speed_check import is_full
 from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import drop_caches

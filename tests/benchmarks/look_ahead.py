@@ -15,12 +15,13 @@ import tempfile
 from typing import Any
 from unittest.mock import patch
 
+from engine.calibration.calibrator import open_calibrated
 from engine.library import library
-from engine.session import Session
 from engine.store import reader
 from tests.audit.f01_sequences import chain
 from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.warm import SlowFile
+from tests.engine.calibration.idling import idle, rest
 
 DEPTHS = (1, 2, 3)
 
@@ -28,7 +29,7 @@ DEPTHS = (1, 2, 3)
 def run(dial: str, share: float, depth: int) -> dict[str, Any]:
     """One chain."""
     chosen = {"dial": dial, "cache_fraction": share, "prefetch_depth": depth, "remember_routing": False}
-    with Session.open("builtin", chosen) as session:
+    with open_calibrated("builtin", chosen) as session:
         before = session.counters().misses
         chain(session)
         assert session.runtime.prefetch is not None
@@ -64,9 +65,9 @@ def main() -> None:
     SlowFile.rate = args.rate
     open_file = reader.open_file
     with tempfile.TemporaryDirectory() as home, patch.dict("os.environ", {library.HOME: home}):
-        with Session.open("builtin", {"dial": "exact"}) as session:
-            while not session.spare_time.over:
-                session.spare_time.use(lambda: False)
+        with open_calibrated("builtin", {"dial": "exact"}) as session:
+            while not idle(session).over:
+                rest(session)
         with patch.object(reader, "open_file", lambda path, direct: SlowFile(open_file(path, direct))):
             found = {dial: measure(dial, args.share, args.turns) for dial in args.dials.split(",")}
     emit({"share": args.share, "rate": args.rate, **found}, args.json)

@@ -15,11 +15,12 @@ from typing import Any
 import torch
 
 from engine import resources
+from engine.calibration.calibrator import open_calibrated
+from engine.calibration.evaluate import sequences
+from engine.calibration.lowering_search import expert_bytes
+from engine.calibration.robustness import LEVELS, TOKENS, choose, estimated, measured
 from engine.experts.keys import ExpertKey
 from engine.session import Session
-from engine.session.evaluate import sequences
-from engine.session.lowered import expert_bytes
-from engine.session.robustness import LEVELS, TOKENS, choose, estimated, measured
 from tests.benchmarks.common import arguments, emit
 
 TOLERANCES = (0.001, 0.0025, 0.005, 0.01, 0.02)
@@ -33,7 +34,7 @@ def spearman(a: list[float], b: list[float]) -> float:
 
 def measure(model: str, tokens: int) -> dict[str, Any]:
     """All of it, on one open model."""
-    with Session.open(model, {"dial": "exact"}) as session:
+    with open_calibrated(model, {"dial": "exact"}) as session:
         limit = min(512, session.context.limit)
         windows = sequences(session.chat, resources.path("calibration", "calibration.jsonl"), limit, tokens)
         rankings = {

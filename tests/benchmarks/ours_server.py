@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from engine import settings
+from engine.calibration.calibrator import open_calibrated
 from engine.experts.precision import ScoreRecorder, from_scores
 from engine.generation.formats.reader import Reader
 from engine.generation.sampling import Sampler, Sampling
@@ -34,7 +35,7 @@ class Model:
     def __init__(
         self, model: str, chosen: dict[str, Any], dense_weights: int, routers: int, overlap: bool = True
     ) -> None:
-        self._session = Session.open(model, settings.validated(chosen, settings.ENGINE))
+        self._session = open_calibrated(model, settings.validated(chosen, settings.ENGINE))
         if not overlap:
             _wait_for_all(self._session)
         store, plan = self._session.store, self._session.plan

@@ -16,11 +16,11 @@ from collections.abc import Mapping
 
 from engine import settings
 from engine.errors import UnderhillError
+from engine.library.config_facts import config_facts
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, Fit, fit
 from engine.planning.offload import ASSISTED, CPU, GPU, outlooks
 from engine.planning.plan import make_plan
-from engine.session.config_facts import config_facts
 from tests.engine.planning.laptops import CARDS, CHIPS, DISKS, MODELS, RAM, laptop, laptops, with_card
 
 LETTERS = {CPU: "", ASSISTED: " a", GPU: " g"}

@@ -21,13 +21,13 @@ import numpy as np
 import torch
 
 from engine import resources
+from engine.calibration.calibrator import open_calibrated
+from engine.calibration.evaluate import sequences
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import NAMES, ExpertGrid, LayerVisit, make_policy
 from engine.experts.precision import EXACT, Thresholds, from_scores
 from engine.native.unimportance import unimportance
 from engine.planning.speed import dial_shares
-from engine.session import Session
-from engine.session.evaluate import sequences
 from engine.store.layout import ExpertSpec
 from engine.tracing.fit import fit
 from engine.tracing.recorder import Recorder
@@ -42,7 +42,7 @@ VOCABULARY = 4096
 
 def builtin(text: str, tokens: int) -> Trace:
     """Routing of a text, one token a pass, each chat a sequence."""
-    with Session.open("builtin", {"dial": "exact", "threads": 1}) as session:
+    with open_calibrated("builtin", {"dial": "exact", "threads": 1}) as session:
         layers = session.store.layers
         known = TraceConditions("builtin", tier=8, spec=session.store.spec(layers[0]))
         recorder = Recorder(layers, session.card.experts, known)

@@ -20,9 +20,10 @@ import torch
 from torch import Tensor
 
 from engine import resources
+from engine.calibration.calibrator import open_calibrated
+from engine.calibration.evaluate import sequences
 from engine.models.layers.weight_format import WeightFormat
-from engine.session import Session, session
-from engine.session.evaluate import sequences
+from engine.session import session
 from tests.benchmarks.common import arguments, emit
 
 EXACT = {"dial": "exact", "dense": "f32", "activations": "exact"}
@@ -96,7 +97,7 @@ def run(case: Case, windows: Sequence[Sequence[int]]) -> tuple[list[Tensor], dic
     def held(kind: Any, kernel: Any) -> WeightFormat:
         return WeightFormat(**{"kind": kind, **case.held}, kernel=kernel)
 
-    with patch.object(session, "holding", held), Session.open("builtin", case.settings) as tested:
+    with patch.object(session, "holding", held), open_calibrated("builtin", case.settings) as tested:
         logits = [tested.logits(ids, one_by_one=False) for ids in windows]
         precision = tested.counters().precision
     uses = sum(precision.values())
@@ -105,7 +106,7 @@ def run(case: Case, windows: Sequence[Sequence[int]]) -> tuple[list[Tensor], dic
 
 def measure(tokens: int, only: str | None) -> dict[str, Any]:
     """All cases over the same windows of the evaluation chats."""
-    with Session.open("builtin", EXACT) as exact:
+    with open_calibrated("builtin", EXACT) as exact:
         windows = sequences(exact.chat, resources.path("calibration", "eval.jsonl"), exact.context.limit, tokens)
     reference = reference_logits(windows, torch.float32)
     rows: list[dict[str, Any]] = []

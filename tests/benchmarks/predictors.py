@@ -17,6 +17,9 @@ import time
 import numpy as np
 
 from engine import resources
+from engine.calibration.calibrator import open_calibrated
+from engine.calibration.evaluate import sequences
+from engine.calibration.routing_capture import observe
 from engine.experts.eam import EamCollection
 from engine.experts.predictors import (
     Blend,
@@ -33,9 +36,6 @@ from engine.experts.predictors.eam import Eam
 from engine.experts.predictors.tables import Coactivation, Paths, TokenTable
 from engine.models.decoder import Decoder
 from engine.models.gates import gates_of
-from engine.session import Session
-from engine.session.evaluate import sequences
-from engine.session.routing_capture import observe
 from engine.tracing.recall import DEPTH, judge
 from tests.benchmarks.common import arguments, emit
 
@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--fit", type=int, default=1 << 20, help="tokens of calibration text")
     parser.add_argument("--test", type=int, default=1 << 20, help="tokens of evaluation text")
     args = parser.parse_args()
-    with Session.open(args.model, {"dial": "exact"}) as session:
+    with open_calibrated(args.model, {"dial": "exact"}) as session:
         texts = [resources.path("calibration", file) for file in ("calibration.jsonl", "eval.jsonl")]
         runs = [
             observe(session, sequences(session.chat, text, session.context.limit, None), tokens, 1 << 30)

@@ -20,12 +20,12 @@ def resident() -> tuple[float, float]:
 
 
 def _answer() -> None:
+    from engine.calibration.calibrator import open_calibrated
     from engine.generation.messages import Message
     from engine.generation.sampling import Sampling
-    from engine.session import Session
     from tests.audit.unheard import Unheard
 
-    with Session.open("builtin") as session:
+    with open_calibrated("builtin") as session:
         show("the built-in model open")
         session.generate(
             (Message("user", "tell me a story " * 150),), Sampling(temperature=0, max_tokens=16), (), Unheard()

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from engine.calibration.calibrator import open_calibrated
 from engine.formats.checkpoint import Checkpoint
 from engine.quantization.planes import decode_expert
-from engine.session import Session
 from engine.store.reader import Store
 from engine.store.verify import verify
 from tests.benchmarks.peer.client import Peer
@@ -86,7 +86,7 @@ def test_no_two_experts_are_the_same() -> None:
 
 def test_routing_varies_with_the_token_and_less_so_along_a_text(written: tuple[Shape, Path, Path]) -> None:
     shape, _, path = written
-    with Session.open(str(path), {"dial": "exact", "threads": 1}) as session:
+    with open_calibrated(str(path), {"dial": "exact", "threads": 1}) as session:
         even = routing(session, stream("uniform", shape.vocabulary, 128))
     assert even["entropy"] > 0.9
     assert even["distinct"] == shape.experts
@@ -107,7 +107,7 @@ def test_llama_cpp_computes_the_same(name: str, tmp_path: Path) -> None:
     shape = small(name)
     model, rival = prepare_pair(shape, 8, tmp_path, ("F16", "Q8_0", "Q4_0", "Q4_K_M", "Q2_K"))
     ids = stream("uniform", shape.vocabulary, 24)
-    with Session.open(str(model.store), {"dial": "exact", "dense": "f32", "threads": 1}) as session:
+    with open_calibrated(str(model.store), {"dial": "exact", "dense": "f32", "threads": 1}) as session:
         ours = session.logits(ids, one_by_one=True).double()
     theirs = {}
     for kind, path in rival.files.items():

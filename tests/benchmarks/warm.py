@@ -21,9 +21,10 @@ from typing import Any
 from unittest.mock import patch
 
 from engine import resources
+from engine.calibration.calibrator import open_calibrated
+from engine.calibration.evaluate import sequences
 from engine.library import library
 from engine.session import Session
-from engine.session.evaluate import sequences
 from engine.session.routing_history import MATRICES, RESIDENTS
 from engine.store import reader
 from tests.benchmarks.common import arguments, emit
@@ -90,7 +91,7 @@ def measure(share: float, rate: float, turns: int) -> dict[str, Any]:
     store = library.prepare("builtin")
     rows: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
     with patch.object(reader, "open_file", lambda path, direct: SlowFile(open_file(path, direct))):
-        with Session.open("builtin", chosen) as session:
+        with open_calibrated("builtin", chosen) as session:
             fed(session, text(session, "calibration.jsonl", PROMPT + STEPS))
         for _ in range(turns):
             runs: dict[str, list[float]] = {}
@@ -99,7 +100,7 @@ def measure(share: float, rate: float, turns: int) -> dict[str, Any]:
                 kept = {name: (store / name).read_bytes() for name in (RESIDENTS, MATRICES)}
                 if kind == "cold":
                     _remove(store)
-                with Session.open("builtin", chosen) as session:
+                with open_calibrated("builtin", chosen) as session:
                     start = time.perf_counter()
                     session.warm.go_on(lambda: False)
                     waited = time.perf_counter() - start

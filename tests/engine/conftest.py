@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.calibration.calibrator import open_calibrated
 from engine.session import Session
 
 _SHARED: list[Path] = []  # the home of all files of tests, once one has asked for it
@@ -45,7 +46,7 @@ def _models_of_others() -> Iterator[None]:
 @pytest.fixture
 def session(home: Path) -> Iterator[Session]:
     """The built-in model under the Exact dial."""
-    with Session.open("builtin", {"dial": "exact", "threads": 1}) as opened:
+    with open_calibrated("builtin", {"dial": "exact", "threads": 1}) as opened:
         yield opened
 
 

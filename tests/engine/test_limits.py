@@ -12,8 +12,8 @@ from engine import limits
 from engine.convert.skeleton import build_skeleton
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
+from engine.library.known_facts import remote_facts
 from engine.models.families import read_spec
-from engine.session.known_facts import remote_facts
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
 
 OURS = {"model_type": "qwen3_moe", "num_experts": 4, "hidden_size": 64, "num_experts_per_tok": 2}

@@ -13,12 +13,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine import resources
+from engine.calibration.calibrator import open_calibrated
 from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampler, Sampling
-from engine.session.facts import spec_of
-from engine.session.session import Session
+from engine.library.facts import spec_of
 from engine.store import manifest as manifests
 from engine.store.manifest import DenseTensor
 from engine.store.reader import Store, load_manifest
@@ -89,7 +89,7 @@ def test_a_config_with_fewer_layers_than_are_stored(own: Path) -> None:
 
 
 def test_a_tokenizer_that_makes_tokens_which_the_model_does_not_know(own: Path) -> None:
-    with Session.open(str(own), {"threads": 1, "dial": "exact"}) as session:
+    with open_calibrated(str(own), {"threads": 1, "dial": "exact"}) as session:
         known = session.vocabulary
         with pytest.raises(UnderhillError, match=f"makes token {known}, and the model knows {known}") as refused:
             session.logits([1, 2, known], one_by_one=False)

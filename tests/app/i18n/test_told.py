@@ -32,17 +32,17 @@ from engine.hardware.computer import describe
 from engine.hardware.processor import Processor
 from engine.hub import errors as hub_errors
 from engine.hub.client import Hub, checked
+from engine.hub.listings import of_catalogue
 from engine.library import catalogue, folders, home, library, relocation, trash
+from engine.library.config_facts import config_facts
+from engine.library.fit_estimates import FitEstimates
 from engine.models.families import read_spec
 from engine.planning import offload
 from engine.planning.fit import PROGRAM, fit
 from engine.planning.plan import make_plan
 from engine.quantization.planes import encode_expert
-from engine.session import reading_ahead
+from engine.session import prefetch_choice
 from engine.session.bottleneck import Pace, why
-from engine.session.config_facts import config_facts
-from engine.session.fit_estimates import FitEstimates
-from engine.session.model_listings import of_catalogue
 from engine.store import manifest, problems
 from engine.store.layout import ExpertSpec
 from engine.store.lock import FileLock
@@ -277,7 +277,7 @@ def test_statistics_of_an_answer_are_kept_as_they_came() -> None:
 
 def test_who_reads_ahead_and_what_may_not_be_chosen_are_told_in_chinese(qtbot: QtBot) -> None:
     for foresight in (PrefetchStats([0], [0]), PrefetchStats([8], [4], useful=30, wasted=10)):
-        said = reading_ahead._told(foresight, reading_ahead.WORDS["blend"], resting=True)
+        said = prefetch_choice._told(foresight, prefetch_choice.WORDS["blend"], resting=True)
         assert not english(tr_engine(said)), tr_engine(said)
     mode = next(s for s in settings.ENGINE if s.name == "mode")
     editor = SettingEditor(mode, None)

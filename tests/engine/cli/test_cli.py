@@ -63,7 +63,7 @@ def test_verbose_logs_to_standard_error_and_leaves_out_what_is_said(
     code, out, err = run(capsys, *asked, "--json", "--verbose")
     assert code == 0, err
     said = json.loads(out)
-    assert "INFO engine.session.session_log [MainThread] Opened builtin: family qwen3_moe" in err
+    assert "INFO engine.session.stats [MainThread] Opened builtin: family qwen3_moe" in err
     assert "Answered: " in err
     assert not [words for words in ("zebrafish", said["text"]) if words in err]
     for verbose in (True, False):  # before the command as well, and where it fails; and no longer than it is asked for
@@ -360,9 +360,10 @@ def test_a_timeline_is_recorded(home: Path, capsys: pytest.CaptureFixture[str], 
 def test_the_cache_policy_is_fitted_to_a_model(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from engine.session import fit_policy
 
-    monkeypatch.setattr(fit_policy, "fit_share", lambda replayer, share, smaller, known: DEFAULT.at(share))
+    from engine.calibration import policy_fit
+
+    monkeypatch.setattr(policy_fit, "fit_share", lambda replayer, share, smaller, known: DEFAULT.at(share))
     kept = home / "models" / "builtin" / "policy.json"
     try:
         assert found(capsys, "calibrate", "builtin", "--fit-policy")["fast"]["0.75"] == list(DEFAULT.at(0.75).rounded)
@@ -425,14 +426,14 @@ def test_probe_prints_what_was_measured(
 ) -> None:
     from engine.hardware.machine import DiskPoint
     from engine.hardware.rates import Rates
-    from engine.session import measured
+    from engine.library import computer
 
     rates = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12}, 3e-9)
-    monkeypatch.setattr(measured, "probe_fully", lambda *arguments: rates)
-    monkeypatch.setattr(measured, "keep", lambda *arguments: None)
-    computer = found(capsys, "probe", "--again")
-    assert computer["machine"]["cores"] >= 1
-    assert computer["processor"]["name"]
+    monkeypatch.setattr(computer, "probe_fully", lambda *arguments: rates)
+    monkeypatch.setattr(computer, "keep", lambda *arguments: None)
+    seen = found(capsys, "probe", "--again")
+    assert seen["machine"]["cores"] >= 1
+    assert seen["processor"]["name"]
     code, out, _ = run(capsys, "probe", "--again")
     assert code == 0
     assert "of memory are free" in out

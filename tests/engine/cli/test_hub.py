@@ -12,14 +12,14 @@ import huggingface_hub.constants
 import keyring
 import pytest
 
+from engine.calibration.calibrator import open_calibrated
 from engine.hub import control, download, tokens
 from engine.hub.client import connect
 from engine.hub.meter import DownloadProgress
+from engine.hub.pull import look, pull
 from engine.library import library, settings_file
 from engine.library.folders import location
 from engine.library.home import home
-from engine.session import Session
-from engine.session.pull import look, pull
 from engine.store.reader import load_manifest
 from tests.engine.cli.test_cli import MODEL, found, run
 from tests.engine.hub.test_tokens import Memory
@@ -53,7 +53,7 @@ def test_from_a_search_to_an_answer(server: HubServer, capsys: pytest.CaptureFix
     manifest = load_manifest(location("small-moe"))
     assert (manifest.source.repo, manifest.source.revision) == ("owner/small-moe", repo.commit)
 
-    with Session.open("small-moe", {"threads": 1}) as session:
+    with open_calibrated("small-moe", {"threads": 1}) as session:
         assert session.card.parameters == one["parameters"]
     asked = {r.path.split("?")[0].split("/resolve/")[0] for r in server.requests}
     assert asked == {"/api/models", "/api/models/owner/small-moe/revision/main", "/owner/small-moe"}

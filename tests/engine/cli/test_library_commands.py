@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.calibration import robustness
 from engine.errors import Kind, UnderhillError
 from engine.library import library
 from engine.library.external_models import FILES, Place
-from engine.session import robustness
 from engine.translatable import translated
 from tests.engine.cli.test_cli import MODEL, found, run
 

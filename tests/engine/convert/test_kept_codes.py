@@ -24,11 +24,11 @@ from engine.experts.precision import Thresholds
 from engine.experts.runtime import open_runtime
 from engine.formats.opening import open_source
 from engine.formats.source import DecodedEntry, WeightSource
+from engine.library.facts import activation_of
 from engine.library.lowering import Lowering, write_lowered
 from engine.models.families import read_spec
 from engine.models.open import open_decoder
 from engine.quantization.planes import decode_expert
-from engine.session.facts import activation_of
 from engine.store.coding import Coding
 from engine.store.reader import Store
 from engine.store.verify import verify

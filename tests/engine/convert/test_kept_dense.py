@@ -18,20 +18,20 @@ from engine.experts.keys import ExpertKey
 from engine.experts.runtime import open_runtime
 from engine.formats.opening import open_source
 from engine.kernels.native import NativeKernel
+from engine.library.facts import activation_of
 from engine.library.lowering import Lowering, write_lowered
 from engine.models.families import read_spec
 from engine.models.layers.weight_format import holding
 from engine.models.open import open_decoder
-from engine.session.facts import activation_of
 from engine.store.reader import Store
 from engine.store.verify import verify
 from tests.engine.convert.test_kept_codes import IDS, meant, plain_model
 from tests.engine.formats import forms
 from tests.engine.formats.gguf_model import Array, write
 from tests.engine.formats.test_gguf_source import with_tokenizer
+from tests.engine.library.test_facts import check_bytes
 from tests.engine.models.families.tiny import tiny
 from tests.engine.models.parity import oracle_logits
-from tests.engine.session.test_facts import check_bytes
 
 ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
 

@@ -10,7 +10,7 @@ import pytest
 from engine.errors import Kind, UnderhillError
 from engine.formats.gguf_source import GLANCE, glanced_config
 from engine.formats.opening import open_source
-from engine.session.config_facts import config_facts
+from engine.library.config_facts import config_facts
 from tests.engine.formats.gguf_model import FAMILIES, write
 from tests.engine.formats.test_gguf_families import saved
 from tests.engine.formats.test_gguf_source import with_tokenizer

@@ -13,13 +13,13 @@ import pytest
 import torch
 from gguf import GGMLQuantizationType as Type
 
+from engine.calibration.calibrator import open_calibrated
 from engine.convert.expert_plan import find_experts
 from engine.convert.importer import import_checkpoint
 from engine.convert.pieces import read_piece
 from engine.errors import Kind, UnderhillError
 from engine.formats.opening import open_source
 from engine.library import library
-from engine.session.session import Session
 from engine.store.reader import Store, load_manifest
 from tests.engine.formats.gguf_blocks import decoded, random_blocks
 from tests.engine.formats.gguf_model import Array, write
@@ -106,7 +106,7 @@ def test_the_library_takes_a_file_and_knows_it_again(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(library.HOME, str(tmp_path))
-    with Session.open(str(file)) as session:
+    with open_calibrated(str(file)) as session:
         assert session.logits([1, 2, 3], one_by_one=False).isfinite().all()
     assert [p.name for p in library.models()] == ["tiny-f32"]
     assert library.prepare(file) == library.prepare(file.parent) == library.location("tiny-f32")

@@ -11,10 +11,10 @@ import pytest
 
 from engine import resources, settings
 from engine.hardware.machine import GB, Machine, Memory
+from engine.library.config_facts import config_facts
 from engine.planning.facts import ModelFacts
 from engine.planning.plan import make_plan
 from engine.planning.speed import attending, expected, token_costs
-from engine.session.config_facts import config_facts
 from tests.benchmarks.prepare import Model
 from tests.random_models.shapes import SHAPES, large
 

@@ -66,7 +66,7 @@ def pull(endpoint: str, home: Path, spot: str, log: Path) -> None:
 
 
 def _arm(spot: str) -> None:
-    from engine.session import pull as way
+    from engine.hub import pull as way
     from engine.store import manifest
     from engine.store.writer import StoreWriter
 

@@ -9,11 +9,11 @@ import pytest
 from engine import settings
 from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import Machine
+from engine.library.config_facts import config_facts
 from engine.planning.budget import MARGIN, held_by
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, fit
 from engine.planning.plan import Plan, make_plan
-from engine.session.config_facts import config_facts
 from tests.engine.planning.laptops import CHIPS, DISKS, MODELS, RAM, laptop, laptops
 
 TIERS = ("top", "2")

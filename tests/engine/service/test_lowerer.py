@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from engine import protocol
+from engine.calibration import robustness
 from engine.library import library, lowering, trash
-from engine.session import robustness
 from engine.store.reader import Store, load_manifest
 from tests.engine.service.test_service import HELLO, SETTINGS, Desk
 

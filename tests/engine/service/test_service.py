@@ -237,7 +237,7 @@ def test_a_changed_plan_is_told_whoever_changed_it(loaded: Desk) -> None:
     assert isinstance(loaded.engine, Service)
     session = loaded.engine._session
     assert session is not None
-    watch = threading.Thread(target=session._room.see, args=(Reading(10**12, 0), 0.0), name="underhill-memory")
+    watch = threading.Thread(target=session.cache_budget.see, args=(Reading(10**12, 0), 0.0), name="underhill-memory")
     watch.start()
     watch.join()
     (told,) = [e for e in loaded.events if isinstance(e, PlanChanged) and e.notice]
@@ -365,9 +365,9 @@ def test_the_computer_is_measured_with_progress_and_can_be_told_to_stop(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from engine.hardware.load import Load
-    from engine.session import measured
+    from engine.library import computer
 
-    monkeypatch.setattr(measured, "wait_for_quiet", lambda *_: Load())  # whatever runs beside the tests
+    monkeypatch.setattr(computer, "wait_for_quiet", lambda *_: Load())  # whatever runs beside the tests
     going, may_end = threading.Event(), threading.Event()
 
     def probe_fully(place: Path, files: Any, report: Any, cancelled: Any) -> Any:
@@ -378,7 +378,7 @@ def test_the_computer_is_measured_with_progress_and_can_be_told_to_stop(
                 raise UnderhillError(Kind.CANCELLED, translated("Stopped."))
         raise UnderhillError(Kind.DISK_FULL, translated("The disk is too full to be measured."))
 
-    monkeypatch.setattr(measured, "probe_fully", probe_fully)
+    monkeypatch.setattr(computer, "probe_fully", probe_fully)
     command = desk.send(protocol.ProbeComputer, again=True)
     assert going.wait(LONGEST)
     assert desk.result(Stop, command)

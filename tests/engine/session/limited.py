@@ -19,6 +19,7 @@ def main(model: str, chosen: str, tokens: str, group: str = "") -> None:
     """Open the model, answer twice and tell."""
     if group:
         (Path(group) / "cgroup.procs").write_text(str(os.getpid()))
+    from engine.calibration.calibrator import open_calibrated
     from engine.errors import UnderhillError
     from engine.generation.messages import Message
     from engine.generation.sampling import Sampling
@@ -46,7 +47,7 @@ def main(model: str, chosen: str, tokens: str, group: str = "") -> None:
     sampler = threading.Thread(target=sample)
     sampler.start()
     try:
-        with Session.open(model, json.loads(chosen)) as session:
+        with open_calibrated(model, json.loads(chosen)) as session:
             said = []
             opened.append(session)
             for count in (700, 3):

@@ -14,12 +14,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from engine.calibration.calibrator import open_calibrated
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.hardware import probe
 from engine.hardware.pressure import IN_PROMPT, PERIOD, Reading
 from engine.session import Session
-from engine.session.pressure import CacheBudget, Share
+from engine.session.cache_budget import CacheBudget, Share
 
 RECORDED = Path(__file__).with_name("sizes.json")
 NEAR, MOMENT = 0.95, 1.0  # a cache that is smaller than this part of what it may be, and longer than this, collapsed
@@ -85,7 +86,7 @@ class Quiet:
 
 def size_of(session: Session, when: float) -> Size:
     """Of an open model, now."""
-    room, cache = session._room, session.runtime.cache
+    room, cache = session.cache_budget, session.runtime.cache
     due = max(session.plan.smallest_cache, room._wanted() - room._lent)
     return Size(
         when, room._use.tokens, probe.rss(), cache.nbytes, cache.capacity, due,
@@ -160,12 +161,12 @@ def load(file: Path = RECORDED) -> tuple[list[Size], Share]:
 
 def main(store: str, ceiling: str, out: str) -> None:
     """Record three chats: two with a long prompt, one with a short one between them."""
-    with Session.open(store, {"memory_gb": float(ceiling), "context_length": 4096, "dial": "exact"}) as session:
+    with open_calibrated(store, {"memory_gb": float(ceiling), "context_length": 4096, "dial": "exact"}) as session:
         with recording(session) as sizes:
             for words in (3000, 20, 3000):
                 chat(session, words, 120)
                 time.sleep(2.0)
-        share = asdict(session._room._share)
+        share = asdict(session.cache_budget._share)
     rows = [[round(s.when, 2), *list(asdict(s).values())[1:]] for s in sizes[::2]]
     text = json.dumps({"share": share, "sizes": rows}).replace("], [", "],\n[")
     Path(out).write_text(text + "\n", encoding="utf-8")

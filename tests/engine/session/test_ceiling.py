@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.calibration.calibrator import open_calibrated
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
@@ -34,7 +35,7 @@ class Meanwhile(Listener):
 
 
 def opened(home: Path, **settings: object) -> Session:
-    return Session.open("builtin", {"dial": "exact", "threads": 1, "context_length": 1024, **settings})
+    return open_calibrated("builtin", {"dial": "exact", "threads": 1, "context_length": 1024, **settings})
 
 
 def test_a_ceiling_lowered_in_the_middle_of_an_answer_gives_memory_back_at_once_and_changes_no_word(home: Path) -> None:
@@ -55,7 +56,7 @@ def test_a_ceiling_lowered_in_the_middle_of_an_answer_gives_memory_back_at_once_
         assert listener.rss[0] - listener.rss[1] > 0.75 * gone  # the rest of the program takes a little meanwhile
         planned = session.plan.cache_bytes
         assert session.runtime.cache.nbytes <= room
-        assert planned <= room <= planned + session.lent_context
+        assert planned <= room <= planned + session.cache_budget.unused
         assert any(f"{lowest:.1f} GB" in s or f"{lowest * 1000:.0f} MB" in s for s in session.card.plan)
         session.update({"memory_gb": None})
         assert session.plan.cache_bytes >= full

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from engine.calibration import calibrator, lowering_search
 from engine.hardware import fingerprint as rates
 from engine.library import dials, offline_index, partial_imports, store_copy
 from engine.library.home import HOME
-from engine.session import calibration_state, lowered, policy_weights, routing_history
+from engine.session import policy_weights, routing_history
 from engine.store.journal import PARTIAL
 from tests.engine.experts.execution.test_decode import SPEC
 from tests.engine.experts.sources import MemorySource
@@ -22,7 +23,7 @@ DEEP = b"[" * 100_000
 READERS: dict[str, tuple[str, Callable[[Path], object], object]] = {
     "dials": (dials.FILE, dials.read, None),
     "weights": (policy_weights.FILE, lambda store: policy_weights.weights_of(store, "exact"), policy_weights.DEFAULT),
-    "bits": (lowered.FILE, lowered._read, {}),
+    "bits": (lowering_search.FILE, lowering_search._read, {}),
     "residents": (
         routing_history.RESIDENTS,
         lambda store: routing_history.RoutingHistory(store, MemorySource(SPEC)).residents(),
@@ -32,7 +33,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object], object]] = {
     "import": (f"../m{PARTIAL}/{partial_imports.NOTE}", partial_imports.read, None),
     "rates": (rates.FILE, rates._rows, []),
     "seen": ("seen.json", offline_index.cards, ()),
-    "calibration": (calibration_state.FILE, calibration_state.CalibrationState.load, None),
+    "calibration": (calibrator.FILE, calibrator.CalibrationState.load, None),
 }
 MANGLED: list[Any] = [None, 1, "x", [], [1], {}, {"version": ENDLESS}, {"hobbit": {"exact": [[ENDLESS, [1] * 4]]}},
                       {"version": 2, "fingerprint": "", "hobbit": {"exact": {"t1": 0, "t2": ENDLESS, "weights": []}}},

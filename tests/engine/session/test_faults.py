@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.calibration.calibrator import open_calibrated
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
@@ -51,7 +52,7 @@ def store(home: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def session(store: Path) -> Iterator[Session]:
-    with Session.open(str(store), SETTINGS) as opened:
+    with open_calibrated(str(store), SETTINGS) as opened:
         yield opened
 
 
@@ -180,6 +181,6 @@ def test_a_small_file_that_was_changed_is_never_answered_with(store: Path, name:
     else:
         (store / name).write_bytes(data)
     with pytest.raises(UnderhillError, match=name.replace(".", r"\.")) as told:
-        Session.open(str(store), SETTINGS)
+        open_calibrated(str(store), SETTINGS)
     assert told.value.kind in (Kind.BROKEN_FILE, Kind.MISSING_FILE)
     assert told.value.action

@@ -13,13 +13,13 @@ import torch
 from engine.convert.expert_plan import find_experts
 from engine.convert.pieces import read_piece
 from engine.formats.opening import open_source
+from engine.hub import listings
 from engine.hub.client import Hub, connect
+from engine.hub.pull import look, pull
 from engine.library import catalogue
 from engine.library.catalogue import FourBit
+from engine.library.fit_estimates import FitEstimates
 from engine.quantization.planes import decode_expert
-from engine.session import model_listings
-from engine.session.fit_estimates import FitEstimates
-from engine.session.pull import look, pull
 from engine.store.reader import Store
 from tests.engine.formats.forms import FORMS
 from tests.engine.store.tiny_store import read
@@ -51,12 +51,12 @@ def hub(server: HubServer) -> Iterator[Hub]:
         yield opened
 
 
-def offered() -> model_listings.HubModel:
-    return next(m for m in model_listings.of_catalogue(FitEstimates()) if m.original == ENTRY)
+def offered() -> listings.HubModel:
+    return next(m for m in listings.of_catalogue(FitEstimates()) if m.original == ENTRY)
 
 
 def test_what_is_offered_names_both_sizes_and_what_is_lost() -> None:
-    for model in model_listings.of_catalogue(FitEstimates()):
+    for model in listings.of_catalogue(FitEstimates()):
         entry = catalogue.find(model.repo)
         assert entry is not None
         if entry.sources:
@@ -71,7 +71,7 @@ def test_what_is_offered_names_both_sizes_and_what_is_lost() -> None:
 
 def test_it_is_got_as_it_is_offered(hub: Hub, server: HubServer, tmp_path: Path) -> None:
     model = offered()
-    told = model_listings.details(hub, model.repo, "main", FitEstimates(), model.gguf_name)
+    told = listings.details(hub, model.repo, "main", FitEstimates(), model.gguf_name)
     assert (told.model.original, told.model.form, told.model.title) == (ENTRY, "GGUF Q4_K_M", model.title)
     assert [top for top, _ in told.stores] == [4]
     server.forget()
@@ -82,7 +82,7 @@ def test_it_is_got_as_it_is_offered(hub: Hub, server: HubServer, tmp_path: Path)
     assert fetched == {"model-Q4_K_M.gguf"}  # neither the original nor the finer one
     assert sum(server.sent.values()) < 1.3 * told.model.download_bytes
     assert not (tmp_path / "home" / "downloads").exists() or not any((tmp_path / "home" / "downloads").glob("*/*.gguf"))
-    (listed,) = [m for m in model_listings.of_catalogue(FitEstimates()) if m.original == ENTRY]
+    (listed,) = [m for m in listings.of_catalogue(FitEstimates()) if m.original == ENTRY]
     assert listed.here == "mine"
     source = open_source(tmp_path / "Q4_K" / "model-Q4_K_M.gguf")
     plan = find_experts(source)
@@ -96,7 +96,7 @@ def test_it_is_got_as_it_is_offered(hub: Hub, server: HubServer, tmp_path: Path)
 
 
 def test_a_card_of_the_original_leaves_nothing_to_get(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_listings, "_owned", lambda: {ENTRY: "whole"})
+    monkeypatch.setattr(listings, "_owned", lambda: {ENTRY: "whole"})
     assert offered().here == "whole"
 
 

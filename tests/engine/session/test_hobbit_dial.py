@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.calibration.calibrator import open_calibrated
 from engine.experts.precision import low_tier
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
@@ -14,6 +15,7 @@ from engine.library import dials
 from engine.library.dials import Calibration, Cost, DialCost
 from engine.session import Session
 from engine.settings import ALL
+from tests.engine.calibration.idling import rest
 from tests.engine.session.test_session import Listener
 
 FEW = {"threads": 1, "cache_fraction": 0.2, "dial": "hobbit"}
@@ -27,7 +29,7 @@ def answered(session: Session) -> dict[str, int]:
 
 def test_the_preset_takes_the_papers_quantiles(home: Path) -> None:
     assert ALL["dial"].name_of("hobbit") == "HOBBIT 67/30/3"
-    with Session.open("builtin", FEW) as opened:
+    with open_calibrated("builtin", FEW) as opened:
         known = opened.card.calibration
         assert known is not None
         cuts = known.dials["hobbit"]
@@ -65,7 +67,7 @@ def test_a_coarse_expert_is_below_full(tiers: tuple[int, ...], full: int, low: i
 
 def test_coarse_experts_have_the_bits_that_were_chosen_live(home: Path) -> None:
     (home / "models" / "builtin" / dials.FILE).unlink(missing_ok=True)  # another test may have measured 4 bits
-    with Session.open("builtin", {**FEW, "dial": "fast"}) as opened:
+    with open_calibrated("builtin", {**FEW, "dial": "fast"}) as opened:
         assert opened.low == 2
         two = answered(opened)
         assert two["2"] > 0
@@ -80,17 +82,17 @@ def test_coarse_experts_have_the_bits_that_were_chosen_live(home: Path) -> None:
         assert known.low == 4
         assert known.dials["fast"].worst is None  # measured with 2 bits; it is measured again
         while (found := opened.card.calibration) is None or found.dials["fast"].here is None:
-            opened.spare_time.use(lambda: False)
+            rest(opened)
         worst = found.dials["fast"].worst
         assert worst is not None
     kept = dials.read(opened.store.path)
     assert kept is not None
     assert kept.low == 4
-    with Session.open("builtin", FEW) as again:
+    with open_calibrated("builtin", FEW) as again:
         assert again.card.calibration is not None
         assert again.card.calibration.dials["fast"].worst is None
         while (before := again.card.calibration) is None or before.dials["fast"].here is None:
-            again.spare_time.use(lambda: False)
+            rest(again)
         coarser = before.dials["fast"].worst
         assert coarser is not None
         assert worst.kl < coarser.kl  # what 4 bits are for
@@ -105,7 +107,7 @@ def test_what_dials_cost_holds_for_the_bits_it_was_measured_with() -> None:
 
 
 def test_three_layers_are_looked_ahead(home: Path) -> None:
-    with Session.open("builtin", {**FEW, "dial": "exact", "prefetch_depth": 3}) as opened:
+    with open_calibrated("builtin", {**FEW, "dial": "exact", "prefetch_depth": 3}) as opened:
         first = answered(opened)
         assert opened.runtime.prefetch is not None
         seen = opened.runtime.prefetch.stats

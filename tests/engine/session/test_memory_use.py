@@ -7,10 +7,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.calibration.calibrator import open_calibrated
 from engine.generation.messages import Look, MemoryUse
 from engine.hardware import probe
-from engine.session import Session
-from engine.session.memory_use import divided, memory_now
+from engine.library.memory_use import divided
 from tests.engine.session.sizes import chat
 
 PARTS = ("program", "dense", "context", "buffers", "cached")
@@ -42,11 +42,11 @@ def test_every_part_is_what_it_is_where_all_is_known() -> None:
 def test_at_every_moment_of_a_prompt_and_an_answer(home: Path) -> None:
     """Layer by layer, in snapshots as the panel gets them; what grows is the part that it belongs to."""
     ceiling = probe.rss() / 1e9 + 0.4  # the tests before this one are part of the process, too
-    with Session.open("builtin", {"threads": 1, "memory_gb": ceiling}) as session:
+    with open_calibrated("builtin", {"threads": 1, "memory_gb": ceiling}) as session:
         seen: list[MemoryUse] = []
 
         def layer(*_: object) -> None:
-            seen.append(memory_now(session, probe.rss()))
+            seen.append(session.memory_use(probe.rss()))
             told = session.snapshot(Look())
             if told is not None:
                 assert told.memory is not None
@@ -60,5 +60,5 @@ def test_at_every_moment_of_a_prompt_and_an_answer(home: Path) -> None:
         first, last = seen[0], seen[-1]
         assert last.context > first.context
         assert 0.95 * session.context.written <= last.context <= session.context.written
-        assert last.program == session.alone + probe.served()
+        assert last.program == session.bytes_before + probe.served()
         assert last.cached == session.runtime.cache.nbytes

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from engine.calibration.calibrator import open_calibrated
 from engine.cli.main import main
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.hardware.load import Load, LoadWatch
-from engine.library import library
+from engine.library import library, speed_record
+from engine.library.fit_estimates import FitEstimates
 from engine.planning.speed import figure
-from engine.session import Session, speed_record
-from engine.session.fit_estimates import FitEstimates
+from engine.session import Session
 from tests.engine.session.sizes import Quiet
 
 CHOSEN = {"threads": 1, "dial": "exact", "cache_fraction": 0.4}
@@ -55,7 +56,7 @@ def test_the_same_before_and_after_the_model_was_seen_to_run(
     monkeypatch.setattr(LoadWatch, "load", property(lambda watch: load))
     rates = iter([3e10, *[1e10] * 50])
     monkeypatch.setattr("engine.hardware.compute_speed.quickly", lambda threads: next(rates))
-    with Session.open("builtin", CHOSEN) as session:
+    with open_calibrated("builtin", CHOSEN) as session:
         before = shown(session, capsys)
         assert all(speed == pytest.approx(before[0], rel=0.01) for speed in before)
         load = Load(0.8)  # what others slow down says nothing of the next time

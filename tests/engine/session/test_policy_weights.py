@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.calibration import policy_fit
+from engine.calibration.calibrator import open_calibrated
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies import DEFAULT, Hobbit, HobbitWeights, HobbitWeightsByShare
 from engine.experts.precision import EXACT, Thresholds
 from engine.library.dials import DIALS
-from engine.session import Session, fit_policy, session
-from engine.session.calibration import thresholds_of
+from engine.session import loaded_model
 from engine.session.policy_weights import FILE, Fitted, in_force, keep, read, weights_of
+from engine.session.thresholds import thresholds_of
 from engine.settings import ENGINE, validated
 from engine.tracing.replay import Replayer
-from tests.engine.session.test_reading_ahead import answered
+from tests.engine.calibration.idling import idle, rest, rested
+from tests.engine.session.test_prefetch_choice import answered
 
 pytestmark = pytest.mark.long
 
@@ -76,8 +79,8 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, Thresholds]]:
         found.append((share, replayer.thresholds))
         return HAND
 
-    monkeypatch.setattr(fit_policy, "fit_share", search)
-    monkeypatch.setattr(fit_policy, "TOKENS", 40)
+    monkeypatch.setattr(policy_fit, "fit_share", search)
+    monkeypatch.setattr(policy_fit, "TOKENS", 40)
     return found
 
 
@@ -85,26 +88,29 @@ def test_a_model_is_fitted_and_opened_with_what_was_found(
     unfitted: Path, searches: list[tuple[float, Thresholds]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = []
-    open_runtime = session.open_runtime
-    monkeypatch.setattr(
-        session, "open_runtime", lambda *args, **more: (given.append(more["weights"]), open_runtime(*args, **more))[1]
-    )
-    with Session.open("builtin", {"threads": 1}) as opened:
+    open_runtime = loaded_model.open_runtime
+
+    def opening(*args: Any, **more: Any) -> Any:
+        given.append(more["weights"])
+        return open_runtime(*args, **more)
+
+    monkeypatch.setattr(loaded_model, "open_runtime", opening)
+    with open_calibrated("builtin", {"threads": 1}) as opened:
         said: list[tuple[int, int]] = []
-        fit_policy.fit_policy(opened, lambda done, total: said.append((done, total)), tokens=40)
-    with Session.open("builtin", {"threads": 1, "dial": "fast"}):
+        policy_fit.fit_policy(opened, lambda done, total: said.append((done, total)), tokens=40)
+    with open_calibrated("builtin", {"threads": 1, "dial": "fast"}):
         pass
-    steps = 1 + len(fit_policy.DIALS) * 4
+    steps = 1 + len(policy_fit.DIALS) * 4
     assert said[-1] == (steps, steps)
     assert given == [DEFAULT, weights_of(unfitted, "fast")]
     assert given[1].at(0.25) == HAND
     assert [share for share, _ in searches[:4]] == [0.125, 0.25, 0.5, 0.75]
-    assert {thresholds for _, thresholds in searches} == {thresholds_of(unfitted, dial) for dial in fit_policy.DIALS}
+    assert {thresholds for _, thresholds in searches} == {thresholds_of(unfitted, dial) for dial in policy_fit.DIALS}
 
 
 def test_the_text_is_recorded_as_if_it_were_decoded(unfitted: Path) -> None:
-    with Session.open("builtin", {"threads": 1}) as opened:
-        fitter = fit_policy.PolicyFitter(opened, 40)
+    with open_calibrated("builtin", {"threads": 1}) as opened:
+        fitter = policy_fit.PolicyFitter(opened, 40)
         fitter.step()
         trace = fitter._recorder.trace().one_by_one()
     assert 40 <= trace.tokens < 60
@@ -113,39 +119,30 @@ def test_the_text_is_recorded_as_if_it_were_decoded(unfitted: Path) -> None:
     assert trace.conditions.spec is not None
 
 
-def rested(opened: Session, until: Callable[[], bool] = lambda: False) -> list[str]:
-    """Let it use its spare time until there is nothing left, or until `until`; what it said it did."""
-    said = []
-    while not opened.spare_time.over and not until():
-        opened.spare_time.use(lambda: False)
-        said.append(opened.card.doing)
-    return said
-
-
 def test_while_nobody_asks_it_fits_itself_and_the_running_model_has_it(
     unfitted: Path, searches: list[tuple[float, Thresholds]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[HobbitWeights] = []
     reweigh = Hobbit.reweigh
     monkeypatch.setattr(Hobbit, "reweigh", lambda self, weights: (given.append(weights), reweigh(self, weights))[1])
-    with Session.open("builtin", {"threads": 1, "cache_fraction": 0.25, "dial": "exact"}) as opened:
+    with open_calibrated("builtin", {"threads": 1, "cache_fraction": 0.25, "dial": "exact"}) as opened:
         said = rested(opened)
         assert any("Fitting to its routing which experts stay in memory" in sentence for sentence in said)
         assert given == [HAND]  # once: other dials' weights change nothing of this one's
         assert opened.card.doing == ""
-        assert set(read(unfitted)) == set(fit_policy.DIALS)
+        assert set(read(unfitted)) == set(policy_fit.DIALS)
     before = len(searches)
-    with Session.open("builtin", {"threads": 1, "cache_fraction": 0.25}) as opened:
+    with open_calibrated("builtin", {"threads": 1, "cache_fraction": 0.25}) as opened:
         rested(opened)
     assert len(searches) == before  # it is known
 
 
 def test_a_question_stops_it_and_a_restart_goes_on(unfitted: Path, searches: list[tuple[float, Thresholds]]) -> None:
-    with Session.open("builtin", {"threads": 1}) as opened:
+    with open_calibrated("builtin", {"threads": 1}) as opened:
         rested(opened, until=lambda: len(searches) >= 6)
-        assert not opened.spare_time.over
+        assert not idle(opened).over
         assert list(read(unfitted)) == ["balanced"]  # what is in use comes first
-    with Session.open("builtin", {"threads": 1}) as opened:
+    with open_calibrated("builtin", {"threads": 1}) as opened:
         rested(opened)
     assert [share for share, thresholds in searches if thresholds == thresholds_of(unfitted, "balanced")] == [
         0.125,
@@ -153,7 +150,7 @@ def test_a_question_stops_it_and_a_restart_goes_on(unfitted: Path, searches: lis
         0.5,
         0.75,
     ]
-    assert set(read(unfitted)) == set(fit_policy.DIALS)
+    assert set(read(unfitted)) == set(policy_fit.DIALS)
 
 
 def test_within_a_search_it_stops_at_once_and_plays_nothing_twice(
@@ -168,8 +165,8 @@ def test_within_a_search_it_stops_at_once_and_plays_nothing_twice(
         return found
 
     monkeypatch.setattr(Replayer, "play_with", counted)
-    with Session.open("builtin", {"threads": 1}) as opened:
-        fitter = fit_policy.PolicyFitter(opened, 40)
+    with open_calibrated("builtin", {"threads": 1}) as opened:
+        fitter = policy_fit.PolicyFitter(opened, 40)
         fitter.step()
         asked, times = 0, 0
 
@@ -185,18 +182,18 @@ def test_within_a_search_it_stops_at_once_and_plays_nothing_twice(
             times += 1
         assert times > 2
         assert len(plays) == len(set(plays)) > 10
-        whole = fit_policy.PolicyFitter(opened, 40)
+        whole = policy_fit.PolicyFitter(opened, 40)
         whole.step()
         whole.step()
         assert whole._sizes == fitter._sizes
 
 
 def test_thresholds_that_changed_are_fitted_for_anew(unfitted: Path, searches: list[tuple[float, Thresholds]]) -> None:
-    with Session.open("builtin", {"threads": 1}) as opened:
-        fit_policy.fit_policy(opened, tokens=40)
+    with open_calibrated("builtin", {"threads": 1}) as opened:
+        policy_fit.fit_policy(opened, tokens=40)
         known = read(unfitted)
         keep(unfitted, {**known, "fast": Fitted(Thresholds(0.1, 0.2), ONE)})
-        fitter = fit_policy.PolicyFitter(opened, 40)
+        fitter = policy_fit.PolicyFitter(opened, 40)
         assert fitter._left == ["fast"]
         assert weights_of(unfitted, "fast") == ONE  # better than none until then
 
@@ -215,7 +212,7 @@ def test_they_change_while_the_model_is_open(home: Path, monkeypatch: pytest.Mon
         Hobbit, "reweigh", lambda self, weights: (given.append(weights.rounded), reweigh(self, weights))[1]
     )
     few = {"threads": 1, "cache_fraction": 0.3, "dial": "exact"}
-    with Session.open("builtin", few) as opened:
+    with open_calibrated("builtin", few) as opened:
         first = answered(opened)
         opened.update({"policy_weights": [0, 0, 0, 1]})
         assert given == [(0, 0, 0, 1)]
@@ -235,7 +232,7 @@ def test_a_ceiling_that_changes_the_share_puts_its_weights_in_force(
     reweigh = Hobbit.reweigh
     monkeypatch.setattr(Hobbit, "reweigh", lambda self, weights: (given.append(weights), reweigh(self, weights))[1])
     keep(unfitted, {"exact": Fitted(EXACT, ONE)})
-    with Session.open("builtin", {"threads": 1, "cache_fraction": 0.2, "dial": "exact"}) as opened:
+    with open_calibrated("builtin", {"threads": 1, "cache_fraction": 0.2, "dial": "exact"}) as opened:
         opened.update({"cache_fraction": 0.3})
         assert given == []
         opened.update({"cache_fraction": 0.6})
@@ -248,20 +245,20 @@ def test_a_ceiling_that_changes_the_share_puts_its_weights_in_force(
 
 
 def test_other_bits_of_coarse_experts_are_fitted_anew(unfitted: Path, searches: list[tuple[float, Thresholds]]) -> None:
-    with Session.open("builtin", {"threads": 1, "low": "2"}) as opened:
+    with open_calibrated("builtin", {"threads": 1, "low": "2"}) as opened:
         rested(opened)
         before = len(searches)
         opened.update({"low": "4"})
-        while opened.spare_time.over:
-            opened.spare_time.use(lambda: False)  # which sees it
+        while idle(opened).over:
+            rest(opened)  # which sees it
         rested(opened)
-        assert len(searches) - before == 4 * (len(fit_policy.DIALS) - 1)  # nobody runs coarse under Exact
+        assert len(searches) - before == 4 * (len(policy_fit.DIALS) - 1)  # nobody runs coarse under Exact
         lows = {dial: one.low for dial, one in read(unfitted).items()}
         assert lows == {"exact": None} | dict.fromkeys(DIALS, 4)
 
 
 def test_with_another_policy_they_say_that_they_do_nothing(home: Path) -> None:
-    with Session.open("builtin", {"threads": 1, "policy": "lru", "policy_weights": "1,0,0,0"}) as opened:
+    with open_calibrated("builtin", {"threads": 1, "policy": "lru", "policy_weights": "1,0,0,0"}) as opened:
         said = "Weights of HOBBIT does nothing unless Cache policy is HOBBIT."
         assert said in opened.card.plan
         opened.update({"policy_weights": None})

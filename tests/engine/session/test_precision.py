@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from engine import resources
+from engine.calibration.calibrator import open_calibrated
+from engine.calibration.evaluate import evaluate, sequences
 from engine.session import Session
-from engine.session.evaluate import evaluate, sequences
 
 pytestmark = pytest.mark.long
 
@@ -20,7 +21,7 @@ EXACT = {"dial": "exact", "dense": "f32", "activations": "exact", "threads": 1}
 def exact(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("UNDERHILL_HOME", str(tmp_path_factory.mktemp("home")))
-        with Session.open("builtin", EXACT) as session:
+        with open_calibrated("builtin", EXACT) as session:
             yield session
 
 
@@ -43,7 +44,7 @@ def windows(exact: Session) -> list[list[int]]:
 def test_rounding_costs_little(
     exact: Session, windows: list[list[int]], changes: dict[str, str], allowed: float
 ) -> None:
-    with Session.open("builtin", {**EXACT, **changes}) as rounded:
+    with open_calibrated("builtin", {**EXACT, **changes}) as rounded:
         assert rounded.plan.dense == changes.get("dense", "f32")
         assert rounded.runtime.kernel.exact == ("activations" not in changes)
         kl = evaluate(exact, rounded, windows).kl_to_exact

@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 from engine import resources
+from engine.calibration.calibrator import open_calibrated
+from engine.calibration.evaluate import sequences
+from engine.calibration.routing_capture import observe
+from engine.calibration.teaching import teach_gates
 from engine.experts.predictors import Blend
 from engine.experts.predictors.gates import LinearMap
 from engine.generation.messages import Message, Stats
@@ -15,8 +19,6 @@ from engine.generation.sampling import Sampling
 from engine.models.decoder import Decoder
 from engine.models.gates import gates_of
 from engine.session import Session, predictor_store
-from engine.session.evaluate import sequences
-from engine.session.routing_capture import observe
 from tests.engine.session.test_session import Listener
 
 pytestmark = pytest.mark.long
@@ -30,10 +32,10 @@ def answered(session: Session) -> Stats:
 
 
 def test_the_same_words_with_it_and_without(home: Path) -> None:
-    with Session.open("builtin", {**SMALL, "prefetch": "off"}) as opened:
+    with open_calibrated("builtin", {**SMALL, "prefetch": "off"}) as opened:
         assert opened.runtime.prefetch is None
         without = answered(opened)
-    with Session.open("builtin", SMALL) as opened:
+    with open_calibrated("builtin", SMALL) as opened:
         assert opened.runtime.prefetch is not None
         ours = answered(opened)
         seen = opened.runtime.prefetch.stats
@@ -44,7 +46,7 @@ def test_the_same_words_with_it_and_without(home: Path) -> None:
 
 
 def test_it_can_be_turned_off_and_on_while_the_model_is_open(home: Path) -> None:
-    with Session.open("builtin", SMALL) as opened:
+    with open_calibrated("builtin", SMALL) as opened:
         first = answered(opened)
         opened.update({"prefetch": "off"})
         assert opened.runtime.prefetch is None
@@ -66,7 +68,7 @@ def test_taught_gates_come_back_from_disk_and_find_more(session: Session, tmp_pa
     assert isinstance(session.decoder, Decoder)
     gates = gates_of(session.decoder)
     assert predictor_store.read(tmp_path / predictor_store.FILE, gates) is None
-    predictor_store.learn(session, run)
+    teach_gates(session, run)
     kept = predictor_store.read(session.store.path / predictor_store.FILE, gates)
     assert kept is not None
     assert [len(own) for own in kept.maps] == [3, 3, 3, 2, 1, 0]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from engine.calibration.calibrator import open_calibrated
 from engine.hardware.machine import DiskPoint, Machine
-from engine.session import Session, session
+from engine.session import session
 from tests.engine.session.test_session import ask
 
 
@@ -17,7 +18,7 @@ def test_experts_are_read_through_the_file_cache_where_that_is_faster_and_nothin
     home: Path, monkeypatch: pytest.MonkeyPatch, asked: str, mode: str
 ) -> None:
     chosen = {"dial": "exact", "cache_fraction": 0.2, "threads": 1, "context_length": 512}
-    with Session.open("builtin", chosen) as opened:
+    with open_calibrated("builtin", chosen) as opened:
         if opened.store.io_mode != "direct":
             pytest.skip("this disk does no direct I/O")
         expected = ask(opened)
@@ -28,7 +29,7 @@ def test_experts_are_read_through_the_file_cache_where_that_is_faster_and_nothin
         return dataclasses.replace(machine_at(place), disk_points=points)
 
     monkeypatch.setattr(session, "machine_at", faster_through)
-    with Session.open("builtin", {**chosen, "direct_io": asked}) as opened:
+    with open_calibrated("builtin", {**chosen, "direct_io": asked}) as opened:
         assert opened.store.io_mode == mode
         assert any("through the system's file cache" in s for s in opened.sentences) == (mode == "buffered")
         found = ask(opened)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from engine.calibration.calibrator import Calibrator, open_calibrated
 from engine.errors import UnderhillError
 from engine.experts.policies import Hobbit, Lfu, Policy
 from engine.experts.policies.scored import ScoredPolicy
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.session import Session
-from engine.session.calibration import Calibrator
-from engine.session.sequences import Sequences
+from engine.session.session import Sequences
 from engine.tracing.recorder import Recorder
 from engine.tracing.trace import load
 from tests.engine.session.test_session import Listener
@@ -44,7 +44,7 @@ def policy_of(session: Session) -> Policy:
 
 @pytest.fixture
 def tight(home: Path) -> Iterator[Session]:
-    with Session.open("builtin", TIGHT) as opened:
+    with open_calibrated("builtin", TIGHT) as opened:
         yield opened
 
 
@@ -115,7 +115,7 @@ def test_a_recorded_chain_of_chats_is_as_many_sequences(tight: Session, tmp_path
 
 @pytest.mark.parametrize("policy", ["hobbit", "lfu", "lru", "activation"])
 def test_calibration_beside_an_open_chat_leaves_its_records_alone(home: Path, policy: str) -> None:
-    with Session.open("builtin", {**TIGHT, "policy": policy}) as session:
+    with open_calibrated("builtin", {**TIGHT, "policy": policy}) as session:
         ask(session, "a", user("Who wrote Faust, and when?"))
         kept = policy_of(session)
         assert isinstance(kept, ScoredPolicy)
@@ -127,7 +127,7 @@ def test_calibration_beside_an_open_chat_leaves_its_records_alone(home: Path, po
         before = records()
         if isinstance(kept, (Hobbit, Lfu)):
             assert any(map(any, before[1]))
-        calibrator = Calibrator(session, 256, anew=True)
+        calibrator = Calibrator(session, session.calibrated, 256, start_over=True)
         while calibrator.stage < 2:
             calibrator.step()
         calibrator.step()

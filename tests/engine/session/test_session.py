@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.calibration.calibrator import open_calibrated
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
@@ -78,7 +79,7 @@ def test_the_answer_is_the_one_of_plain_transformers(session: Session) -> None:
 def test_a_quarter_of_the_cache_says_exactly_the_same_and_shows_its_misses(home: Path) -> None:
     answers = {}
     for fraction in (1.0, 0.25, 0.0):
-        with Session.open("builtin", {"dial": "exact", "cache_fraction": fraction, "threads": 1}) as opened:
+        with open_calibrated("builtin", {"dial": "exact", "cache_fraction": fraction, "threads": 1}) as opened:
             answers[fraction] = ask(opened)
     whole, quarter, least = answers[1.0], answers[0.25], answers[0.0]
     assert whole.token_ids == quarter.token_ids == least.token_ids
@@ -93,11 +94,11 @@ def test_a_quarter_of_the_cache_says_exactly_the_same_and_shows_its_misses(home:
 def test_the_plan_says_when_native_kernels_leave_the_layers_to_torch(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Session.open("builtin") as opened:
+    with open_calibrated("builtin") as opened:
         assert not any("Torch computes the layers" in sentence for sentence in opened.card.plan)
         native = ask(opened)
     monkeypatch.setattr(op_graph, "MOST_HEAD_DIM", 1)
-    with Session.open("builtin") as opened:
+    with open_calibrated("builtin") as opened:
         assert any("Torch computes the layers, more slowly" in sentence for sentence in opened.card.plan)
         assert ask(opened).token_ids[:4] == native.token_ids[:4]
 
@@ -107,7 +108,7 @@ def test_the_next_turn_reads_only_what_is_new(session: Session) -> None:
     answer = Message("assistant", first.text, first.token_ids)
     second = ask(session, *HELLO, answer, Message("user", "Thanks."))
     assert second.reused_tokens >= first.prompt_tokens + len(first.token_ids) - 1
-    with Session.open("builtin", {"dial": "exact", "threads": 1}) as fresh:
+    with open_calibrated("builtin", {"dial": "exact", "threads": 1}) as fresh:
         again = ask(fresh, *HELLO, answer, Message("user", "Thanks."))
     assert again.token_ids == second.token_ids
     assert again.reused_tokens == 0
@@ -154,7 +155,7 @@ def test_a_cut_answer_is_continued(session: Session) -> None:
 
 
 def test_a_long_chat_leaves_out_its_oldest_turns_and_says_so(home: Path) -> None:
-    with Session.open("builtin", {"dial": "exact", "context_length": 128, "threads": 1}) as small:
+    with open_calibrated("builtin", {"dial": "exact", "context_length": 128, "threads": 1}) as small:
         listener = Listener()
         turns = [Message(("user", "assistant")[i % 2], f"This is turn number {i}.") for i in range(21)]
         stats = small.generate(turns, GREEDY, (), listener)
@@ -179,13 +180,13 @@ def test_the_dial_and_the_cache_change_between_two_answers(session: Session) -> 
 
 
 def test_which_kernels_compute_is_said_where_the_plan_is(home: Path) -> None:
-    with Session.open("builtin", {"threads": 1}) as opened:
+    with open_calibrated("builtin", {"threads": 1}) as opened:
         assert sum("kernels" in sentence for sentence in opened.card.plan) == 1
         assert kernels_in_use(1).split(" on ")[0] in " ".join(opened.card.plan)
 
 
 def test_a_dial_saves_nothing_where_everything_fits_so_it_costs_nothing(home: Path) -> None:
-    with Session.open("builtin", {"dial": "fast", "threads": 1}) as opened:
+    with open_calibrated("builtin", {"dial": "fast", "threads": 1}) as opened:
         assert opened.exact
         assert any("whatever the dial says" in sentence for sentence in opened.card.plan)
         assert set(ask(opened).precision) <= {"8", "skipped"}
@@ -260,7 +261,7 @@ def test_an_expert_that_cannot_be_read_fails_one_answer_and_no_more(home: Path, 
     shutil.copytree(home / "models" / "builtin", store)
     data = sorted(store.glob("experts-*.safetensors"))[2]
     whole = data.read_bytes()
-    with Session.open(str(store), {"dial": "exact", "cache_fraction": 0.0, "threads": 1}) as opened:
+    with open_calibrated(str(store), {"dial": "exact", "cache_fraction": 0.0, "threads": 1}) as opened:
         expected = ask(opened).token_ids
         opened.context.clear()
         with data.open("r+b") as file:
@@ -316,7 +317,8 @@ def test_while_an_answer_is_made_matrices_are_told_every_other_time(
 ) -> None:
     now = [100.0]
     monkeypatch.setattr(snapshots.time, "monotonic", lambda: now[0])
-    look, watcher = Look(maps=True), snapshots.Watcher(session)
+    look = Look(maps=True)
+    watcher = snapshots.Watcher(session, ahead=session.ahead.sentence, memory=session.memory_use)
     told = []
     with watcher.answering():
         for _ in range(5):
@@ -341,7 +343,7 @@ def test_a_small_model_is_calibrated_when_first_opened_and_a_damaged_calibration
     wrong = '{"version": 3, "tokens": 1, "scored": 0, "scored_here": 0, "share": 0, "exact_perplexity": 0, "dials": %s}'
     for content in (None, "{", "[]", wrong % f'{{"balanced": {impossible}, "fast": {impossible}}}'):
         file.unlink(missing_ok=True) if content is None else file.write_text(content)
-        with Session.open("builtin", {"dial": "balanced", "cache_fraction": 0.0, "threads": 1}) as opened:
+        with open_calibrated("builtin", {"dial": "balanced", "cache_fraction": 0.0, "threads": 1}) as opened:
             cuts = opened.thresholds
             precision = ask(opened, sampling=Sampling(temperature=0, max_tokens=60)).precision
         assert 0.3 < cuts.t1 < cuts.t2 < 1
@@ -361,7 +363,7 @@ def test_a_damaged_builtin_model_is_made_anew_once_and_says_so(home: Path, file:
     damaged[len(whole) // 2 if file.startswith("dense") else 0] ^= 1
     (store / file).write_bytes(damaged)
     for expected in (True, False):
-        with Session.open("builtin", {"dial": "exact", "threads": 1}) as opened:
+        with open_calibrated("builtin", {"dial": "exact", "threads": 1}) as opened:
             assert any("made anew" in sentence for sentence in opened.card.plan) is expected
             assert ask(opened).token_ids
     assert (store / file).read_bytes() == whole
@@ -374,7 +376,7 @@ def test_a_damaged_model_of_the_user_is_left_as_it_is(home: Path, tmp_path: Path
     damaged[-1] ^= 1
     (store / "dense.safetensors").write_bytes(damaged)
     with pytest.raises(UnderhillError) as error:
-        Session.open(str(store), {"threads": 1})
+        open_calibrated(str(store), {"threads": 1})
     assert error.value.kind is Kind.BROKEN_FILE
     assert (store / "dense.safetensors").read_bytes() == bytes(damaged)
 
@@ -387,14 +389,14 @@ def test_a_config_that_contradicts_the_weights_is_told_when_opening(home: Path, 
     config = {**manifest.config, name: 2 * manifest.config[name]}
     (store / "manifest.json").write_bytes(dumps(dataclasses.replace(manifest, config=config)))
     with pytest.raises(UnderhillError, match="weights disagree") as error:
-        Session.open(str(store), {"threads": 1})
+        open_calibrated(str(store), {"threads": 1})
     assert error.value.kind is Kind.BROKEN_FILE
 
 
 def test_opening_what_is_not_a_model_says_so(home: Path, tmp_path: Path) -> None:
     for name in ("no-such-model", str(tmp_path)):
         with pytest.raises(UnderhillError) as error:
-            Session.open(name)
+            open_calibrated(name)
         assert error.value.kind is Kind.NOT_A_MODEL
 
 
@@ -402,5 +404,5 @@ def test_a_ceiling_that_cannot_hold_the_model_is_refused(home: Path, monkeypatch
     monkeypatch.setattr(probe, "memory", lambda: Memory(10**9, 10**7))
     monkeypatch.setattr(probe, "rss", lambda: 0)
     with pytest.raises(UnderhillError, match="of memory at the least") as error:
-        Session.open("builtin")
+        open_calibrated("builtin")
     assert error.value.kind is Kind.OUT_OF_MEMORY

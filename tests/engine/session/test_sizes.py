@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.calibration.calibrator import open_calibrated
 from engine.hardware import pressure
-from engine.session import Session
 from tests.engine.session.shaped import shaped_store
 from tests.engine.session.sizes import MOMENT, Size, above, chat, collapsed, load, replay, size_of
 
@@ -66,10 +66,10 @@ def test_an_open_model_under_a_ceiling_with_long_prompts(
     monkeypatch.setattr(pressure, "PERIOD", 10_000.0)  # the watching thread looks no more: the test does
     monkeypatch.setattr(pressure, "IN_PROMPT", 10_000.0)
     store = shaped_store(tmp_path)
-    with Session.open(str(store), {"dial": "exact", "threads": 1, "context_length": 4096}) as session:
+    with open_calibrated(str(store), {"dial": "exact", "threads": 1, "context_length": 4096}) as session:
         least = session.plan.least
     chosen = {"dial": "exact", "threads": 1, "context_length": 4096, "memory_gb": (least + 230 * MB) / 1e9}
-    with Session.open(str(store), chosen) as session:
+    with open_calibrated(str(store), chosen) as session:
         sizes: list[Size] = []
         taken: list[bytearray] = []
 
@@ -79,7 +79,7 @@ def test_an_open_model_under_a_ceiling_with_long_prompts(
                 taken.append(bytearray(b"x") * (90 * MB))
             if len(sizes) in (16, 46):
                 taken.clear()
-            session._room.look(lambda: pressure.read(()), now)
+            session.cache_budget.look(lambda: pressure.read(()), now)
             sizes.append(size_of(session, now))
 
         with session.listening(layer):

@@ -12,7 +12,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.session.threads import SMALL_DENSE, Threaded, TorchThreads, torch_threads
+from engine.planning.speed import SMALL_DENSE
+from engine.session.loaded_model import Threaded, TorchThreads, torch_threads
 
 LARGE = SMALL_DENSE * 10
 

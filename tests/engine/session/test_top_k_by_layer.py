@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from transformers import AutoConfig
 
+from engine.calibration.calibrator import open_calibrated
+from engine.calibration.routing_capture import observe
+from engine.calibration.teaching import teach_gates
 from engine.experts.precision import EXACT
 from engine.experts.predictors import NONE, RoutingContext, RoutingShape, TokenTable
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
-from engine.session import Session, predictor_store
-from engine.session.routing_capture import observe
+from engine.session import predictor_store
 from engine.tracing.recall import observed, recall
 from engine.tracing.recorder import Recorder
 from engine.tracing.trace import NOBODY, load
@@ -36,7 +38,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("predictor", ["tokens", "pairs", "paths", "gates"])
 def test_chats_are_read_ahead(store: Path, home: Path, predictor: str) -> None:
     settings = {"dial": "exact", "threads": 1, "cache_fraction": 0.4, "predictor": predictor}
-    with Session.open(str(store), settings) as opened:
+    with open_calibrated(str(store), settings) as opened:
         assert opened.runtime.prefetch is not None
         for _ in range(2):
             opened.generate(TEXT, Sampling(temperature=0, max_tokens=12), (), Listener())
@@ -44,16 +46,16 @@ def test_chats_are_read_ahead(store: Path, home: Path, predictor: str) -> None:
 
 
 def test_gates_are_taught(store: Path, home: Path) -> None:
-    with Session.open(str(store), {"dial": "exact", "threads": 1}) as opened:
+    with open_calibrated(str(store), {"dial": "exact", "threads": 1}) as opened:
         ids = [number % 90 + 3 for number in range(120)]
         run = observe(opened, [ids], 100)
         assert [(row != NONE).sum(-1).tolist()[0] for row in run.ids] == TOP_K
-        predictor_store.learn(opened, run)
+        teach_gates(opened, run)
         assert (opened.store.path / predictor_store.FILE).exists()
 
 
 def test_a_trace_is_kept_and_replayed(store: Path, home: Path, tmp_path: Path) -> None:
-    with Session.open(str(store), {"dial": "exact", "threads": 1}) as opened:
+    with open_calibrated(str(store), {"dial": "exact", "threads": 1}) as opened:
         recorder = Recorder(opened.store.layers, 8)
         with opened.listening(recorder):
             opened.context.run_through([number % 90 + 3 for number in range(40)])

@@ -16,12 +16,12 @@ from engine.convert.expert_plan import find_experts
 from engine.errors import UnderhillError
 from engine.formats.opening import open_source
 from engine.formats.packed_floats import MXFP4_VALUES
+from engine.library.facts import kv_values, state_bytes
 from engine.models.families import read_spec
 from engine.models.layers.compressed import Compressed
 from engine.models.layers.state import SNAPSHOTS, CompressedState
 from engine.models.open import open_decoder
 from engine.models.spec import CompressedSpec
-from engine.session.facts import kv_values, state_bytes
 from engine.store.coding import Coding
 from tests.engine.models.compat.parity import measure
 from tests.engine.models.compat.tiny import tiny_config

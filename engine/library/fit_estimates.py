@@ -1,0 +1,107 @@
+"""Whether models fit this computer as it is now: pills for the library, for what could be had, for what others have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine import settings
+from engine.errors import UnderhillError
+from engine.generation.messages import MemoryUse
+from engine.hardware import probe
+from engine.hardware.machine import Machine
+from engine.library import folders
+from engine.library.catalogue import CatalogueEntry
+from engine.library.computer import machine_at
+from engine.library.entries import ModelCard
+from engine.library.facts import largest_file, model_facts, spec_of
+from engine.library.known_facts import catalogue_facts, remote_facts
+from engine.library.memory_use import memory_planned
+from engine.library.speed_record import recalled
+from engine.planning.facts import ModelFacts
+from engine.planning.fit import PROGRAM, Fit, fit
+from engine.planning.plan import make_plan
+from engine.store import manifest as manifests
+from engine.store.reader import Store
+
+TOPS = (8, 4)  # bits that a model could be stored with, in the order in which they are preferred
+
+Known = dict[
+    tuple[str, int], tuple[ModelFacts, Path]
+]  # and its largest file; by store and when its manifest was written
+
+
+class FitEstimates:
+    """chosen: values of settings.ENGINE. Memory is what is free when this is made; a model that is loaded counts as
+    free, because it would make way. known: facts of stores, kept from one list to the next; filled here.
+    """
+
+    def __init__(self, chosen: Mapping[str, Any] | None = None, known: Known | None = None) -> None:
+        self._chosen = settings.validated(chosen or {}, settings.ENGINE)
+        self._known: Known = {} if known is None else known
+        self._held = max(0, probe.rss() - PROGRAM)
+        self._machines: dict[Path, Machine] = {}
+
+    def library(self, cards: Iterable[ModelCard]) -> tuple[ModelCard, ...]:
+        """The cards with their pills, those of models that can be opened."""
+        return tuple(replace(card, fit=self.store(card)) if card.usable else card for card in cards)
+
+    def store(self, card: ModelCard) -> Fit | None:
+        """How a model of the library runs here; None where it turns out that it cannot be opened."""
+        with suppress(UnderhillError, OSError):
+            path = Path(card.path)
+            facts, file = self._facts(path, card)
+            machine = self._machine(file)
+            with suppress(UnderhillError):  # does not hold: so says the pill
+                plan = make_plan(machine, facts, self._chosen, PROGRAM)
+                facts, _ = recalled(path, machine, facts, plan, self._chosen)
+            return fit(machine, facts, self._chosen, here=True, in_use=PROGRAM)
+        return None
+
+    def memory(self, card: ModelCard) -> MemoryUse | None:
+        """What a model of the library will take of memory, as it is planned; None where it does not run here."""
+        with suppress(UnderhillError, OSError):
+            path = Path(card.path)
+            facts, file = self._facts(path, card)
+            machine = self._machine(file)
+            return memory_planned(make_plan(machine, facts, self._chosen, PROGRAM), facts, PROGRAM)
+        return None
+
+    def catalogue(self, entry: CatalogueEntry) -> Fit | None:
+        """How a model of the catalogue would run here, as it is offered: of four bits no more are made."""
+        tops = TOPS[1:] if entry.sources or entry.native else TOPS
+        return self.best(lambda top: catalogue_facts(entry, top), tops)
+
+    def config(self, config: Mapping[str, Any], name: str, parameters: int) -> Fit | None:
+        """The same of any model whose config is known; None where the config alone does not say."""
+        return self.best(lambda top: remote_facts(config, name, parameters, top))
+
+    def best(self, facts: Callable[[int], ModelFacts], tops: Iterable[int] = TOPS) -> Fit | None:
+        """With as many bits as suit this computer: 8, or 4 where 8 are slow or too much. Too big with any number: the
+        fewest, so that what is said to be missing would be enough."""
+        fits = self.each(facts, tops)
+        fast = (found for found in fits if found.pill == "fits")
+        return next(fast, max(fits, key=lambda found: ((found.speed or (0.0, 0.0))[1], -found.disk), default=None))
+
+    def each(self, facts: Callable[[int], ModelFacts], tops: Iterable[int] = TOPS) -> tuple[Fit, ...]:
+        """One for each number of bits that could be stored; none where the facts cannot be had."""
+        with suppress(UnderhillError, ValueError):
+            place = self._machine(folders.paths()[0])
+            return tuple(fit(place, facts(top), self._chosen, in_use=PROGRAM) for top in tops)
+        return ()
+
+    def _facts(self, path: Path, card: ModelCard) -> tuple[ModelFacts, Path]:
+        key = str(path), (path / manifests.NAME).stat().st_mtime_ns
+        if key not in self._known:
+            with Store.open(path) as store:
+                self._known[key] = model_facts(store, card, spec_of(store)), largest_file(store)
+        return self._known[key]
+
+    def _machine(self, place: Path) -> Machine:
+        if place not in self._machines:
+            found = machine_at(place)
+            self._machines[place] = replace(found, memory=found.memory.plus(self._held))
+        return self._machines[place]

@@ -1,0 +1,271 @@
+"""A model in memory: its store, expert runtime, decoder and context.
+
+A session answers with it, calibration measures it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.precision import EXACT, Thresholds
+from engine.experts.predictors import RoutingShape
+from engine.experts.runtime import PassListener, RouteListener, open_runtime
+from engine.experts.telemetry import ProfilerHook
+from engine.formats.families import text_config
+from engine.generation.chat import ChatFormat
+from engine.generation.context import Context, Model, State, Want
+from engine.hardware.machine import Machine
+from engine.import_lock import ALONE
+from engine.library.entries import ModelCard
+from engine.library.facts import activation_of
+from engine.models.layers.weight_format import holding
+from engine.models.spec import DecoderSpec
+from engine.planning.facts import ModelFacts
+from engine.planning.plan import Plan
+from engine.planning.speed import SMALL_DENSE
+from engine.session import policy_weights
+from engine.session.predictor_tables import LearntTables
+from engine.session.routing_history import RoutingHistory
+from engine.session.thresholds import thresholds_for
+from engine.store.reader import Store
+from engine.translatable import Translatable, msg
+
+BeginPass = Callable[[Sequence[int], int], None]
+
+
+class LoadedModel:
+    """What the parts of a session and the tasks of calibration are given. Used from one thread.
+
+    settings: values of settings.ENGINE. card, facts, plan: as they are now. history: of former sessions. notes:
+    sentences on how it runs, beside those of the plan.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        spec: DecoderSpec | None,
+        settings: Mapping[str, Any],
+        *,
+        machine: Machine,
+        card: ModelCard,
+        facts: ModelFacts,
+        plan: Plan,
+        chat: ChatFormat,
+        begin_pass: BeginPass,
+    ) -> None:
+        """Load it. spec: None for the compatibility backend. begin_pass: called with the token ids and their position
+        before each forward pass. The store stays the caller's."""
+        self.store, self.settings, self.machine = store, dict(settings), machine
+        self.card, self.facts, self.plan, self.chat = card, facts, plan, chat
+        self.notes: list[Translatable] = []
+        shape = RoutingShape(len(store.layers), max(map(store.experts, store.layers)), card.experts_per_token)
+        self.tables = LearntTables(store.path, shape, remember=bool(settings["remember_routing"]))
+        self.history = RoutingHistory(store.path, store)
+        threads = torch_threads(plan.threads, facts.dense_bytes[plan.dense], spec is not None)
+        torch.set_num_threads(threads.many)
+        self._weights = policy_weights.in_force(store.path, settings)
+        self.runtime = open_runtime(
+            store,
+            activation_of(store, spec),
+            plan.cache_bytes,
+            policy=str(settings["policy"]),
+            weights=self._weights,
+            collection=self.history.collection,
+            readers=int(settings["readers"]),
+            threads=plan.threads,
+            exact=settings["activations"] == "exact",
+            tier=plan.tier,
+        )
+        try:
+            self.runtime.upgrade = True
+            self.runtime.set_low(self.low)
+            self.apply_thresholds(thresholds_for(store.path, self.settings))
+            store.dense.copies = machine.memory.group_free is None  # a control group would be charged for them
+            self.decoder = self._decoder(spec)
+            self.context = Context(
+                Threaded(self.decoder, threads), plan.context, plan.chunk, begin_pass, self.runtime.aside
+            )
+        except BaseException:
+            self.runtime.close()
+            raise
+
+    def _decoder(self, spec: DecoderSpec | None) -> Model:
+        dense = self.plan.dense
+        if spec is None:
+            with ALONE:
+                from engine.models.compat.decoder import CompatDecoder
+
+            return CompatDecoder(self.store.config, self.store.dense, self.runtime, "f32" if dense == "f32" else "bf16")
+        from engine.models.decoder import Decoder
+
+        decoder = Decoder(
+            spec,
+            self.store.dense,
+            self.runtime,
+            holding(dense, self.runtime.kernel),  # type: ignore[arg-type]
+            torch.float32 if dense == "f32" else torch.bfloat16,
+        )
+        decoder.most_tokens = self.plan.context
+        if not decoder.native_layers:
+            self.notes.append(decoder.why_not_native)
+        return decoder
+
+    # ---- what it is -------------------------------------------------------------------------------------------
+
+    @property
+    def low(self) -> int:
+        """Bits of a coarse expert."""
+        return self.facts.low
+
+    @property
+    def exact(self) -> bool:
+        """Whether every expert runs at full precision, whatever is in memory."""
+        return self.thresholds.exact
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of logits of a token."""
+        return int(text_config(self.store.config)["vocab_size"])
+
+    @property
+    def cached_share(self) -> float:
+        """Share of the experts' bytes that the cache has capacity for."""
+        return min(1.0, self.plan.cache_bytes / self.facts.expert_bytes[self.plan.tier])
+
+    @property
+    def all_in_memory(self) -> bool:
+        """Whether the cache has capacity for every expert."""
+        return self.plan.cache_bytes >= self.facts.expert_bytes[self.plan.tier]
+
+    # ---- precision --------------------------------------------------------------------------------------------
+
+    def apply_thresholds(self, thresholds: Thresholds) -> None:
+        """Put T1 and T2 in force; where every expert fits in memory only those set by hand are, since a coarse expert
+        saves nothing there after its first use."""
+        by_hand = self.settings["t1"] is not None or self.settings["t2"] is not None
+        self.thresholds = EXACT if self.all_in_memory and not by_hand else thresholds
+        self.runtime.set_thresholds(self.thresholds)
+
+    def apply_policy_weights(self) -> None:
+        """Put the cache policy's weights in force: those of the settings, or what has been fitted by now."""
+        weights = policy_weights.in_force(self.store.path, self.settings)
+        if weights != self._weights:
+            self._weights = weights
+            self.runtime.reweigh(weights)
+
+    @contextmanager
+    def under(self, thresholds: Thresholds) -> Iterator[None]:
+        """Use these thresholds while this lasts, whatever the quality preset says."""
+        self.runtime.set_thresholds(thresholds)
+        try:
+            yield
+        finally:
+            self.runtime.set_thresholds(self.thresholds)
+
+    def exactly(self) -> AbstractContextManager[None]:
+        """Run every expert at full precision while this lasts."""
+        return self.under(EXACT)
+
+    # ---- running it -------------------------------------------------------------------------------------------
+
+    def logits(self, ids: Sequence[int], *, one_by_one: bool) -> Tensor:
+        """Logits [T, V] after each token of a sequence of its own."""
+        return self.context.score(ids, one_by_one=one_by_one)
+
+    @contextmanager
+    def interruptible(self, cancelled: Callable[[], bool]) -> Iterator[None]:
+        """While this lasts, a forward pass asks before each of its layers whether to stop."""
+        self.runtime.interrupted = cancelled
+        try:
+            yield
+        finally:
+            self.runtime.interrupted = None
+
+    @contextmanager
+    def measuring(self, cancelled: Callable[[], bool]) -> Iterator[None]:
+        """While this lasts nothing counts as use of the model, and passes are interruptible."""
+        with self.interruptible(cancelled), self.runtime.telemetry.aside():
+            yield
+
+    @contextmanager
+    def listening(self, listener: RouteListener, passes: PassListener | None = None) -> Iterator[None]:
+        """Call `listener` with every routing decision while this lasts, and `passes` before every pass."""
+        runtime = self.runtime
+        before = runtime.route_listener, runtime.pass_listener
+        runtime.route_listener, runtime.pass_listener = listener, passes
+        try:
+            yield
+        finally:
+            runtime.route_listener, runtime.pass_listener = before
+
+    @contextmanager
+    def observing(self, observer: ProfilerHook) -> Iterator[None]:
+        """Have `observer` profile the expert runtime while this lasts."""
+        self.runtime.observe(observer)
+        try:
+            yield
+        finally:
+            self.runtime.observe(None)
+
+
+@contextmanager
+def keeping(store: Path) -> Iterator[None]:
+    """Turn an OSError of writing what was measured of a store into UnderhillError(DISK_ERROR)."""
+    try:
+        yield
+    except OSError as e:
+        raise UnderhillError(
+            Kind.DISK_ERROR,
+            msg("What was measured cannot be kept in {store}.", store=store),
+            msg("Check that the folder can be written."),
+        ) from e
+
+
+@dataclass(frozen=True)
+class TorchThreads:
+    """Numbers of torch's threads. many: for passes of several tokens. single: of one, and the choice of the next."""
+
+    many: int
+    single: int
+
+
+def torch_threads(threads: int, dense_bytes: int, lean: bool) -> TorchThreads:
+    """How many threads torch gets, so that they do not compete with the kernels' own for a core.
+
+    threads: that the plan gives to computing. lean: whether native kernels multiply the dense weights. Then a single
+    token leaves torch nothing large: a second thread would only wake for a softmax over the vocabulary, and delay the
+    kernels' threads. On products as small as SMALL_DENSE it gains nothing in prompts either (measured on the built-in
+    model: 2 % at rest), and its waiting costs tenfold once another program holds a core.
+    """
+    if dense_bytes < SMALL_DENSE:
+        return TorchThreads(1, 1)
+    return TorchThreads(threads, 1 if lean else threads)
+
+
+class Threaded:
+    """A model that sets the number of torch's threads in every pass; it stays for what is done with the logits."""
+
+    def __init__(self, model: Model, threads: TorchThreads) -> None:
+        self._model = model
+        self._threads = threads
+
+    def new_state(self) -> State:
+        """See Model."""
+        return self._model.new_state()
+
+    def continues(self, state: Any, length: int) -> bool:
+        """See Model."""
+        return self._model.continues(state, length)
+
+    def forward(self, ids: Tensor, state: Any, want: Want = "last", horizon: int = 0) -> Tensor | None:
+        """See Model."""
+        torch.set_num_threads(self._threads.many if len(ids) > 1 else self._threads.single)
+        return self._model.forward(ids, state, want, horizon)

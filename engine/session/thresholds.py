@@ -1,0 +1,41 @@
+"""T1 and T2 of the quality presets for one model: calibrated, or those of the paper until then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.experts.precision import EXACT, Thresholds
+from engine.library import dials
+
+# Of "hobbit", those that the paper (section 3.2) gives for Mixtral 8x7B; the others lie around them. They hold until
+# a model is calibrated; then only the shares of planning.speed.dial_shares count.
+UNCALIBRATED = {
+    "hobbit": Thresholds(0.6, 0.9),
+    "balanced": Thresholds(0.6, 0.9),
+    "fast": Thresholds(0.4, 0.85),
+}
+
+
+def thresholds_of(store: Path, dial: str) -> Thresholds:
+    """T1 and T2 of a quality preset for this model: calibrated, or until then UNCALIBRATED."""
+    if dial == "exact":
+        return EXACT
+    found = dials.read(store)
+    if found is None:
+        return UNCALIBRATED[dial]
+    return Thresholds(found.dials[dial].t1, found.dials[dial].t2)
+
+
+def thresholds_for(store: Path, chosen: Mapping[str, Any]) -> Thresholds:
+    """T1 and T2 of the preset in these settings, or those set there by hand. Under Exact there are none to set."""
+    dial = thresholds_of(store, str(chosen["dial"]))
+    if dial.exact:
+        return dial
+    low, high = chosen["t1"], chosen["t2"]
+    if low is None:
+        low = dial.t1 if high is None else min(dial.t1, float(high))
+    if high is None:
+        high = max(dial.t2, float(low))
+    return Thresholds(float(low), float(high))

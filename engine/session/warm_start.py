@@ -1,0 +1,143 @@
+"""Warm start: experts that will probably be needed are read before anybody asks, into room that nobody uses."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.keys import ExpertKey
+from engine.experts.prefetch.tracker import MAX_PREFETCH_SHARE
+from engine.session.loaded_model import LoadedModel
+from engine.session.routing_history import Uses
+from engine.translatable import msg
+
+LOOK = 0.002  # seconds between looks whether somebody asks, while reads are under way
+READS = 2  # under way, per reader
+
+
+class WarmStart:
+    """For the thread that runs the model.
+
+    At opening come the experts that were in memory last, in the order of the disk, then those that chats use most; when
+    a prompt is through, those that answers to prompts like it use, as many as there is room for, while the answer comes
+    and behind it. All are speculative reads, and none makes another expert leave.
+    """
+
+    def __init__(self, model: LoadedModel) -> None:
+        self._model, self._history = model, model.history
+        self._left: deque[ExpertKey] = deque()
+        self._coming: dict[ExpertKey, int] = {}  # and their bytes
+        self._prompt: Uses = ()
+        if not model.all_in_memory and model.settings["remember_routing"]:
+            last = self._history.residents()
+            self._left.extend(dict.fromkeys((*last, *self._history.likely())))
+        self.read = 0  # experts that came so
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to be read."""
+        return not self._left and not self._coming
+
+    def go_on(self, wanted: Callable[[], bool]) -> None:
+        """Read until all is there, or no room is left, or somebody asks: then what is not being read is given up."""
+        while not self.complete:
+            if wanted():
+                self._give_up()
+                return
+            self._ask()
+            time.sleep(LOOK)
+            self._model.runtime.pending.commit_completed()
+            self._count()
+
+    def prompt_read(self, uses: Uses) -> None:
+        """A prompt is through: read what answers to such prompts use. Whatever this one demands is read before that.
+
+        uses: of the prompt, by layer and expert.
+        """
+        self._prompt = uses
+        prefetch = self._model.runtime.prefetch
+        if prefetch is not None:
+            prefetch.prompted(self._history.matrix(uses))
+        if not self._model.settings["remember_routing"] or self._model.all_in_memory:
+            return
+        self._left = deque(self._history.likely_after(uses))
+        self._ask()
+
+    def token_done(self) -> None:
+        """One more token of the answer is there: read on."""
+        if self.complete:
+            return
+        self._model.runtime.pending.commit_completed()
+        self._count()
+        self._ask()
+
+    def refresh(self) -> None:
+        """Something has left experts coarse: read what they lack, as far as there is room."""
+        self._left.extend(sorted(self._model.runtime.cache.residency()))
+
+    def answered(self, uses: Uses) -> None:
+        """An answer has ended. uses: of its prompt and its tokens."""
+        self._model.runtime.pending.commit_completed()
+        self._count()
+        if self._model.settings["remember_routing"]:
+            self._history.answered(self._prompt, uses)
+
+    def put_away(self) -> None:
+        """The model is being closed: keep what will be of use next time. What cannot be written is not kept."""
+        try:
+            if not self._model.settings["remember_routing"]:
+                self._remove()
+                return
+            self._model.tables.keep()
+            if not self._model.all_in_memory:
+                self._history.keep(set(self._model.runtime.cache.residency()))
+        except (OSError, UnderhillError):
+            return
+
+    def forget(self) -> None:
+        """Remove all that is remembered of use, now. Raises UnderhillError(DISK_ERROR)."""
+        try:
+            self._remove()
+        except OSError as e:
+            raise UnderhillError(
+                Kind.DISK_ERROR,
+                msg(
+                    "What is remembered of this model's use cannot be removed from {path}.",
+                    path=self._model.store.path,
+                ),
+                msg("Check that the folder can be written."),
+            ) from e
+
+    def _remove(self) -> None:
+        self._history.forget()
+        self._model.tables.forget()
+
+    def _ask(self) -> None:
+        runtime = self._model.runtime
+        tier, most = self._model.plan.tier, READS * int(self._model.settings["readers"])
+        room = runtime.cache.capacity * MAX_PREFETCH_SHARE
+        while self._left and (len(self._coming) < most or sum(self._coming.values()) < room):
+            key = self._left[0]
+            spec = self._model.store.spec(*key)
+            full = tier if tier in spec.tiers else spec.top
+            cache = runtime.cache
+            nbytes = cache.lacking(key, full)
+            if cache.free < nbytes:
+                self._left.clear()
+                return
+            self._left.popleft()
+            if cache.tier(key) < full and runtime.pending.prefetch(key, full):
+                self._coming[key] = nbytes
+
+    def _count(self) -> None:
+        pending = self._model.runtime.pending
+        left = {key: nbytes for key, nbytes in self._coming.items() if pending.pending_tier(key)}
+        self.read += len(self._coming) - len(left)
+        self._coming = left
+
+    def _give_up(self) -> None:
+        self._left.clear()
+        self._model.runtime.pending.cancel(self._coming)
+        self._count()
