@@ -20,7 +20,7 @@ from engine.library import computer
 from engine.library.computer import SpareProbe, large_files, machine_at, measure_computer
 from engine.translatable import translated
 
-RATES = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12}, 3e-9)
+RATES = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12})
 
 
 @pytest.fixture
