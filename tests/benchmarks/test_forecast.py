@@ -20,7 +20,7 @@ from tests.random_models.quantized import write_store
 
 pytestmark = pytest.mark.long
 
-FOUND = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12}, 3e-9)
+FOUND = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12})
 
 
 @pytest.fixture(scope="module")
