@@ -302,10 +302,10 @@ class ExpertRuntime:
 
     def snapshot(self) -> ExpertSnapshot:
         """The counters and what is resident."""
-        profiled = self.telemetry.shown.snapshot(self.cache.residency())
+        counters = self.telemetry.shown.snapshot(self.cache.residency())
         if self.prefetch is None:
-            return profiled
-        return replace(profiled, prefetch=replace(self.prefetch.stats, failed=self.pending.failed))
+            return counters
+        return replace(counters, prefetch=replace(self.prefetch.stats, failed=self.pending.failed))
 
     def close(self) -> None:
         """End the readers and the kernel's threads. The source belongs to the caller."""

@@ -18,7 +18,7 @@ from torch import Tensor
 from engine import limits
 from engine.errors import Kind, UnderhillError
 from engine.formats.safetensors_header import SafetensorsEntry, missing, read_header, unreadable
-from engine.formats.source import CodedRows, FileExtent, Form, Read, lacking, read_file
+from engine.formats.source import CodedRows, FileExtent, Form, Read, missing_tensor, read_file
 from engine.limits import COMPANION_BYTES
 from engine.regular_file import FileTooLarge, is_regular, read_json, read_text
 from engine.store import dtypes
@@ -196,7 +196,7 @@ class Checkpoint:
         try:
             return self.entries[name]
         except KeyError:
-            raise lacking(name) from None
+            raise missing_tensor(name) from None
 
 
 def _whole(config: dict[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from engine.formats.source import (
     Form,
     TensorInfo,
     WeightSource,
-    lacking,
+    missing_tensor,
     read_chunks,
     read_part,
 )
@@ -179,7 +179,7 @@ class PackedCheckpoint:
         try:
             return self.entries[name]
         except KeyError:
-            raise lacking(name) from None
+            raise missing_tensor(name) from None
 
     def tensor(self, name: str) -> Tensor:
         """See Source."""

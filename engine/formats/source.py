@@ -145,7 +145,7 @@ class WeightSource(Protocol):
         """The bytes of a tensor in small pieces; each may be overwritten by the next."""
 
 
-def lacking(name: str) -> UnderhillError:
+def missing_tensor(name: str) -> UnderhillError:
     """MISSING_FILE for a tensor that is not there."""
     return UnderhillError(
         Kind.MISSING_FILE, msg("The checkpoint lacks the tensor {name}.", name=name), msg("Download the model again.")
@@ -249,4 +249,4 @@ def find(entries: Mapping[str, DecodedEntry], name: str) -> DecodedEntry:
     try:
         return entries[name]
     except KeyError:
-        raise lacking(name) from None
+        raise missing_tensor(name) from None

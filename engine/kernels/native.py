@@ -61,7 +61,7 @@ class _Layout(ctypes.Structure):
     )
 
 
-MOST_RANKS = 64  # UH_RANKS
+MOST_CHOSEN = 64  # experts per token that native code takes: UH_MOST_CHOSEN
 
 
 class ResidentLayer(ctypes.Structure):
@@ -89,7 +89,7 @@ class ResidentLayer(ctypes.Structure):
 class RankShares(ctypes.Structure):
     """uh_ranks."""
 
-    _fields_ = (("n", ctypes.c_int32), ("unused", ctypes.c_int32), ("share", ctypes.c_double * (2 * MOST_RANKS)))
+    _fields_ = (("n", ctypes.c_int32), ("unused", ctypes.c_int32), ("share", ctypes.c_double * (2 * MOST_CHOSEN)))
 
 
 @lru_cache(maxsize=64)
@@ -137,7 +137,7 @@ class StepArgs(ctypes.Structure):
     """uh_step_args: addresses of what a token's call of a layer reads and writes."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("ids", "weights", "x", "needed", "out", "y")),
+        *((name, ctypes.c_void_p) for name in ("ids", "weights", "x", "to_fetch", "out", "y")),
         ("k", ctypes.c_int32),
     )
 
@@ -249,27 +249,27 @@ class NativeKernel:
         if failed:
             raise _no_memory()
 
-    def moe_resident(self, layer: int, ids: int, k: int, *, x: int, weights: int, y: int, needed: int) -> int:
+    def moe_resident(self, layer: int, ids: int, k: int, *, x: int, weights: int, y: int, to_fetch: int) -> int:
         """`moe_one` on the experts chosen, if none of them has to be fetched: then how many ran.
 
-        Else nothing is computed: MISSING tells in `needed` (int32 [k]) what each lacks: the planes that it has to be
+        Else nothing is computed: MISSING tells in `to_fetch` (int32 [k]) what each lacks: the planes that it has to be
         fetched to, 0 if it is there, SKIPPED if it is not and need not be. UNDECIDED is a call for the long way. In all
         other cases the choice is counted; what an expert runs at is when it does.
         layer: the address of a ResidentLayer. The others are addresses, too: ids int64 [k], x float32 [H], weights
         float32 [k], y float32 [H]; nothing is checked here. Raises UnderhillError(OUT_OF_MEMORY).
         """
         with self._lock:
-            ran: int = self._library.uh_moe_if_resident(self._context, layer, ids, k, x, weights, y, needed)
+            ran: int = self._library.uh_moe_if_resident(self._context, layer, ids, k, x, weights, y, to_fetch)
         if ran == -1:
             raise _no_memory()
         return ran
 
-    def missing_experts(self, layer: int, ids: int, k: int, weights: int, needed: int) -> int:
-        """How many of the experts chosen have to be fetched, and `needed` as `moe_resident` says; or UNDECIDED.
+    def missing_experts(self, layer: int, ids: int, k: int, weights: int, to_fetch: int) -> int:
+        """How many of the experts chosen have to be fetched, and `to_fetch` as `moe_resident` says; or UNDECIDED.
 
         Arguments as there. Nothing is counted.
         """
-        found: int = self._quick.uh_missing_experts(layer, ids, k, weights, needed)
+        found: int = self._quick.uh_missing_experts(layer, ids, k, weights, to_fetch)
         return found
 
     def moe_some(self, layer: int, ids: int, ranks: int, *, n: int, k: int, x: int, out: int) -> None:
@@ -303,13 +303,13 @@ class NativeKernel:
             raise RuntimeError("an expert that was to run is not in memory")
         return ended
 
-    def combine_some(self, weights: int, needed: int, out: int, y: int, k: int, hidden: int) -> None:
+    def combine_some(self, weights: int, to_fetch: int, out: int, y: int, k: int, hidden: int) -> None:
         """`combine` for one token after MISSING: y [hidden] = sum of weights[rank] * out[rank].
 
-        needed: of `moe_resident`; ranks that are SKIPPED there are left out unread. All but k and hidden are addresses.
+        to_fetch: of `moe_resident`; ranks that are SKIPPED there are left out unread. All but k, hidden are addresses.
         """
         with self._lock:
-            self._library.uh_combine_some(self._context, weights, needed, out, y, k, hidden)
+            self._library.uh_combine_some(self._context, weights, to_fetch, out, y, k, hidden)
 
     def linear(self, view: MatrixView, x: Tensor, y: Tensor | None = None) -> Tensor:
         """y [T, rows] = x [T, cols] W^T + bias, float32. y: written and returned; None takes one of SCRATCH.

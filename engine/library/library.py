@@ -28,7 +28,7 @@ from engine.store.lock import FileLock
 from engine.store.manifest import FileHash
 from engine.store.output import writing
 from engine.store.reader import load_manifest
-from engine.store.writer import remove, store_lock, sweep
+from engine.store.writer import remove, remove_leftovers, store_lock
 from engine.translatable import Translatable, joined, msg
 
 __all__ = [
@@ -178,7 +178,7 @@ def _place(name: str) -> Path:
         raise taken(name)
     if not any(destination.with_name(name + ending).exists() for ending in (PARTIAL, COPY)):
         destination = folders.for_new(folders.paths()[0]) / name
-    sweep(destination.parent)
+    remove_leftovers(destination.parent)
     return destination
 
 
@@ -274,9 +274,9 @@ def tidy() -> None:
     """What can be done unasked: end what was cut off in its last step, imports, removals and moves, and empty what was
     deleted a week ago."""
     for folder in folders.present():
-        sweep(folder)
-        partial_imports.sweep(folder)
-        lowering.sweep(folder)
+        remove_leftovers(folder)
+        partial_imports.remove_leftovers(folder)
+        lowering.remove_leftovers(folder)
         for path in folder.glob("*/" + store_copy.NOTE):
             if not path.parent.name.endswith(COPY):
                 with suppress(UnderhillError):  # in use: the next time
@@ -288,7 +288,7 @@ def _builtin(progress: Report | None) -> Path:
     """The built-in model's store, imported at its first use and whenever the shipped files have changed."""
     source, destination = resources.path("builtin", "model"), location(BUILTIN)
     shipped = _fingerprint(source)
-    sweep(destination.parent)
+    remove_leftovers(destination.parent)
     if not _made_from(destination, shipped):
         with _builtin_lock(destination):
             if not _made_from(destination, shipped):  # another process may have done it meanwhile

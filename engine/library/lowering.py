@@ -185,7 +185,7 @@ def restore(path: Path) -> None:
     remove(copy)
 
 
-def sweep(folder: Path) -> None:
+def remove_leftovers(folder: Path) -> None:
     """Remove copies of which nothing became. One that was cut off between two renames takes its place."""
     for left in folder.glob(f".?*{BESIDE}*"):
         path = folder / left.name[1:].split(BESIDE)[0]

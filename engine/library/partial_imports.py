@@ -71,7 +71,7 @@ def noted(
         (destination / NOTE).unlink(missing_ok=True)
 
 
-def sweep(directory: Path) -> None:
+def remove_leftovers(directory: Path) -> None:
     """Remove the notes of imports in `directory` that were cut off when their store had just been put in place."""
     for note in directory.glob(f"?*/{NOTE}"):
         if not note.parent.name.endswith(PARTIAL):

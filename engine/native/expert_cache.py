@@ -27,7 +27,7 @@ AT_ONCE = 64  # reads whose ends are taken in one call
 class _Record(ctypes.Structure):
     _fields_ = (
         ("nbytes", ctypes.c_int64 * PARTS),
-        ("needed", ctypes.c_int32 * (PLANES + 1)),
+        ("parts_for", ctypes.c_int32 * (PLANES + 1)),
         ("codes", ctypes.c_int32 * PLANES),
         ("params", ctypes.c_int32 * (PLANES + 1)),
         ("most", ctypes.c_int32),
@@ -81,7 +81,7 @@ class LoadResult(NamedTuple):
 class _BatchStats(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("nbytes", "ns")),
-        *((name, ctypes.c_int32) for name in ("reads", "upgraded", "failed", "lacking")),
+        *((name, ctypes.c_int32) for name in ("reads", "upgraded", "failed", "too_coarse")),
     )
 
 
@@ -108,7 +108,7 @@ def _record(spec: ExpertSpec) -> _Record:
     made.codes[: len(layout.codes_for(spec.top))] = [part.index for part in layout.codes_for(spec.top)]
     made.params[:] = (-1,) * (PLANES + 1)
     for planes, tier in enumerate(tiers, 1):
-        made.needed[planes] = sum(1 << part for part in layout.parts_for(tier))
+        made.parts_for[planes] = sum(1 << part for part in layout.parts_for(tier))
         if not spec.raw:
             made.params[planes] = layout.params_for(tier).index
     return made

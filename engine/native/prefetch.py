@@ -1,4 +1,4 @@
-"""Native planner of prefetches: what was bet on, row by row, and what became of it."""
+"""Native planner of prefetches: what was read in advance, row by row, and what became of it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from engine.translatable import msg
 COUNTS = (
     "started", "used", "joined", "cancelled", "useful", "early", "wasted", "first_said", "first_right",
 )  # fmt: skip  # of uh_prefetch_counts
-MOST = 64  # experts that are expected in one look
+MOST_EXPECTED = 64  # experts expected of one row, and read by one call: as in prefetch.c, whose arrays have this length
 
 
 @lru_cache(maxsize=1)
 def _native() -> ctypes.PyDLL:
-    """Called without letting go of Python's lock, which so guards the table, too."""
+    """The functions of prefetch.h, called with the interpreter's lock held: it guards the cache's table as well."""
     library = load_holding_lock()
     pointer, i32, i64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
     library.uh_prefetch_open.argtypes, library.uh_prefetch_open.restype = (
@@ -54,7 +54,6 @@ class PrefetchPlanner:
         self._at = opened
         counts = library.uh_prefetch_stats(opened)
         self.counts = (ctypes.c_int64 * (len(COUNTS) + 2 * depth)).from_address(counts)
-        self._asked, self._chosen = array("i", [0] * MOST), array("q", [0] * MOST)
         self._plan, self._plan_all, self._routed, self._cancel_all = (
             library.uh_prefetch_plan,
             library.uh_prefetch_plan_all,

@@ -123,7 +123,7 @@ class WarmStart:
             spec = self._model.store.spec(*key)
             full = tier if tier in spec.tiers else spec.top
             cache = runtime.cache
-            nbytes = cache.lacking(key, full)
+            nbytes = cache.missing_bytes(key, full)
             if cache.free < nbytes:
                 self._left.clear()
                 return

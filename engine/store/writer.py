@@ -264,7 +264,7 @@ def remove(destination: Path) -> None:
             shutil.rmtree(old)
 
 
-def sweep(directory: Path) -> None:
+def remove_leftovers(directory: Path) -> None:
     """Remove what is left in `directory` of stores whose removal or replacement was cut off; the journals of those
     whose import was cut off when they had just been put in place; and locks whose owners were killed.
 

@@ -13,7 +13,7 @@ enum { EXPERTS = 12, PAGE = 4096, BLOCKS = 4096, STEPS = 6000, CAPACITY = 40 * P
 
 static const uh_record RECORD = {
     .nbytes = {PAGE, 3 * PAGE, 2 * PAGE, PAGE},
-    .needed = {0, 3, 14, 0}, /* parts 0 and 1; 1 to 3 */
+    .parts_for = {0, 3, 14, 0}, /* parts 0 and 1; 1 to 3 */
     .codes = {1, 2, 0},
     .params = {-1, 0, 3, -1},
     .most = 2,
@@ -273,7 +273,7 @@ static void served(uh_io_pool *reads, int32_t first, const int64_t *ids, int32_t
         if (!n) break;
         missing -= uh_cache_commit_step(at.cache, first, ids, waits, 2, NULL, 0, ends, n, arrived, ranks, &came);
         ready += before - missing;
-        if (came.lacking) break; /* on its way to less than was needed */
+        if (came.too_coarse) break; /* on its way to less than was needed */
     }
     int32_t n = 0;
     for (int32_t i = 0; i < 2; i++)
@@ -308,12 +308,12 @@ static void ahead(void) {
         uh_cache_publish(at.cache, e, shown + e, 2);
     }
     uh_cache_policy(at.cache, &numbers);
-    uh_prefetch *bets = uh_prefetch_open(at.cache, rows, ROWS, OWN, 2, 2);
-    check(bets != NULL, "opened");
+    uh_prefetch *planner = uh_prefetch_open(at.cache, rows, ROWS, OWN, 2, 2);
+    check(planner != NULL, "opened");
     int full = 0;
     for (int step = 0; step < 1500; step++) {
-        uh_prefetch_cancel_all(bets);
-        uh_prefetch_routed(bets, -1, NULL, 0);
+        uh_prefetch_cancel_all(planner);
+        uh_prefetch_routed(planner, -1, NULL, 0);
         for (int32_t row = -1; row < ROWS; row++) {
             float said[OWN], weights[2] = {(float)between(1, 9), (float)between(1, 9)};
             if (row >= 0) {
@@ -325,25 +325,25 @@ static void ahead(void) {
                 uh_ranks_learn(ranks + row, weights, 2, 0.5, 0.8);
                 const int32_t asked = uh_cache_demand(at.cache, row * OWN, ids, needed, 2, ready, waits, counts);
                 check(asked >= 0 && asked <= counts[1], "asked for");
-                uh_prefetch_routed(bets, row, ids, 2);
+                uh_prefetch_routed(planner, row, ids, 2);
                 /* What was given up holds its room until a reader is done with it: there may be none for all. */
                 served(reads, row * OWN, ids, waits, counts[0], asked < counts[1] ? 0 : counts[1]);
                 full += asked == counts[1];
             }
             for (int32_t to = row + 1; to < ROWS && to <= row + 2; to++) {
                 for (int32_t i = 0; i < OWN; i++) said[i] = (float)uniform();
-                check(uh_prefetch_plan(bets, to, said, between(1, 2), 3, between(0, 20) * PAGE) >= -1, "a look");
+                check(uh_prefetch_plan(planner, to, said, between(1, 2), 3, between(0, 20) * PAGE) >= -1, "a look");
                 if (between(0, 1)) break;
             }
         }
         consistent(CAPACITY);
     }
-    uh_prefetch_cancel_all(bets);
-    const uh_prefetch_counts *counts = uh_prefetch_stats(bets);
+    uh_prefetch_cancel_all(planner);
+    const uh_prefetch_counts *counts = uh_prefetch_stats(planner);
     check(counts->started > 100 && counts->used > 10 && counts->useful > 0, "some were used");
     check(full > 2 * 1500, "of most layers all were asked for, of %d", full);
     check(counts->wasted > 0 && counts->early <= counts->useful, "and some were not");
-    uh_prefetch_close(bets);
+    uh_prefetch_close(planner);
     uh_io_stop(reads);
     uh_io_close(reads);
     finish();

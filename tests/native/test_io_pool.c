@@ -316,7 +316,7 @@ static void files(int mode) {
     check(!memcmp(memory, content + 3 * PAGE, 4 * PAGE), "one behind the other");
     check(uh_file_read(file, mode, whole - PAGE, two, 2, &scratch, &error) == PAGE, "cut short");
     check(uh_file_read(file, mode, whole + PAGE, two, 2, &scratch, &error) == 0, "nothing there");
-    uh_desk_close(&scratch);
+    uh_io_scratch_close(&scratch);
 #else
     (void)all, (void)two, (void)scratch, (void)error;
 #endif

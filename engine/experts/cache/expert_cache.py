@@ -205,7 +205,7 @@ class ExpertCache:
         held; it stays there until it is set again."""
         return self.table.slabs.refusals
 
-    def lacking(self, key: ExpertKey, tier: int) -> int:
+    def missing_bytes(self, key: ExpertKey, tier: int) -> int:
         """Bytes that an expert lacks to be held at this tier; 0 too while it is being loaded."""
         at = self.number(key)
         found: int = self._of.uh_cache_missing_bytes(self._at, at, self.planes(at, tier))

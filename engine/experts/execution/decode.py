@@ -18,9 +18,7 @@ from engine.experts.loading.upgrader import PrecisionUpgrader
 from engine.experts.policies import LayerVisit
 from engine.experts.prefetch.prefetcher import Prefetcher
 from engine.experts.telemetry import ExpertTelemetry, ProfilerHook
-from engine.kernels.native import MISSING, SKIPPED, UNDECIDED, NativeKernel, StepArgs
-
-MOST = 64  # experts per token that native code takes (MOST in resident_experts.c)
+from engine.kernels.native import MISSING, MOST_CHOSEN, SKIPPED, UNDECIDED, NativeKernel, StepArgs
 
 
 class DecodeExecutor:
@@ -42,16 +40,16 @@ class DecodeExecutor:
         self.prefetch: Prefetcher | None = None
         self._kernel, self._table, self._cache, self._pending = kernel, table, cache, pending
         self._telemetry, self._upgrader = telemetry, upgrader
-        # By rank of the token's experts. needed: planes that each lacks, or SKIPPED; ranks: those to run next; awaited:
-        # planes that each waits for, 0: none. Native code is given their addresses, so none ever changes its length.
-        self._needed, self._ranks, self._awaited = (array("i", [0] * MOST) for _ in range(3))
-        self._addresses = tuple(own.buffer_info()[0] for own in (self._needed, self._ranks, self._awaited))
+        # By rank of the token's experts. to_fetch: planes that each has to be fetched at, 0: it is there, or SKIPPED;
+        # ranks: those to run next; awaited: planes that each waits for, 0: none. Native code keeps their addresses, so
+        # none ever changes its length.
+        self._to_fetch, self._ranks, self._awaited = (array("i", [0] * MOST_CHOSEN) for _ in range(3))
+        self._addresses = tuple(own.buffer_info()[0] for own in (self._to_fetch, self._ranks, self._awaited))
         self._args = StepArgs()
-        self._args.needed = self._addresses[0]
+        self._args.to_fetch = self._addresses[0]
         self._args_at = ctypes.addressof(self._args)
-        self._times = (
-            ctypes.c_int64 * 3
-        )()  # of the last compute_and_wait: begun, computed, waited; ns of perf_counter
+        # Of the last compute_and_wait: begun, computed, waited; ns of perf_counter.
+        self._times = (ctypes.c_int64 * 3)()
         self._times_at = ctypes.addressof(self._times)
         self._out = torch.empty(0)
 
@@ -61,7 +59,7 @@ class DecodeExecutor:
         Raises the UnderhillError of an expert that cannot be read; nothing is leased or pending for the step then.
         """
         experts = self._table.layers[layer]
-        if not experts.uniform or experts.spec.hidden != step.hidden or step.k > MOST:
+        if not experts.uniform or experts.spec.hidden != step.hidden or step.k > MOST_CHOSEN:
             return False
         self._pending.commit_completed()
         chosen: list[int] = step.chosen.tolist()
@@ -80,7 +78,7 @@ class DecodeExecutor:
         """See run. prefetch: to be told of the layer once all is asked for; None: it was told, or there is none."""
         cache, pending = self._cache, self._pending
         first, k, ids = cache.first(experts.layer), step.k, step.addresses[1]
-        needed, ranks, awaited = self._addresses
+        to_fetch, ranks, awaited = self._addresses
         ready = missing = 0  # ready: the first of the ranks, pinned
         try:
             with cache.lock:  # what is found there must not be evicted before it has run, or is pinned
@@ -90,20 +88,20 @@ class DecodeExecutor:
                     return True
                 if ran == UNDECIDED:
                     return False
-                asked, ready, missing = pending.demand_all(first, ids, needed, k, ranks, awaited)
+                asked, ready, missing = pending.demand_all(first, ids, to_fetch, k, ranks, awaited)
             cache.counts.hits += ready
             self._telemetry.misses += missing
             self._note_coarse(experts, chosen)
             if prefetch is not None:
                 prefetch.routed(experts.layer, chosen, step.given)
-            lacking = asked < missing
+            again = asked < missing  # some found no room, or are on their way at a coarser tier than is wanted
             self._bind(step)
-            while missing and not lacking:
+            while missing and not again:
                 ended = self._compute_and_wait(experts, ready, pending.ends)
                 if not ended:
                     raise cache_is_held()
                 ran, ready = ready, 0
-                ready, lacking = pending.place(first, ids, awaited, k, ranks, ran, ended)
+                ready, again = pending.place(first, ids, awaited, k, ranks, ran, ended)
                 missing -= ready
             if missing:
                 self._compute(experts, step, self._ranks[:ready].tolist())
@@ -112,7 +110,7 @@ class DecodeExecutor:
                 missing = 0
                 self._run_one_by_one(experts, step, chosen)
                 _, _, weights, y = step.addresses
-                self._kernel.combine_some(weights, needed, self._out.data_ptr(), y, k, step.hidden)
+                self._kernel.combine_some(weights, to_fetch, self._out.data_ptr(), y, k, step.hidden)
             else:
                 self._compute_and_wait(experts, ready, None)
             return True
@@ -126,10 +124,10 @@ class DecodeExecutor:
         """Fill step.y if all are there, and return how many ran; MISSING or UNDECIDED: nothing was computed."""
         x, ids, weights, y = step.addresses
         ran = self._kernel.moe_resident(
-            experts.address, ids, step.k, x=x, weights=weights, y=y, needed=self._addresses[0]
+            experts.address, ids, step.k, x=x, weights=weights, y=y, to_fetch=self._addresses[0]
         )
         if not self._cache.notes and (ran >= 0 or ran == MISSING):  # else native code has told the policy
-            used = [expert for expert, planes in zip(step.chosen, self._needed) if planes != SKIPPED]
+            used = [expert for expert, planes in zip(step.chosen, self._to_fetch) if planes != SKIPPED]
             self._cache.routed(LayerVisit(experts.layer, used))
         return ran
 
@@ -176,7 +174,7 @@ class DecodeExecutor:
     def _run_one_by_one(self, experts: LayerTable, step: Step, chosen: Sequence[int]) -> None:
         """Those for which there was no room, or that were loading at a coarser tier than is needed."""
         ranks = {experts.keys[chosen[rank]]: rank for rank in self._left(step.k)}
-        tiers = {key: experts.spec.tiers[self._needed[rank] - 1] for key, rank in ranks.items()}
+        tiers = {key: experts.spec.tiers[self._to_fetch[rank] - 1] for key, rank in ranks.items()}
         self._run_as_they_come(experts, step, LoadQueue(self._pending, tiers, len(tiers)), ranks)
 
     def _run_as_they_come(
@@ -199,6 +197,6 @@ class DecodeExecutor:
 
     def _note_coarse(self, experts: LayerTable, chosen: Sequence[int]) -> None:
         full = experts.native.high
-        for expert, planes in zip(chosen, self._needed):
+        for expert, planes in zip(chosen, self._to_fetch):
             if 0 < planes < full:
                 self._upgrader.ran_coarse(experts.keys[expert], experts.full)

@@ -55,7 +55,7 @@ class Sweep:
 
     def has_room(self, key: ExpertKey, tier: int) -> bool:
         """Whether it can be asked for without evicting."""
-        return self._cache.lacking(key, tier) <= self._cache.free
+        return self._cache.missing_bytes(key, tier) <= self._cache.free
 
     def keeps(self, found: tuple[ExpertRequest, Lease]) -> bool:
         """Whether this expert stays."""
@@ -70,12 +70,12 @@ class Sweep:
         """Ask for experts of the next layer, while there is room in the window."""
         while self._ahead:
             key, tier = self._ahead[0]
-            lacking = self._cache.lacking(key, tier)
-            if lacking > min(self._cache.free, self._window - self.brought):
+            nbytes = self._cache.missing_bytes(key, tier)
+            if nbytes > min(self._cache.free, self._window - self.brought):
                 return
             self._ahead.popleft()
-            if lacking and self._pending.prefetch(key, tier):
-                self.brought += lacking
+            if nbytes and self._pending.prefetch(key, tier):
+                self.brought += nbytes
 
 
 class Sweeps:

@@ -131,7 +131,7 @@ class PendingLoads:
     # ---- a token's experts of a layer at once -----------------------------------------------------------------------
 
     def demand_all(
-        self, first: int, ids: int, needed: int, k: int, ranks: int, awaited: int
+        self, first: int, ids: int, to_fetch: int, k: int, ranks: int, awaited: int
     ) -> tuple[int, int, int]:  # fmt: skip
         """Demand all that a token lacks in a layer: see uh_cache_demand. To be called under the cache's lock.
 
@@ -139,7 +139,9 @@ class PendingLoads:
         over, are there, and have to come. All but k are addresses.
         """
         counts = self._demanded
-        found: int = self._of.uh_cache_demand(self._at, first, ids, needed, k, ranks, awaited, counts.buffer_info()[0])
+        found: int = self._of.uh_cache_demand(
+            self._at, first, ids, to_fetch, k, ranks, awaited, counts.buffer_info()[0]
+        )
         self._table.check()
         if found < 0:
             self._raise(found)
@@ -168,7 +170,7 @@ class PendingLoads:
             chosen, come = (ctypes.c_int64 * k).from_address(ids), (ctypes.c_int32 * k).from_address(ranks)
             self._cache.unpin([first + chosen[rank] for rank in come[:ready]])
             raise problem
-        return ready, bool(self._table.stats.lacking)
+        return ready, bool(self._table.stats.too_coarse)
 
     def _count(self, n: int) -> UnderhillError | None:
         """Count n reads that have just been put in place; returns why an awaited one did not come."""

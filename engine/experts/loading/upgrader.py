@@ -8,7 +8,7 @@ from engine.experts.loading.loader import Loader
 from engine.experts.loading.pending import PendingLoads
 from engine.experts.telemetry import ExpertTelemetry
 
-MOST = 64  # experts remembered, those that ran last
+MOST_REMEMBERED = 64  # experts remembered, those that ran last
 AGAIN = 2  # uses in the current answer that make another one likely
 SMOOTHING = 0.1  # weight of the last layer in the share of layers that missed something
 CALM = 0.25  # of layers, above which the disk is needed for demands, and the memory that finer parts take, too
@@ -30,7 +30,7 @@ class PrecisionUpgrader:
         """It was fetched coarser than `full`, because it mattered little to this token."""
         self._coarse.pop(key, None)
         self._coarse[key] = full
-        if len(self._coarse) > MOST:
+        if len(self._coarse) > MOST_REMEMBERED:
             del self._coarse[next(iter(self._coarse))]
 
     def layer_done(self) -> None:
@@ -50,7 +50,7 @@ class PrecisionUpgrader:
             # One that has left meanwhile is not fetched for this.
             if (
                 self._cache.tier(key)
-                and self._cache.lacking(key, full)
+                and self._cache.missing_bytes(key, full)
                 and self._pending.prefetch(key, full, Urgency.UPGRADE)
             ):
                 return

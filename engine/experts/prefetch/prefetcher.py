@@ -89,7 +89,7 @@ class Prefetcher:
         self._context = RoutingContext()
         self._controller = PrefetchController()
         self._seconds, self._rests = 0.0, 0
-        self._needed = 0  # experts so far that had to be read, before they were asked for or then
+        self._reads = 0  # experts so far that had to be read, before they were asked for or then
         self._quiet = QUIET
         self._in_step = False  # whether every row of this token so far was told
 
@@ -127,9 +127,9 @@ class Prefetcher:
 
     def begin(self, tokens: Sequence[int], misses: int) -> None:
         """These tokens are about to run. misses: of the runtime so far, from which it knows whether there is a need."""
-        needed = misses + self._tracker.used
-        self._quiet = 0 if needed > self._needed else self._quiet + 1
-        self._needed = needed
+        reads = misses + self._tracker.used
+        self._quiet = 0 if reads > self._reads else self._quiet + 1
+        self._reads = reads
         self._controller.passed(len(self._row))
         awake = len(tokens) == 1 and self._quiet < QUIET and not self._controller.backoff
         if not awake and not self.awake:

@@ -11,7 +11,7 @@ from engine.experts.cache.resident_table import LayerTable
 from engine.experts.loading.pending import PendingLoads
 from engine.experts.predictors.predictor import Floats
 from engine.experts.telemetry import PrefetchStats
-from engine.native.prefetch import COUNTS, MOST, PrefetchPlanner
+from engine.native.prefetch import COUNTS, MOST_EXPECTED, PrefetchPlanner
 
 # Share of the cache that prefetches in flight may take: more would evict what the token still needs.
 MAX_PREFETCH_SHARE = 1 / 8
@@ -30,7 +30,7 @@ class PrefetchTracker:
         self, cache: ExpertCache, pending: PendingLoads, layers: Sequence[LayerTable], k: int, depth: int
     ) -> None:
         self._cache, self._pending, self._layers = cache, pending, layers
-        self._k, self._depth = min(k, MOST), depth
+        self._k, self._depth = min(k, MOST_EXPECTED), depth
         self._planner = PrefetchPlanner(cache.table, [layer.address for layer in layers], cache.width, self._k, depth)
         self._counts = self._planner.counts
 
@@ -55,10 +55,10 @@ class PrefetchTracker:
         self._planner.routed(row, chosen)
 
     def plan_row(self, row: int, scores: Floats, width: int) -> int:
-        """Prefetch what a row behind the one routed last lacks, by its experts' scores, the first `width` of them.
+        """Prefetch what is missing of a row behind the one routed last: the first `width` experts by their scores.
 
         Reads for it that are expected no more are cancelled. The choice of the row routed last, and what is expected
-        and cached in the rows planned since, are evicted last. Returns the bytes in flight; -1: nothing lacks there.
+        and cached in the rows planned since, are evicted last. Returns bytes in flight; -1: nothing is missing there.
         """
         cache, at = self._cache, self._layers[row].address_of(scores)
         with cache.lock:  # the table's callbacks may evict
@@ -83,8 +83,8 @@ class PrefetchTracker:
 
     def _limits(self, width: int) -> tuple[int, int, int]:
         """Experts of a row that may be read, and that count as expected; bytes in flight."""
-        width = min(width, MOST)
-        return width, min(MOST, 2 * max(self._k, width)), int(self._cache.capacity * MAX_PREFETCH_SHARE)
+        width = min(width, MOST_EXPECTED)
+        return width, min(MOST_EXPECTED, 2 * max(self._k, width)), int(self._cache.capacity * MAX_PREFETCH_SHARE)
 
     def cancel_all(self) -> None:
         """Cancel all prefetches in flight, which are wasted, and protect no expert any more."""

@@ -103,11 +103,11 @@ def _complain(skeleton: Skeleton, absent: set[str]) -> None:
     """absent: neither in the checkpoint nor tied to what is. A buffer that is still zero was a weight, no constant."""
     state = skeleton.model.state_dict()
     owned = {f"{found.name}.{name}" for found in skeleton.experts for name in projections(found.module)}
-    lacking = sorted(name for name in absent - owned if state[name].is_meta or not bool(state[name].any()))
-    if lacking:
-        names = ", ".join(lacking[:3])
-        if len(lacking) > 3:
-            names = msg("{names} and {len} more", names=names, len=len(lacking) - 3)
+    missing = sorted(name for name in absent - owned if state[name].is_meta or not bool(state[name].any()))
+    if missing:
+        names = ", ".join(missing[:3])
+        if len(missing) > 3:
+            names = msg("{names} and {len} more", names=names, len=len(missing) - 3)
         raise UnderhillError(
             Kind.MISSING_FILE,
             msg("The model's files lack {names}.", names=names),

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IDLE = 50 }; /* one part in so many of the capacity may lie idle in lengths that nobody asks for just now */
+enum { IDLE = 50 }; /* one part in so many of the capacity may lie idle in lengths that are not asked for just now */
 
 void uh_arena_open(uh_arena *of, int64_t capacity, uh_arena_allocate allocate, uh_arena_release release) {
     memset(of, 0, sizeof *of);
@@ -19,7 +19,7 @@ void uh_arena_close(uh_arena *of) {
     free(of->free_list);
 }
 
-/* A record that nobody uses; UH_NONE: no memory. There are as many free_lists as records, so that whatever comes back can wait. */
+/* A record that is not in use; UH_NONE: no memory. There are as many free_lists as records, so that whatever comes back can wait. */
 static int32_t record(uh_arena *of) {
     if (of->unused != UH_NONE) {
         const int32_t found = of->unused;

@@ -1,6 +1,6 @@
 /* Memory under one ceiling, cut into blocks that are handed out, taken back, and cut anew where need be.
  *
- * What comes back waits for whoever asks for that length. Only where much waits in vain is it cut for other lengths, and only
+ * What comes back waits until that length is asked for. Only where much waits in vain is it cut for other lengths, and only
  * where that does not help does it go back to the system: memory that comes anew comes in small pages, takes
  * long to clear, and longer to read into (half the speed of mixed precisions).
  * Not for several threads at once. */
@@ -11,7 +11,7 @@
 
 enum { UH_NONE = -1, UH_NO_MEMORY = -2 };
 
-/* Memory for a slab, whose number it is told; NULL: there is none. And a slab that nobody uses any more. */
+/* Memory for a slab, whose number it is told; NULL: there is none. And a slab that is not in use any more. */
 typedef void *(*uh_arena_allocate)(int64_t nbytes, int64_t slab);
 typedef void (*uh_arena_release)(int64_t slab);
 
@@ -45,7 +45,7 @@ typedef struct {
 void uh_arena_open(uh_arena *of, int64_t capacity, uh_arena_allocate allocate, uh_arena_release release);
 void uh_arena_close(uh_arena *of);
 
-/* Blocks of exactly these lengths. 0: done; else nothing is taken: UH_NONE: no room; UH_NO_MEMORY. anew: nobody can leave for
+/* Blocks of exactly these lengths. 0: done; else nothing is taken: UH_NONE: no room; UH_NO_MEMORY. anew: none can be evicted for
  * them any more, so that waiting ones of other lengths have to do, however few. */
 int uh_arena_take(uh_arena *of, const int64_t *nbytes, int32_t n, int anew, int32_t *taken);
 /* They come back. */

@@ -3,8 +3,6 @@
 #include "expert_cache_internal.h"
 #include "threads.h"
 
-enum { MOST = 64 }; /* experts per token */
-
 int32_t uh_compute_and_wait(uh_context *context, const uh_resident_layer *layer, const uh_step_args *s, const int32_t *ranks, int32_t n,
                  uh_io_pool *reads, uh_io_completion *ends, int32_t most, int64_t *times) {
     times[0] = uh_nanoseconds();
@@ -12,7 +10,7 @@ int32_t uh_compute_and_wait(uh_context *context, const uh_resident_layer *layer,
     if (failed) return failed;
     times[1] = times[2] = uh_nanoseconds();
     if (!reads) {
-        uh_combine_some(context, s->weights, s->needed, s->out, s->y, s->k, layer->layout->hidden);
+        uh_combine_some(context, s->weights, s->to_fetch, s->out, s->y, s->k, layer->layout->hidden);
         return 0;
     }
     int32_t ended = uh_io_completed(reads, ends, most, 0);
@@ -25,7 +23,7 @@ int32_t uh_compute_and_wait(uh_context *context, const uh_resident_layer *layer,
 int32_t uh_cache_commit_step(uh_cache *cache, int32_t first, const int64_t *ids, int32_t *awaited, int32_t k, const int32_t *ran,
                       int32_t n_ran, const uh_io_completion *ends, int32_t n, uh_load_result *arrived, int32_t *ranks,
                       uh_batch_stats *came) {
-    int32_t experts[MOST], wanted = 0, ready = 0;
+    int32_t experts[UH_MOST_CHOSEN], wanted = 0, ready = 0;
     for (int32_t i = 0; i < n_ran; i++) experts[i] = first + (int32_t)ids[ran[i]];
     if (n_ran) uh_cache_unpin(cache, experts, n_ran);
     for (int32_t rank = 0; rank < k; rank++)
@@ -48,7 +46,7 @@ int32_t uh_cache_commit_step(uh_cache *cache, int32_t first, const int64_t *ids,
                 ranks[ready++] = rank;
                 awaited[rank] = 0;
             } else {
-                came->lacking++;
+                came->too_coarse++;
                 if (a->status == UH_IO_WHOLE) uh_cache_unpin(cache, &a->expert, 1);
             }
         }

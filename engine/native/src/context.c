@@ -14,7 +14,7 @@ void uh_close(uh_context *context) {
     uh_release(&context->h);
     uh_release(&context->out);
     uh_release(&context->jobs);
-    uh_release(&context->needed);
+    uh_release(&context->call_tokens);
     free(context);
 }
 

@@ -50,7 +50,7 @@ void uh_cache_expert(uh_cache *cache, int32_t expert, const uh_record *record) {
 /* The most planes, no more than `most`, whose parts are all among these. */
 static int32_t planes_of(const uh_record *record, int32_t parts, int32_t most) {
     int32_t planes = most && most < record->most ? most : record->most;
-    while (planes && (record->needed[planes] & ~parts)) planes--;
+    while (planes && (record->parts_for[planes] & ~parts)) planes--;
     return planes;
 }
 
@@ -122,14 +122,14 @@ static void forget(uh_cache *cache, int32_t expert) {
     give(cache, cache->items[expert].held, taken_from(cache, expert));
 }
 
-/* Gives back what an expert that nobody uses holds beyond what it is meant to be. */
+/* Gives back what an expert that is not in use holds beyond what it is meant to be. */
 static void tidy(uh_cache *cache, uh_item *e) {
     if (!e->surplus || e->pins || !e->parts) return;
-    let_go(cache, e, ~e->record->needed[e->meant]);
+    let_go(cache, e, ~e->record->parts_for[e->meant]);
     e->surplus = 0;
 }
 
-/* ---- who leaves --------------------------------------------------------------------------------------------------- */
+/* ---- eviction ---------------------------------------------------------------------------------------------------- */
 
 static int32_t victim(uh_cache *cache, int32_t incoming) {
     const uh_eviction *l = &cache->eviction;
@@ -155,7 +155,7 @@ void uh_cache_protect(uh_cache *cache, const int32_t *experts, int32_t n) {
     l->state[0] = 0;
 }
 
-/* Lets one go, for nobody in particular; 0: nobody may. */
+/* Evicts one, for no expert in particular; 0: none may be. */
 static int evict(uh_cache *cache) {
     const int32_t leaving = victim(cache, UH_NONE);
     if (leaving < 0) return 0;
@@ -217,16 +217,16 @@ static int take(uh_cache *cache, int32_t expert, const int64_t *nbytes, int32_t 
     }
 }
 
-/* Room for these parts, at worst in the place of what the expert, if nobody else uses it, will not need. */
-static int make_room(uh_cache *cache, int32_t expert, int32_t missing, int32_t needed) {
+/* Room for these parts, at worst in the place of what the expert, if nothing else uses it, will not need. */
+static int make_room(uh_cache *cache, int32_t expert, int32_t missing, int32_t wanted) {
     uh_item *e = cache->items + expert;
     int64_t nbytes[UH_PARTS];
     int32_t taken[UH_PARTS], n = 0;
     for (int32_t i = 0; i < UH_PARTS; i++)
         if (missing >> i & 1) nbytes[n++] = e->record->nbytes[i];
     int found = take(cache, expert, nbytes, n, taken);
-    if (found == UH_NONE && e->pins == 1 && (e->parts & ~needed)) {
-        let_go(cache, e, ~needed);
+    if (found == UH_NONE && e->pins == 1 && (e->parts & ~wanted)) {
+        let_go(cache, e, ~wanted);
         found = take(cache, expert, nbytes, n, taken);
     }
     for (int32_t i = UH_PARTS; !found && i-- > 0;)
@@ -244,10 +244,10 @@ static void drop(uh_cache *cache, int32_t expert, int32_t parts) {
 
 int uh_cache_reserve(uh_cache *cache, int32_t expert, int32_t planes) {
     uh_item *e = cache->items + expert;
-    const int32_t needed = e->record->needed[planes], missing = needed & ~e->parts;
+    const int32_t wanted = e->record->parts_for[planes], missing = wanted & ~e->parts;
     if (e->arriving || !missing) return UH_THERE;
     e->pins++;
-    const int found = make_room(cache, expert, missing, needed);
+    const int found = make_room(cache, expert, missing, wanted);
     if (found) {
         drop(cache, expert, 0);
         return found == UH_NONE ? UH_NO_ROOM : UH_OUT_OF_MEMORY;
@@ -268,7 +268,7 @@ void uh_cache_place(uh_cache *cache, int32_t expert, int pin) {
     e->arriving = e->bringing = 0;
     e->meant = e->aims;
     e->planes = planes_of(e->record, e->parts, 0);
-    e->surplus = !alone && count_of(e->parts) > count_of(e->record->needed[e->meant]);
+    e->surplus = !alone && count_of(e->parts) > count_of(e->record->parts_for[e->meant]);
     if (l->asks) {
         cache->told(expert, 1);
     } else {
@@ -289,7 +289,7 @@ void uh_cache_abandon(uh_cache *cache, int32_t expert) {
     drop(cache, expert, bringing);
 }
 
-/* ---- for whoever looks -------------------------------------------------------------------------------------------- */
+/* ---- what is there ------------------------------------------------------------------------------------------------ */
 
 int32_t uh_cache_planes(const uh_cache *cache, int32_t expert, int32_t most) {
     const uh_item *e = cache->items + expert;
@@ -304,7 +304,7 @@ int64_t uh_cache_missing_bytes(const uh_cache *cache, int32_t expert, int32_t pl
     const uh_item *e = cache->items + expert;
     int64_t nbytes = 0;
     for (int32_t i = 0; i < UH_PARTS && !e->arriving; i++)
-        if ((e->record->needed[planes] & ~e->parts) >> i & 1) nbytes += e->record->nbytes[i];
+        if ((e->record->parts_for[planes] & ~e->parts) >> i & 1) nbytes += e->record->nbytes[i];
     return nbytes;
 }
 

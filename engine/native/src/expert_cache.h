@@ -1,4 +1,4 @@
-/* The experts of one memory by number: what is held of each, who may not leave, and what is on its way from disk.
+/* The experts of one memory by number: what is held of each, which may not be evicted, and what is on its way from disk.
  *
  * One table for the cache, its memory and the reads under way, so that a layer's misses are asked for in one call, and what has
  * come takes its place in one. What is evicted is the
@@ -19,7 +19,7 @@ enum { UH_ASKED, UH_NO_ROOM = -1, UH_OUT_OF_MEMORY = -2, UH_THERE = -3, UH_STOPP
 /* The parts of a record: those that each number of planes, 1 to 3, needs (bits), where its codes are, and its parameters. */
 typedef struct {
     int64_t nbytes[UH_PARTS];
-    int32_t needed[UH_PLANES + 1];
+    int32_t parts_for[UH_PLANES + 1];
     int32_t codes[UH_PLANES];
     int32_t params[UH_PLANES + 1]; /* -1: none */
     int32_t most;                  /* planes */
@@ -28,37 +28,37 @@ typedef struct {
 /* The numbers that a policy keeps (engine/experts/policies/scored.py), which the table reads and writes in place. */
 typedef struct {
     double *penalty, *rank; /* added to scores: infinite for those that may not leave; and the sums, the least leaving first */
-    uint8_t *pinned;        /* who leaves last */
+    uint8_t *pinned;        /* those to evict last */
     int32_t *state;         /* whether `rank` is up to date, and how many are in `next` */
-    const int32_t *next;    /* who leave first, as long as that is so */
+    const int32_t *next;    /* the next victims, as long as nothing changes */
     uh_hobbit *hobbit;      /* whose numbers these are, to be brought up to date natively; NULL: `victim` does that */
-    int32_t asks;           /* whether the policy goes by more than these: `told` of all who come and go, it names each victim */
+    int32_t asks;           /* the policy goes by more than these: it is `told` of all that come and go, and names victims */
 } uh_eviction;
 
-typedef int32_t (*uh_cache_choose_victim)(int32_t incoming);             /* whose turn it is to leave; UH_NONE: nobody's */
+typedef int32_t (*uh_cache_choose_victim)(int32_t incoming);             /* the expert to evict; UH_NONE: none */
 typedef void (*uh_cache_residency_changed)(int32_t expert, int32_t there);      /* it is resident now, or about not to be any more */
 typedef void (*uh_cache_plan_read)(int32_t expert, int32_t parts);      /* how these are read is needed: uh_cache_set_plan */
 
 typedef struct uh_cache uh_cache;
 
-/* A token's call of a layer: what was chosen [k], its weights [k], x [hidden], `needed` [k] of uh_moe_if_resident, room for what
+/* A token's call of a layer: what was chosen [k], its weights [k], x [hidden], `to_fetch` [k] of uh_moe_if_resident, room for what
  * each gives [k, hidden], and the answer [hidden]. */
 typedef struct {
     const int64_t *ids;
     const float *weights, *x;
-    const int32_t *needed;
+    const int32_t *to_fetch;
     float *out, *y;
     int32_t k;
 } uh_step_args;
 
-/* What reads that have ended amount to. failed: not whole, cancelled ones too; lacking: of the awaited, those that have to be
- * asked for again. */
+/* What reads that have ended amount to. failed: not whole, cancelled ones too; too_coarse: of the awaited, those that
+ * came coarser than they are wanted, or not at all, and have to be asked for again. */
 typedef struct {
     int64_t nbytes, ns;
-    int32_t reads, upgraded, failed, lacking;
+    int32_t reads, upgraded, failed, too_coarse;
 } uh_batch_stats;
 
-/* How a read ended. status: of io_pool.h. awaited: it is pinned for whoever asked, as precisely as `planes` says. */
+/* How a read ended. status: of io_pool.h. awaited: it is pinned for the caller, as precisely as `planes` says. */
 typedef struct {
     int32_t expert, status, planes, error, part, urgency, awaited, parts;
     int64_t nbytes, ns;
@@ -73,7 +73,7 @@ UH_API int64_t *uh_cache_totals(uh_cache *cache);
 UH_API void uh_cache_reads(uh_cache *cache, uh_io_pool *reads);
 /* Before anything is reserved. */
 UH_API void uh_cache_policy(uh_cache *cache, const uh_eviction *eviction);
-/* These leave last, until the next call. At most as many as there are. */
+/* These are evicted last, until the next call. At most as many as there are. */
 UH_API void uh_cache_protect(uh_cache *cache, const int32_t *experts, int32_t n);
 /* record: kept by the caller. */
 UH_API void uh_cache_expert(uh_cache *cache, int32_t expert, const uh_record *record);
@@ -95,19 +95,19 @@ UH_API void uh_cache_snapshot(const uh_cache *cache, uint8_t *planes, int64_t *l
 UH_API void uh_cache_pin(uh_cache *cache, const int32_t *experts, int32_t n);
 UH_API void uh_cache_unpin(uh_cache *cache, const int32_t *experts, int32_t n);
 
-/* Room for what an expert lacks, others leaving for it. UH_ASKED: it is arriving, and pinned; UH_NO_ROOM, UH_OUT_OF_MEMORY;
- * UH_THERE: nothing is lacking, or it is arriving. Where the system refuses memory while others may leave, the capacity comes
- * down to what is held. */
+/* Room for what is missing of an expert, others being evicted for it. UH_ASKED: it is arriving, and pinned; UH_NO_ROOM;
+ * UH_OUT_OF_MEMORY; UH_THERE: nothing is missing, or it is arriving. Where the system refuses memory while others could be
+ * evicted, the capacity comes down to what is held. */
 UH_API int uh_cache_reserve(uh_cache *cache, int32_t expert, int32_t planes);
-/* It has come. pin: for whoever uses it now. */
+/* Its read has ended well. pin: for its use now. */
 UH_API void uh_cache_place(uh_cache *cache, int32_t expert, int pin);
-/* It has not. */
+/* Its read has failed. */
 UH_API void uh_cache_abandon(uh_cache *cache, int32_t expert);
-/* Lets it go, whoever has it pinned. */
+/* Evicts it, pinned or not. */
 UH_API void uh_cache_forget(uh_cache *cache, int32_t expert);
-/* Lets go until so much can be had, or until the rest is pinned. */
+/* Evicts until so much can be had, or until the rest is pinned. */
 UH_API void uh_cache_make_free(uh_cache *cache, int64_t nbytes);
-/* Comes down to the capacity as far as that goes. shrink_only: what waits goes back to the system, and nobody leaves. */
+/* Comes down to the capacity as far as that goes. shrink_only: what waits goes back to the system, and no expert is evicted. */
 UH_API void uh_cache_trim(uh_cache *cache, int shrink_only);
 
 /* How these parts (bits) of an expert are read; copied. -1: no memory. */
@@ -119,14 +119,14 @@ UH_API int uh_cache_fetch(uh_cache *cache, int32_t expert, int32_t planes, int32
  * while `room` bytes are not used up. nbytes [n]: what each takes, 0: it was not begun. Returns UH_ASKED or why it ended. */
 UH_API int uh_cache_prefetch(uh_cache *cache, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
                            int64_t *nbytes);
-/* A token's experts first + ids[rank], with the `needed` of uh_moe_if_resident: whoever is there is pinned, and what is needed is
- * demanded, in the order of the ranks. ranks [k]: of those that are pinned; awaited [k]: planes that each rank waits for, 0:
+/* A token's experts first + ids[rank], with the `to_fetch` of uh_moe_if_resident: those that are there are
+ * pinned, the others demanded, in the order of the ranks. ranks [k]: of those that are pinned; awaited [k]: planes that each rank waits for, 0:
  * none; counts [2]: how many of the one and of the other. Returns how many were asked for or are under way before there was no
- * room, or why it went wrong below 0 (UH_OUT_OF_MEMORY, UH_STOPPED): then nobody is pinned and all that was asked for is on its
+ * room, or why it went wrong below 0 (UH_OUT_OF_MEMORY, UH_STOPPED): then none is pinned and all that was asked for is on its
  * way. */
-UH_API int32_t uh_cache_demand(uh_cache *cache, int32_t first, const int64_t *ids, const int32_t *needed, int32_t k,
+UH_API int32_t uh_cache_demand(uh_cache *cache, int32_t first, const int64_t *ids, const int32_t *to_fetch, int32_t k,
                                int32_t *ranks, int32_t *awaited, int32_t *counts);
-/* Somebody waits for what is under way; 0: it is not. */
+/* Makes a read in flight as urgent as a demand: a layer waits for it. 0: none is in flight. */
 UH_API int uh_cache_join(uh_cache *cache, int32_t expert);
 /* Planes that it is on its way to; 0: it is not. */
 UH_API int32_t uh_cache_pending_planes(const uh_cache *cache, int32_t expert);
@@ -137,7 +137,7 @@ UH_API int64_t uh_cache_request(const uh_cache *cache, int32_t expert);
 UH_API int uh_cache_cancel(uh_cache *cache, int32_t expert);
 /* Reads under way, whose numbers are written down; at most `most`. */
 UH_API int32_t uh_cache_pending(const uh_cache *cache, int32_t *experts, int32_t most);
-/* Reads that have ended take their place, or give their room back; those awaited are pinned for who awaits them. */
+/* Reads that have ended take their place, or give their room back; those awaited are pinned for the caller. */
 UH_API void uh_cache_commit(uh_cache *cache, const uh_io_completion *ends, int32_t n, const int32_t *awaited, int32_t n_awaited,
                             uh_load_result *arrived);
 
@@ -153,7 +153,7 @@ UH_API int32_t uh_cache_commit_step(uh_cache *cache, int32_t first, const int64_
                              const int32_t *ran, int32_t n_ran, const uh_io_completion *ends, int32_t n, uh_load_result *arrived,
                              int32_t *ranks, uh_batch_stats *came);
 
-/* The same for reads that have ended by now and nobody awaits, at most `most`, whose `ends` are written down; returns how many. */
+/* The same for reads that have ended by now and are not awaited, at most `most`, whose `ends` are written down; returns how many. */
 UH_API int32_t uh_cache_commit_completed(uh_cache *cache, uh_io_completion *ends, int32_t most, uh_load_result *arrived, uh_batch_stats *came);
 
 #endif

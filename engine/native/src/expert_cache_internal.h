@@ -1,4 +1,4 @@
-/* What a cache keeps of an expert: for expert_cache.c, who holds it, and fetch.c, who reads it. */
+/* What a cache keeps of an expert: for expert_cache.c, which holds it, and fetch.c, which reads it. */
 #ifndef UH_EXPERT_CACHE_INTERNAL_H
 #define UH_EXPERT_CACHE_INTERNAL_H
 

@@ -87,30 +87,30 @@ int uh_cache_join(uh_cache *cache, int32_t expert) {
     return 1;
 }
 
-int32_t uh_cache_demand(uh_cache *cache, int32_t first, const int64_t *ids, const int32_t *needed, int32_t k,
+int32_t uh_cache_demand(uh_cache *cache, int32_t first, const int64_t *ids, const int32_t *to_fetch, int32_t k,
                         int32_t *ranks, int32_t *awaited, int32_t *counts) {
     int32_t asked = 0, at = 0, found = UH_ASKED;
     counts[0] = counts[1] = 0;
     for (int32_t i = 0; i < k; i++) {
-        if (!needed[i]) ranks[counts[0]++] = i;
-        awaited[i] = needed[i] > 0 ? needed[i] : 0;
-        counts[1] += needed[i] > 0;
+        if (!to_fetch[i]) ranks[counts[0]++] = i;
+        awaited[i] = to_fetch[i] > 0 ? to_fetch[i] : 0;
+        counts[1] += to_fetch[i] > 0;
     }
-    /* First those that leave nobody without: whoever is there stays, whoever is under way is taken over. */
+    /* First what takes no room: those that are there are pinned, those in flight are taken over. */
     for (int32_t i = 0; i < k; i++)
-        if (!needed[i]) cache->items[first + ids[i]].pins++;
+        if (!to_fetch[i]) cache->items[first + ids[i]].pins++;
     for (int32_t i = 0; i < k; i++)
-        if (needed[i] > 0) asked += uh_cache_join(cache, first + (int32_t)ids[i]);
+        if (to_fetch[i] > 0) asked += uh_cache_join(cache, first + (int32_t)ids[i]);
     for (; at < k && !found; at++) {
         const int32_t expert = first + (int32_t)ids[at];
-        if (needed[at] <= 0 || cache->items[expert].read) continue;
-        found = uh_cache_fetch(cache, expert, needed[at], UH_DEMAND);
+        if (to_fetch[at] <= 0 || cache->items[expert].read) continue;
+        found = uh_cache_fetch(cache, expert, to_fetch[at], UH_DEMAND);
         asked += !found;
     }
     if (!found || found == UH_NO_ROOM) return asked;
     for (int32_t i = 0; i < k; i++) {
         const int32_t expert = first + (int32_t)ids[i];
-        if (!needed[i]) uh_cache_unpin(cache, &expert, 1);
+        if (!to_fetch[i]) uh_cache_unpin(cache, &expert, 1);
     }
     return found;
 }

@@ -12,7 +12,7 @@
 
 enum { STRIDE = 65536, LONGEST = 1 << 30 };
 
-void uh_desk_close(uh_io_scratch *scratch) {
+void uh_io_scratch_close(uh_io_scratch *scratch) {
     if (scratch->event) CloseHandle(scratch->event);
     if (scratch->memory) VirtualFree(scratch->memory, 0, MEM_RELEASE);
     memset(scratch, 0, sizeof *scratch);
@@ -78,7 +78,7 @@ int64_t uh_file_read(int64_t file, int direct, int64_t offset, const uh_slice *s
 #include <sys/types.h>
 #include <sys/uio.h>
 
-void uh_desk_close(uh_io_scratch *scratch) { memset(scratch, 0, sizeof *scratch); }
+void uh_io_scratch_close(uh_io_scratch *scratch) { memset(scratch, 0, sizeof *scratch); }
 
 int64_t uh_file_read(int64_t file, int direct, int64_t offset, const uh_slice *slices, int32_t n, uh_io_scratch *scratch,
                      int32_t *error) {

@@ -20,7 +20,7 @@ typedef struct {
     int64_t nbytes;
 } uh_io_scratch;
 
-void uh_desk_close(uh_io_scratch *scratch);
+void uh_io_scratch_close(uh_io_scratch *scratch);
 
 /* Fills n slices, at most UH_MOST_SLICES, one after the other with the bytes of a file from `offset` on. Returns how many
  * there were; -1: `error` says why, in errno or, on Windows, GetLastError.

@@ -4,8 +4,6 @@
 
 #define TIE 1e-9 /* of a use, per visit */
 
-enum { MOST = 64 }; /* experts per token */
-
 void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *experts, const uint8_t *high, int32_t n,
                     int32_t tokens) {
     if (row <= hobbit->row) hobbit->token += tokens; /* the round begins anew */
@@ -23,13 +21,13 @@ void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *experts, cons
 }
 
 void uh_hobbit_visit(uh_hobbit *hobbit, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights,
-                     const int32_t *needed) {
-    int32_t used[MOST], order[MOST], n = 0;
-    uint8_t high[MOST];
-    double scores[MOST];
+                     const int32_t *to_fetch) {
+    int32_t used[UH_MOST_CHOSEN], order[UH_MOST_CHOSEN], n = 0;
+    uint8_t high[UH_MOST_CHOSEN];
+    double scores[UH_MOST_CHOSEN];
     if (layer->t1 < 1.0) uh_unimportance(weights, 1, k, order, scores);
     for (int32_t i = 0; i < k; i++) {
-        if (needed[i] == UH_SKIPPED) continue;
+        if (to_fetch[i] == UH_SKIPPED) continue;
         used[n] = (int32_t)ids[i];
         high[n++] = layer->t1 >= 1.0 || scores[i] <= layer->t1;
     }

@@ -8,7 +8,7 @@
 #include "thread_priority.h"
 #include "threads.h"
 
-enum { SLOTS = 64, EVENTS = 4096 };
+enum { FIRST_TABLE = 64, EVENTS = 4096 };
 
 typedef struct request request;
 struct request {
@@ -43,11 +43,11 @@ struct uh_io_pool {
     uh_mutex mutex;
     uh_condition work, ends;
     uh_read_hook hook;
-    list queues[UH_URGENCIES]; /* with chunks that nobody has taken */
+    list queues[UH_URGENCIES]; /* with chunks that no thread has taken */
     list ended;
     meter meters[UH_URGENCIES], disk;
-    request **slots; /* every request until its end is taken, at its id modulo n_slots */
-    int64_t n_slots, next_id, held, open, opened;
+    request **table; /* every request until its end is taken, at its id modulo table_size */
+    int64_t table_size, next_id, held, open, opened;
     uh_io_event *events;
     int32_t n_events, listening;
     int32_t readers, takers, stopping, stopped;
@@ -89,28 +89,28 @@ static int64_t left_of(const request *r) {
 }
 
 static request *find(const uh_io_pool *reads, int64_t id) {
-    request *r = reads->slots[id % reads->n_slots];
+    request *r = reads->table[id % reads->table_size];
     return r && r->id == id ? r : NULL;
 }
 
-/* Gives it an id whose slot is free; 0: no memory. What differs modulo n differs modulo 2n. */
+/* Gives it an id whose place in the table is free; 0: no memory. What differs modulo n differs modulo 2n. */
 static int numbered(uh_io_pool *reads, request *r) {
-    if (reads->held == reads->n_slots) {
-        request **slots = calloc((size_t)reads->n_slots * 2, sizeof *slots);
-        if (!slots) return 0;
-        for (int64_t i = 0; i < reads->n_slots; i++) slots[reads->slots[i]->id % (2 * reads->n_slots)] = reads->slots[i];
-        free(reads->slots);
-        reads->slots = slots;
-        reads->n_slots *= 2;
+    if (reads->held == reads->table_size) {
+        request **table = calloc((size_t)reads->table_size * 2, sizeof *table);
+        if (!table) return 0;
+        for (int64_t i = 0; i < reads->table_size; i++) table[reads->table[i]->id % (2 * reads->table_size)] = reads->table[i];
+        free(reads->table);
+        reads->table = table;
+        reads->table_size *= 2;
     }
-    while (reads->slots[reads->next_id % reads->n_slots]) reads->next_id++;
+    while (reads->table[reads->next_id % reads->table_size]) reads->next_id++;
     r->id = reads->next_id++;
-    reads->slots[r->id % reads->n_slots] = r;
+    reads->table[r->id % reads->table_size] = r;
     reads->held++;
     return 1;
 }
 
-/* Whose turn it is; NULL: nobody's. */
+/* The next request to read for; NULL: none. */
 static request *next(const uh_io_pool *reads) {
     if (reads->queues[UH_DEMAND].first) return reads->queues[UH_DEMAND].first;
     const int32_t most = reads->readers > 1 ? reads->readers - 1 : 1;
@@ -266,11 +266,11 @@ uh_io_pool *uh_io_open(int readers, uh_read_hook hook) {
     uh_condition_init(&reads->work);
     uh_condition_init(&reads->ends);
     reads->hook = hook;
-    reads->n_slots = SLOTS;
+    reads->table_size = FIRST_TABLE;
     reads->next_id = 1;
-    reads->slots = calloc(SLOTS, sizeof *reads->slots);
+    reads->table = calloc(FIRST_TABLE, sizeof *reads->table);
     reads->opened = uh_nanoseconds();
-    for (int32_t i = 0; reads->slots && i < readers; i++) {
+    for (int32_t i = 0; reads->table && i < readers; i++) {
         reads->reader[i].reads = reads;
         reads->reader[i].number = i;
         uh_lock(&reads->mutex);
@@ -373,7 +373,7 @@ int32_t uh_io_completed(uh_io_pool *reads, uh_io_completion *ends, int32_t most,
     }
     while (n < most && (r = reads->ended.first)) {
         unlink_from(&reads->ended, r);
-        reads->slots[r->id % reads->n_slots] = NULL;
+        reads->table[r->id % reads->table_size] = NULL;
         reads->held--;
         ends[n++] = (uh_io_completion){r->id, r->ns, r->status, r->error, r->part, 0};
         free(r);
@@ -424,12 +424,12 @@ void uh_io_stop(uh_io_pool *reads) {
 
 void uh_io_close(uh_io_pool *reads) {
     uh_io_stop(reads);
-    for (int64_t i = 0; reads->slots && i < reads->n_slots; i++) free(reads->slots[i]);
-    for (int32_t i = 0; i < reads->readers; i++) uh_desk_close(&reads->reader[i].scratch);
+    for (int64_t i = 0; reads->table && i < reads->table_size; i++) free(reads->table[i]);
+    for (int32_t i = 0; i < reads->readers; i++) uh_io_scratch_close(&reads->reader[i].scratch);
     uh_condition_destroy(&reads->ends);
     uh_condition_destroy(&reads->work);
     uh_mutex_destroy(&reads->mutex);
-    free(reads->slots);
+    free(reads->table);
     free(reads->events);
     free(reads);
 }

@@ -53,7 +53,7 @@ typedef struct {
     int64_t open; /* requests that have not ended */
 } uh_io_state;
 
-/* How a chunk is read, where that is not uh_file_read: for whoever stands in for a disk. */
+/* How a chunk is read, where that is not uh_file_read: for tests that stand in for a disk. */
 typedef int64_t (*uh_read_hook)(int64_t file, int64_t offset, const uh_slice *slices, int32_t n, int32_t *error);
 
 /* instead: NULL reads files of the system. NULL: no memory or no threads to be had. */
@@ -82,7 +82,7 @@ UH_API int32_t uh_io_events(uh_io_pool *reads, uh_io_event *events, int32_t most
 
 /* Cancels what is queued, lets the chunks under way end, and ends the threads; all else goes on working. */
 UH_API void uh_io_stop(uh_io_pool *reads);
-/* Stops, and frees it: nobody may use it any more. */
+/* Stops it and frees it; it may not be used any more. */
 UH_API void uh_io_close(uh_io_pool *reads);
 
 #endif

@@ -1,4 +1,4 @@
-/* One layer's experts in two sweeps over all threads: gate, up and activation; then down. */
+/* One layer's experts in two passes over all threads: gate, up and activation; then down. */
 #include <string.h>
 
 #include "context.h"
@@ -25,10 +25,10 @@ typedef struct {
     int32_t n_jobs;
     const int32_t *slots; /* NULL: one token, and each job has one slot */
     const float *x;
-    const int32_t *needed; /* the tokens that occur in this call */
+    const int32_t *used_tokens; /* the tokens that occur in this call */
     float *h;              /* [n_slots, h_stride]; in the order of `slots` */
     float *out;            /* [T * k, hidden]; without slots [n_jobs, hidden] */
-    int32_t h_stride, unit_rows, units; /* units per expert in the current sweep */
+    int32_t h_stride, unit_rows, units; /* units per expert in the current pass */
     int how; /* it is shared out */
 } call;
 
@@ -59,13 +59,13 @@ static void fill_job(job *to, const uh_layout *layout, const uh_expert *expert, 
     to->count = count;
 }
 
-/* The tokens of these slots, each once, into `needed` [2 * tokens]; returns how many. */
-static int32_t list_tokens(const int32_t *slots, int32_t n_slots, int32_t k, int32_t tokens, int32_t *needed) {
-    int32_t *seen = needed + tokens, count = 0;
+/* The tokens of these slots, each once, into `used` [2 * tokens]; returns how many. */
+static int32_t list_tokens(const int32_t *slots, int32_t n_slots, int32_t k, int32_t tokens, int32_t *used) {
+    int32_t *seen = used + tokens, count = 0;
     memset(seen, 0, (size_t)tokens * sizeof *seen);
     for (int32_t i = 0; i < n_slots; i++) {
         const int32_t token = slots[i] / k;
-        if (!seen[token]) needed[count++] = token;
+        if (!seen[token]) used[count++] = token;
         seen[token] = 1;
     }
     return count;
@@ -73,7 +73,7 @@ static int32_t list_tokens(const int32_t *slots, int32_t n_slots, int32_t k, int
 
 static void take_token(void *argument, int32_t unit, int32_t lane) {
     const call *c = argument;
-    const int32_t token = c->needed[unit];
+    const int32_t token = c->used_tokens[unit];
     (void)lane;
     uh_operand_take(&c->context->input, c->context->isa, token, c->x + (int64_t)token * c->layout->hidden);
 }
@@ -120,7 +120,7 @@ static int32_t first_tile(const call *c, const job *job, int32_t row, int32_t mo
 
 static int32_t chunk_of(const call *c) { return c->context->hidden.form == UH_INT8 ? CHUNK : FLOAT_CHUNK; }
 
-static void first_sweep(void *argument, int32_t unit, int32_t lane) {
+static void gate_up_pass(void *argument, int32_t unit, int32_t lane) {
     const call *c = argument;
     const job *job = &c->jobs[unit / c->units];
     const int32_t first = unit % c->units * c->unit_rows, end = uh_least(first + c->unit_rows, c->h_stride);
@@ -136,7 +136,7 @@ static void first_sweep(void *argument, int32_t unit, int32_t lane) {
 }
 
 /* out = down h. */
-static void second_sweep(void *argument, int32_t unit, int32_t lane) {
+static void down_pass(void *argument, int32_t unit, int32_t lane) {
     const call *c = argument;
     const job *job = &c->jobs[unit / c->units];
     const int32_t hidden = c->layout->hidden, last = job->first + job->count, chunk = chunk_of(c);
@@ -157,7 +157,7 @@ static void second_sweep(void *argument, int32_t unit, int32_t lane) {
 static int32_t units_for(const call *c, int32_t rows) { return (rows + c->unit_rows - 1) / c->unit_rows; }
 
 /* Opens the operands, and fills `slots` [n_slots] from x. 0: out of memory. */
-static int prepare(call *c, int32_t n_slots, int32_t tokens, int32_t k, int32_t n_needed) {
+static int prepare(call *c, int32_t n_slots, int32_t tokens, int32_t k, int32_t n_used) {
     uh_context *context = c->context;
     const uh_layout *layout = c->layout;
     const int form = layout->top >= 16 ? UH_PLAIN : context->exact ? UH_FLOAT : UH_INT8;
@@ -173,7 +173,7 @@ static int prepare(call *c, int32_t n_slots, int32_t tokens, int32_t k, int32_t 
         !uh_ensure(&context->h, (size_t)n_slots * (size_t)c->h_stride * sizeof(float)))
         return 0;
     c->h = context->h.data;
-    uh_share(context, n_needed < 8 ? UH_SERIAL : c->how, take_token, c, n_needed);
+    uh_share(context, n_used < 8 ? UH_SERIAL : c->how, take_token, c, n_used);
     for (int32_t i = 0; i < n_slots; i++) {
         uh_operand_copy(&context->slots, i, &context->input, c->slots ? c->slots[i] / k : 0);
         if (form != UH_INT8) context->hidden.x[i] = c->h + (int64_t)i * c->h_stride;
@@ -181,18 +181,18 @@ static int prepare(call *c, int32_t n_slots, int32_t tokens, int32_t k, int32_t 
     return 1;
 }
 
-static void run_sweeps(call *c) {
+static void run_passes(call *c) {
     c->units = units_for(c, c->h_stride);
-    uh_share(c->context, c->how, first_sweep, c, c->units * c->n_jobs);
+    uh_share(c->context, c->how, gate_up_pass, c, c->units * c->n_jobs);
     c->units = units_for(c, c->layout->hidden);
-    uh_share(c->context, c->how, second_sweep, c, c->units * c->n_jobs);
+    uh_share(c->context, c->how, down_pass, c, c->units * c->n_jobs);
 }
 
 int uh_run(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
            const int32_t *slots, int32_t n_slots, int32_t k, const float *x, int32_t tokens, float *out) {
     call c = {.context = context, .layout = layout, .n_jobs = n_experts, .slots = slots, .x = x, .out = out};
     if (!uh_ensure(&context->jobs, (size_t)n_experts * sizeof(job)) ||
-        !uh_ensure(&context->needed, 2 * (size_t)tokens * sizeof(int32_t)))
+        !uh_ensure(&context->call_tokens, 2 * (size_t)tokens * sizeof(int32_t)))
         return -1;
     job *jobs = context->jobs.data;
     int64_t scratch = 0;
@@ -204,10 +204,10 @@ int uh_run(uh_context *context, const uh_layout *layout, const uh_expert *expert
         }
     }
     c.jobs = jobs;
-    c.needed = context->needed.data;
-    const int32_t n_needed = list_tokens(slots, n_slots, k, tokens, context->needed.data);
-    if (!uh_ensure_scratch(context, scratch) || !prepare(&c, n_slots, tokens, k, n_needed)) return -1;
-    run_sweeps(&c);
+    c.used_tokens = context->call_tokens.data;
+    const int32_t n_used = list_tokens(slots, n_slots, k, tokens, context->call_tokens.data);
+    if (!uh_ensure_scratch(context, scratch) || !prepare(&c, n_slots, tokens, k, n_used)) return -1;
+    run_passes(&c);
     return 0;
 }
 
@@ -248,7 +248,7 @@ int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_expert *ex
                const float *weights, float *y) {
     static const int32_t only_token = 0;
     const int32_t hidden = layout->hidden;
-    call c = {.context = context, .layout = layout, .x = x, .needed = &only_token};
+    call c = {.context = context, .layout = layout, .x = x, .used_tokens = &only_token};
     if (!uh_ensure(&context->jobs, (size_t)n_experts * (sizeof(job) + sizeof(float))) ||
         !uh_ensure(&context->out, (size_t)n_experts * (size_t)hidden * sizeof(float)))
         return -1;
@@ -263,7 +263,7 @@ int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_expert *ex
     c.jobs = jobs;
     c.out = context->out.data;
     if (!prepare(&c, c.n_jobs, 1, 1, 1)) return -1;
-    run_sweeps(&c);
+    run_passes(&c);
     uh_combine(context, kept, c.out, y, 1, c.n_jobs, hidden);
     return 0;
 }

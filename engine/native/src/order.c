@@ -40,12 +40,12 @@ static int32_t greatest(const float *scores, int32_t n, int32_t most, int32_t *f
 }
 
 int32_t uh_predict_topk(const uh_resident_layer *layer, const float *scores, const int32_t *asked, int32_t width, int32_t most,
-                   int32_t *expected, int32_t *lacks) {
+                   int32_t *expected, int32_t *to_fetch) {
     const int32_t count = greatest(scores, layer->n, most, expected);
     for (int32_t rank = 0; rank < width && rank < count; rank++) {
         const uh_expert *expert = layer->experts + expected[rank];
         const int32_t wanted = expert->most && expert->most < asked[rank] ? expert->most : asked[rank];
-        lacks[rank] = expert->planes < wanted ? wanted : 0;
+        to_fetch[rank] = expert->planes < wanted ? wanted : 0;
     }
     return count;
 }

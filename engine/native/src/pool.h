@@ -8,7 +8,7 @@ typedef struct uh_pool uh_pool;
 /* lane: of the thread, 0 is the caller's. Two units never run in one lane at once. */
 typedef void (*uh_work)(void *argument, int32_t unit, int32_t lane);
 
-/* threads counts the caller, who works too. NULL: no memory or no threads to be had. */
+/* threads counts the caller, which works too. NULL: no memory or no threads to be had. */
 uh_pool *uh_pool_open(int threads);
 void uh_pool_close(uh_pool *pool);
 /* Runs work(argument, unit, lane) for units 0 .. units - 1, each once; returns when all are done. Every lane takes its own

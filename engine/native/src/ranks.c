@@ -28,9 +28,9 @@ void uh_unimportance(const float *weights, int32_t tokens, int32_t k, int32_t *o
 }
 
 void uh_ranks_learn(uh_ranks *ranks, const float *weights, int32_t k, double t1, double t2) {
-    double scores[UH_RANKS];
-    int32_t order[UH_RANKS];
-    if (k > UH_RANKS) return;
+    double scores[UH_MOST_CHOSEN];
+    int32_t order[UH_MOST_CHOSEN];
+    if (k > UH_MOST_CHOSEN) return;
     uh_unimportance(weights, 1, k, order, scores);
     for (int32_t i = 0; i < k; i++) {
         const double score = scores[order[i]], high = score <= t1, wanted = score <= t2;

@@ -3,33 +3,31 @@
 
 #include "hobbit.h"
 
-enum { MOST = 64 }; /* experts per token */
-
 /* The planes that each of k experts needs, 0: it may be skipped. 0: not to be decided here. */
-static int needed_planes(const uh_resident_layer *layer, const float *weights, int32_t k, int32_t *needed) {
-    int32_t order[MOST];
-    double scores[MOST];
+static int needed_planes(const uh_resident_layer *layer, const float *weights, int32_t k, int32_t *to_fetch) {
+    int32_t order[UH_MOST_CHOSEN];
+    double scores[UH_MOST_CHOSEN];
     for (int32_t i = 0; i < k; i++)
         if (isnan(weights[i])) return 0;
     uh_unimportance(weights, 1, k, order, scores);
     for (int32_t i = 0; i < k; i++)
-        needed[i] = scores[i] > layer->t2 ? 0 : scores[i] > layer->t1 ? layer->low : layer->high;
+        to_fetch[i] = scores[i] > layer->t2 ? 0 : scores[i] > layer->t1 ? layer->low : layer->high;
     return 1;
 }
 
-int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *needed) {
+int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *to_fetch) {
     const int exact = layer->t1 >= 1.0;
     int missing = 0;
-    if (k > MOST || (!exact && !needed_planes(layer, weights, k, needed))) return UH_NOT_DECIDED;
+    if (k > UH_MOST_CHOSEN || (!exact && !needed_planes(layer, weights, k, to_fetch))) return UH_NOT_DECIDED;
     for (int32_t i = 0; i < k; i++) {
         if (ids[i] < 0 || ids[i] >= layer->n) return UH_NOT_DECIDED;
         for (int32_t j = 0; j < i; j++)
             if (ids[j] == ids[i]) return UH_NOT_DECIDED;
     }
     for (int32_t i = 0; i < k; i++) {
-        const int32_t asked = exact ? layer->high : needed[i], most = layer->experts[ids[i]].most;
+        const int32_t asked = exact ? layer->high : to_fetch[i], most = layer->experts[ids[i]].most;
         const int32_t wanted = most && most < asked ? most : asked, there = layer->experts[ids[i]].planes;
-        needed[i] = there < wanted ? wanted : there ? 0 : UH_SKIPPED;
+        to_fetch[i] = there < wanted ? wanted : there ? 0 : UH_SKIPPED;
         missing += there < wanted;
     }
     return missing;
@@ -43,15 +41,15 @@ static int coarse(const uh_resident_layer *layer, const uh_expert *expert) {
 
 /* What a token's choice adds to the counters, but for what its experts run at; returns how many are there. */
 static int32_t counted(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights,
-                       const int32_t *needed) {
+                       const int32_t *to_fetch) {
     int32_t hits = 0;
     for (int32_t i = 0; i < k; i++) {
         double *note = layer->notes + 4 * ids[i];
         layer->uses[ids[i]]++;
         note[0] += note[1] = fabsf(weights[i]);
-        note[3] += needed[i] == UH_SKIPPED;
-        layer->ran[0] += needed[i] == UH_SKIPPED;
-        hits += !needed[i];
+        note[3] += to_fetch[i] == UH_SKIPPED;
+        layer->ran[0] += to_fetch[i] == UH_SKIPPED;
+        hits += !to_fetch[i];
     }
     *layer->hits += hits;
     return hits;
@@ -64,17 +62,17 @@ static void count_run(const uh_resident_layer *layer, int64_t id) {
 }
 
 int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *x,
-                    const float *weights, float *y, int32_t *needed) {
-    uh_expert asked[MOST];
+                    const float *weights, float *y, int32_t *to_fetch) {
+    uh_expert asked[UH_MOST_CHOSEN];
     int32_t at = 0;
-    const int missing = uh_missing_experts(layer, ids, k, weights, needed);
+    const int missing = uh_missing_experts(layer, ids, k, weights, to_fetch);
     if (missing < 0) return missing;
-    const int32_t hits = counted(layer, ids, k, weights, needed);
-    if (layer->policy) uh_hobbit_visit(layer->policy, layer, ids, k, weights, needed);
+    const int32_t hits = counted(layer, ids, k, weights, to_fetch);
+    if (layer->policy) uh_hobbit_visit(layer->policy, layer, ids, k, weights, to_fetch);
     if (layer->ranks && layer->t1 < 1.0) uh_ranks_learn(layer->ranks, weights, k, layer->t1, layer->t2);
     if (missing) return UH_NOT_RESIDENT;
     for (int32_t i = 0; i < k; i++) {
-        if (needed[i] == UH_SKIPPED) continue;
+        if (to_fetch[i] == UH_SKIPPED) continue;
         count_run(layer, ids[i]);
         asked[at] = layer->experts[ids[i]];
         asked[at++].first = i;
@@ -84,8 +82,8 @@ int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, cons
 
 int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
                 int32_t k, const float *x, float *out) {
-    uh_expert asked[MOST];
-    if (n > MOST) return UH_NOT_DECIDED;
+    uh_expert asked[UH_MOST_CHOSEN];
+    if (n > UH_MOST_CHOSEN) return UH_NOT_DECIDED;
     for (int32_t i = 0; i < n; i++) {
         asked[i] = layer->experts[ids[ranks[i]]];
         asked[i].first = i;
@@ -96,9 +94,9 @@ int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const int64
     return uh_run(context, layer->layout, asked, n, ranks, n, k, x, 1, out);
 }
 
-void uh_combine_some(uh_context *context, const float *weights, const int32_t *needed, const float *out, float *y,
+void uh_combine_some(uh_context *context, const float *weights, const int32_t *to_fetch, const float *out, float *y,
                      int32_t k, int32_t hidden) {
-    float kept[MOST];
-    for (int32_t i = 0; i < k; i++) kept[i] = needed[i] == UH_SKIPPED ? 0.0f : weights[i];
+    float kept[UH_MOST_CHOSEN];
+    for (int32_t i = 0; i < k; i++) kept[i] = to_fetch[i] == UH_SKIPPED ? 0.0f : weights[i];
     uh_combine(context, kept, out, y, 1, k, hidden);
 }

@@ -162,11 +162,14 @@ typedef struct uh_op uh_op;
 typedef struct uh_step uh_step;
 UH_API int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step);
 
+/* Experts that a token may choose in a layer: arrays on the stack have this length, so more are refused or left alone. No
+ * published model chooses half as many. MOST_CHOSEN in engine/kernels/native.py. */
+enum { UH_MOST_CHOSEN = 64 };
+
 /* Of the first n ranks of a token's experts in a layer, how often they were wanted high, and at all, lately: a share each. */
-enum { UH_RANKS = 64 };
 typedef struct {
     int32_t n, unused;
-    double share[UH_RANKS][2];
+    double share[UH_MOST_CHOSEN][2];
 } uh_ranks;
 
 typedef struct uh_hobbit uh_hobbit;
@@ -184,30 +187,30 @@ typedef struct {
     int32_t high, low; /* planes that an expert needs, not to have to be fetched */
     int32_t tiers[4];  /* by planes; 0 planes: 0 */
     int32_t row;       /* of the policy */
-    uh_hobbit *policy; /* told of every token's choice; NULL: whoever calls tells it */
-    uh_ranks *ranks;   /* learnt from every token but under the exact dial; NULL: nobody asks */
+    uh_hobbit *policy; /* told of every token's choice; NULL: the caller tells it */
+    uh_ranks *ranks;   /* learnt from every token but under the exact dial; NULL: they are not wanted */
 } uh_resident_layer;
 
 /* NOT_RESIDENT: something has to be fetched. NOT_DECIDED: a call that these functions do not take. */
 enum { UH_SKIPPED = -1, UH_NOT_RESIDENT = -2, UH_NOT_DECIDED = -3 };
 
-/* How many of the k different experts `ids` have to be fetched; UH_NOT_DECIDED. needed [k]: planes that each has to be fetched
- * to, 0 if it is there, UH_SKIPPED if it is neither there nor to be fetched. */
-UH_API int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *needed);
+/* How many of the k different experts `ids` have to be fetched; UH_NOT_DECIDED. to_fetch [k]: planes that each has to be
+ * fetched at, 0 if it is there, UH_SKIPPED if it is neither there nor to be fetched. */
+UH_API int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *to_fetch);
 
 /* uh_moe_one on the k different experts `ids`, if none of them has to be fetched; one that may be skipped and is not there
- * is. Returns how many ran; -1: out of memory; below: nothing was computed. needed [k], of UH_NOT_RESIDENT: as of uh_missing_experts;
- * then all is counted but what they will run at. */
+ * is. Returns how many ran; -1: out of memory; below: nothing was computed. to_fetch [k], of UH_NOT_RESIDENT: as of
+ * uh_missing_experts; then all is counted but what they will run at. */
 UH_API int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *x,
-                           const float *weights, float *y, int32_t *needed);
+                           const float *weights, float *y, int32_t *to_fetch);
 
 /* Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x) for the n `ranks` below k. out
  * [k, hidden], for uh_combine_some. Counts in `ran`, and what ran coarse. 0: done; -1: out of memory; below: nothing was done. */
 UH_API int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
                        int32_t k, const float *x, float *out);
 
-/* uh_combine for one token with the `needed` of UH_NOT_RESIDENT: what is skipped there is dropped unread. At most 64. */
-UH_API void uh_combine_some(uh_context *context, const float *weights, const int32_t *needed, const float *out, float *y,
+/* uh_combine for one token with the `to_fetch` of UH_NOT_RESIDENT: what is skipped there is dropped unread. k: at most UH_MOST_CHOSEN. */
+UH_API void uh_combine_some(uh_context *context, const float *weights, const int32_t *to_fetch, const float *out, float *y,
                             int32_t k, int32_t hidden);
 
 /* found: numbers of the `most` least of order [n], the least first and of equals the first; infinite ones are none.
@@ -219,16 +222,16 @@ UH_API int32_t uh_order(const double *scores, const double *ticks, const double 
                         int32_t rows, int32_t experts, double *order, int32_t most, int32_t *found);
 
 /* expected: the `most` experts of a layer, 1 or more, with the greatest scores [layer->n], the greatest first and of equals
- * the first. lacks: of the `width` first of them, the planes that each has to be fetched to where asked [width] says how many
+ * the first. to_fetch: of the `width` first of them, the planes that each has to be fetched at where asked [width] says how many
  * it should have; 0: none. Returns how many are expected. */
 UH_API int32_t uh_predict_topk(const uh_resident_layer *layer, const float *scores, const int32_t *asked, int32_t width, int32_t most,
-                          int32_t *expected, int32_t *lacks);
+                          int32_t *expected, int32_t *to_fetch);
 
 /* Unimportance of the k experts of each token (HOBBIT, section 3.2, eq. 2): the share, 0 to 1, of the gate weight of those that weigh
  * more, the first having 0. Weights count by magnitude; of equals the earlier matters more. weights, scores: [tokens, k]; order
  * [k]: scratch, and then the last token's experts, the most important first. */
 UH_API void uh_unimportance(const float *weights, int32_t tokens, int32_t k, int32_t *order, double *scores);
-/* A token gave its k experts these weights: what thresholds t1 and t2 ask of each rank. More than UH_RANKS are left alone. */
+/* A token gave its k experts these weights: what thresholds t1 and t2 ask of each rank. More than UH_MOST_CHOSEN are left alone. */
 UH_API void uh_ranks_learn(uh_ranks *ranks, const float *weights, int32_t k, double t1, double t2);
 /* planes [most]: what the first ranks will most likely be wanted at, `high` or `low` planes or 0; the first high. */
 UH_API void uh_ranks_ask(const uh_ranks *ranks, int32_t most, int32_t high, int32_t low, int32_t *planes);

@@ -131,7 +131,7 @@ class CacheModel:
     def residency(self) -> dict[ExpertKey, int]:
         return {key: entry.tier() for key, entry in self.entries.items() if entry.tier()}
 
-    def lacking(self, key: ExpertKey, tier: int) -> int:
+    def missing_bytes(self, key: ExpertKey, tier: int) -> int:
         entry = self.entries[key]
         return 0 if entry.coming else entry.spec.layout.bytes_for(tier, entry.held)
 

@@ -79,7 +79,7 @@ class Pair:
         self.pinned: list[Lease] = []
 
     def reserve(self, key: ExpertKey, tier: int) -> None:
-        if key in self.arriving or not self.model.lacking(key, tier):
+        if key in self.arriving or not self.model.missing_bytes(key, tier):
             assert self.native.reserve(key, tier) == THERE
             return
         parts, found = self.model.reserve(key, tier), self.native.reserve(key, tier)
@@ -125,7 +125,7 @@ class Pair:
                 addresses.add(memory.data_ptr())
                 count += 1
             for tier in SPECS[key.layer][key.expert].tiers:
-                assert self.native.lacking(key, tier) == self.model.lacking(key, tier)
+                assert self.native.missing_bytes(key, tier) == self.model.missing_bytes(key, tier)
         assert len(addresses) == count  # no two in one place
         for lease in self.pinned:
             assert lease.parts.tier == lease.tier

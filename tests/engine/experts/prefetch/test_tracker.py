@@ -123,7 +123,7 @@ class Model:
         for key in missing:
             if self._pending.pending_tier(key):
                 continue
-            nbytes = self._cache.lacking(key, 8)
+            nbytes = self._cache.missing_bytes(key, 8)
             if in_flight >= int(self._cache.capacity * MAX_PREFETCH_SHARE) or not self._pending.prefetch(key, 8):
                 break
             self._bets[LAYERS.index(key.layer)][key.expert] = nbytes
