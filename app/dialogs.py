@@ -49,29 +49,9 @@ from app.widgets.keyboard import SHORTCUTS
 from engine import resources
 
 DEPENDENCIES = (
-    "cryptography",
-    "filelock",
-    "gguf",
-    "hqq",
-    "httpx2",
-    "huggingface-hub",
-    "jeepney",
-    "jinja2",
-    "keyring",
-    "numpy",
-    "packaging",
-    "platformdirs",
-    "psutil",
-    "pygments",
-    "pypdf",
-    "pyside6-essentials",
-    "safetensors",
-    "tokenizers",
-    "torch",
-    "tqdm",
-    "transformers",
-    "ziamath",
-)  # as in pyproject.toml
+    "cryptography filelock gguf hqq httpx2 huggingface-hub jeepney jinja2 keyring numpy packaging platformdirs psutil "
+    "pygments pypdf pyside6-essentials safetensors tokenizers torch tqdm transformers ziamath"
+).split()  # as in pyproject.toml, which is not there once Underhill is installed
 # Shipped in resources/, and so not known to the package index's metadata.
 _SHIPPED = (
     (tr_noop("Inter (typeface)"), "", "OFL-1.1"),

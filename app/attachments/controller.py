@@ -251,9 +251,9 @@ class AttachmentReader(QObject):
     @Slot(object)
     def show_sent(self, message_id: int) -> None:
         """Open what is attached to a message."""
-        message = next((m for m in self._conversation.messages if m.id == message_id), None)
-        if message is not None and message.attachments:
-            self.open(message.attachments, 0)
+        at = self._conversation.index(message_id)
+        if at >= 0 and self._conversation.messages[at].attachments:
+            self.open(self._conversation.messages[at].attachments, 0)
 
     def open(self, files: Sequence[Attachment], number: int) -> AttachmentDialog:
         """Open a dialog for these files, at one of them."""

@@ -13,7 +13,7 @@ from engine import protocol, regular_file
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
 
 LONGEST_TEXT = 8 << 20  # bytes; far more than any model sees at a time
-LONGEST_PDF = 256 << 20
+LONGEST_PDF = 256 << 20  # bytes: a larger one is refused before it is read
 PDF_SECONDS = 60.0  # for all pages; a book of a thousand pages takes about half
 PDF_MEMORY = 800_000_000  # bytes that reading one may take; large scans take a few hundred MB
 

@@ -220,7 +220,7 @@ class Conversation(QObject):
 
     def regenerate(self, message_id: int) -> None:
         """Another answer to the same question; the old one stays as a version."""
-        index = self._index(message_id)
+        index = self.index(message_id)
         if index < 0 or self.busy or self.chat is None or not self.asked(index):
             return
         if self.messages[index].role == "assistant":
@@ -235,7 +235,7 @@ class Conversation(QObject):
 
     def resend(self, message_id: int, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Send an edited question: a new version of the old one."""
-        index = self._index(message_id)
+        index = self.index(message_id)
         if index < 0 or self.busy:
             return
         old = self.messages[index]
@@ -257,7 +257,7 @@ class Conversation(QObject):
 
     def revise(self, message_id: int, text: str) -> None:
         """Save an answer that the user has edited, as a new version; the model's own stays."""
-        index = self._index(message_id)
+        index = self.index(message_id)
         if index < 0 or self.busy or self.chat is None:
             return
         old, chat = self.messages[index], self.chat
@@ -479,7 +479,8 @@ class Conversation(QObject):
         """Whether an answer is on the page."""
         return self.chat is not None and any(m.id == answer.message.id for m in self.messages[-2:])
 
-    def _index(self, message_id: int) -> int:
+    def index(self, message_id: int) -> int:
+        """Number of a message of the open chat; -1 where it is not there."""
         return next((i for i, m in enumerate(self.messages) if m.id == message_id), -1)
 
     def _stop(self, answer: RunningAnswer) -> None:

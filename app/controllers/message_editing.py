@@ -50,9 +50,10 @@ class MessageEditing(QObject):
     @Slot(object)
     def edit(self, message_id: int) -> None:
         """Put a message into the composer; sending a question, keeping an answer makes a new version."""
-        message = next((m for m in self._conversation.messages if m.id == message_id), None)
-        if message is None or not self._idle():
+        at = self._conversation.index(message_id)
+        if at < 0 or not self._idle():
             return
+        message = self._conversation.messages[at]
         composer = self._shell.composer
         if not self.editing:
             composer.save_draft()
@@ -127,7 +128,7 @@ class MessageEditing(QObject):
         """Another answer to the same question."""
         if not self._idle():
             return
-        at = next((i for i, m in enumerate(self._conversation.messages) if m.id == message_id), -1)
+        at = self._conversation.index(message_id)
         if at >= 0 and not self._conversation.asked(at):
             self._shell.toast.say(tr("There is no question above this answer any more."))
         else:
@@ -184,7 +185,7 @@ class MessageEditing(QObject):
             return
         self.leave_off()
         messages = self._conversation.messages
-        at = next((i for i, m in enumerate(messages) if m.id == message_id), -1)
+        at = self._conversation.index(message_id)
         self._navigator.leave()
         place = self._shell.transcript.place()
         if place is not None and place.message_id == message_id and len(messages) > 1:
@@ -193,13 +194,13 @@ class MessageEditing(QObject):
 
     def _deleted(self, what: DeletedMessages) -> None:
         more = len(what.messages) - 1
-        with_attachments = (
+        text = (
             plural("This version and the message after it were deleted.",
                    "This version and the %n messages after it were deleted.", more)
             if more
             else tr("The message was deleted.")
         )  # fmt: skip
-        self._shell.toast.say(with_attachments, tr("Undo"), lambda: self._conversation.restore_messages(what))
+        self._shell.toast.say(text, tr("Undo"), lambda: self._conversation.restore_messages(what))
 
     def _ready(self) -> bool:
         return self._models.state == backend.READY

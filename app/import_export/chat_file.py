@@ -131,8 +131,8 @@ class _Window:
 
 
 FORMAT = "underhill-chats"  # what our own files say they are
-VERSION = 1
-_DAY = 86400.0
+VERSION = 1  # of FORMAT: a file of a later one is refused, with the advice to install a newer Underhill
+_DAY = 86400.0  # seconds: clocks of other time zones and wrong clocks may be ahead by that much
 _ENDLESS = 1e18  # more than any figure
 
 
@@ -279,13 +279,7 @@ def _part(part: object, picture: str) -> str:
 LARGEST = 2 << 30  # bytes, of the file and of what is packed in it
 CHAT, UNREAD, LATER, NONE, LONG = "chat", "unread", "later", "none", "long"
 _ODD = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading something else ends in
-_LOCKED = (
-    zipfile.BadZipFile,
-    RuntimeError,
-    EOFError,
-    zlib.error,
-    lzma.LZMAError,
-)  # and of archives: also encrypted ones
+_LOCKED = (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError)  # and of archives: also encrypted
 
 
 def chats(path: str, picture: str) -> Iterator[list[Any]]:

@@ -20,9 +20,8 @@ from app.storage.records import Attachment, Chat, StoredMessage
 from app.storage.store import ChatStore
 from app.transcript import notes
 
-_DEVICE = re.compile(
-    r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)", re.IGNORECASE
-)  # names that Windows keeps to itself
+# names that Windows keeps to itself
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)", re.IGNORECASE)
 
 
 def as_json(chats: list[tuple[Chat, str, list[StoredMessage]]]) -> str:

@@ -6,6 +6,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ CHAT_SECONDS = 60.0  # from one chat to the next; the longest that is taken need
 IN_MEMORY = 8 << 20  # bytes of chats that are not put on the disk until they are added
 
 
-class ImportedChats:
+class ImportedChats(AbstractContextManager["ImportedChats", None]):
     """Chats of a file, spooled to the disk. Close it, or use it as a context.
 
     unread: how many more chats the file holds, which are not as they should be.
@@ -49,9 +50,6 @@ class ImportedChats:
     def close(self) -> None:
         """Delete the spool."""
         self._spool.close()
-
-    def __enter__(self) -> ImportedChats:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -81,14 +79,12 @@ def read(path: Path) -> ImportedChats:
                 case _:
                     raise _none(path)
         raise _none(path)
-    except (SandboxMemory, SandboxTimeout) as e:
+    except BaseException as e:
         contents.close()
-        raise _too_much(path) from e
-    except SandboxFailure as e:
-        contents.close()
-        raise _none(path) from e
-    except BaseException:
-        contents.close()
+        if isinstance(e, SandboxMemory | SandboxTimeout):
+            raise _too_much(path) from e
+        if isinstance(e, SandboxFailure):
+            raise _none(path) from e
         raise
     finally:
         reader.close()

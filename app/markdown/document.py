@@ -29,7 +29,7 @@ from app.markdown.split import Block
 from app.theme import fonts
 from app.theme.theme import Palette
 
-_PADDING = 7
+_PADDING = 7  # pixels around the words of a table's cell
 _AROUND = 2 * _PADDING + 5.0  # pixels beside the words of a cell: borders, and what is lost by rounding
 _BREAK = re.compile(r"(?<=[-/])|\s")  # where a line may end
 _WIDEST_WORD = 0.5  # of the whole width; what is longer than that may break

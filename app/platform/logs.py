@@ -58,9 +58,8 @@ class LogFile:
         self._writing.close()
         self._taking = None
 
-    def _uncaught(
-        self, kind: type[BaseException], error: BaseException, stack: TracebackType | None
-    ) -> None:  # exceptions in Qt's slots come here, too
+    def _uncaught(self, kind: type[BaseException], error: BaseException, stack: TracebackType | None) -> None:
+        """Log an exception; those in Qt's slots come here, too."""
         if isinstance(error, Exception):
             _log.error("An exception that nobody caught", exc_info=error)
         self._hooks[0](kind, error, stack)
@@ -102,11 +101,11 @@ def begin_crash_log(path: Path) -> tuple[TextIO | None, str, Path | None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not is_regular(path):  # opening a pipe without a reader would wait for ever
             return None, left, kept
-        log = path.open("w", encoding="utf-8")
+        file = path.open("w", encoding="utf-8")
     except OSError:
         return None, left, kept
-    faulthandler.enable(log)
-    return log, left, kept
+    faulthandler.enable(file)
+    return file, left, kept
 
 
 def take_crash_log(path: Path) -> tuple[str, Path | None]:
@@ -115,8 +114,8 @@ def take_crash_log(path: Path) -> tuple[str, Path | None]:
     try:
         if not path.exists() or not path.stat().st_size:
             return "", None
-        with open_regular(path) as log:
-            left = log.read(MAX_SHOWN).decode("utf-8", "replace")
+        with open_regular(path) as file:
+            left = file.read(MAX_SHOWN).decode("utf-8", "replace")
         kept = path.with_name(f"{path.stem}-{time.strftime('%Y-%m-%d-%H%M%S')}.log")
         path.replace(kept)
     except OSError:
@@ -127,12 +126,12 @@ def take_crash_log(path: Path) -> tuple[str, Path | None]:
 def note_crash(path: Path, text: str) -> None:
     """Add to a log what is known of a fault. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as log:
-        log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}\n{text.strip()}\n\n")
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}\n{text.strip()}\n\n")
 
 
-def end_crash_log(log: TextIO | None) -> None:
-    """The run ended as it should."""
+def end_crash_log(file: TextIO | None) -> None:
+    """Close the log of faults at the end of the run."""
     faulthandler.disable()
-    if log is not None:
-        log.close()
+    if file is not None:
+        file.close()

@@ -15,16 +15,15 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Slot
 
 BATCH_SECONDS = 0.006  # seconds of a batch at most: painting and input come between two, and 16 ms are a frame
-BATCH_INTERVAL = (
-    0.03  # seconds between turns while messages come: every one takes a core and Python's lock from the engine
-)
+# Seconds between batches while messages come: each takes a core and Python's lock from the engine.
+BATCH_INTERVAL = 0.03
 _WAKE = QEvent.Type(QEvent.registerEventType())
 
 
 class MainThreadQueue(QObject):
-    """post() may be called from any thread and never blocks; handlers run on the thread that made the main_queue.
+    """post() may be called from any thread and never blocks; handlers run on the thread that made the queue.
 
-    Where nothing comes, nothing runs.
+    Nothing runs while nothing is posted.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -88,9 +87,8 @@ class MainThreadQueue(QObject):
 
 
 SWITCH_INTERVAL = 0.001  # seconds that another thread may keep Python's lock when this one wants it; 5 ms by default
-EEVDF_SLICE = (
-    100_000  # nanoseconds, the shortest that Linux gives: the shorter it is, the sooner a thread gets its turn
-)
+# Nanoseconds, the shortest that Linux gives: the shorter the slice, the sooner a thread gets its turn.
+EEVDF_SLICE = 100_000
 _SET_ATTRIBUTES = {"x86_64": 314, "aarch64": 274}  # number of the system call, by machine
 _RESET_ON_FORK = 0x01  # threads that it starts, those of the engine above all, shall not inherit it
 _ABOVE_NORMAL = 1  # THREAD_PRIORITY_ABOVE_NORMAL

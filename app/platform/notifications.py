@@ -23,7 +23,7 @@ _NAME = "org.freedesktop.Notifications"
 _PATH = "/org/freedesktop/Notifications"
 _CLICK = "default"  # the action of the notification as a whole
 _ANSWER = 5.0  # seconds within which the desktop answers
-_END = 2.0
+_END = 2.0  # seconds to wait for a thread at the end: a bus that hangs does not keep the window from closing
 
 
 def available() -> bool:

@@ -17,7 +17,7 @@ from app.widgets.builders import FlowLayout, empty, hbox, make_button, make_comb
 from app.widgets.text import plain_entry
 from engine import protocol
 
-STEPS = 100
+STEPS = 100  # positions of a slider: one is a percent
 
 
 class SharesEditor(QWidget):

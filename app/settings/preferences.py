@@ -19,7 +19,7 @@ from app.storage.database_thread import DatabaseThread, Problem
 from engine import protocol
 from engine.regular_file import read_json
 
-FONT_PERCENTS = (85, 100, 115, 130, 150, 175)
+FONT_PERCENTS = (85, 100, 115, 130, 150, 175)  # of fonts.BASE_POINTS
 
 
 @dataclass

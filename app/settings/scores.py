@@ -14,7 +14,7 @@ from app.widgets.builders import make_label, vbox
 from app.widgets.text import percent
 from engine import protocol
 
-_BARS = 50
+_BARS = 50  # of the histogram, at most
 _NEAR = 8.0  # pixels from which a cut can be taken hold of
 _TIERS = ("8", "2", "skipped")  # colours of what runs in full, coarse, and not at all
 _NAMES = (tr_noop("at full precision"), tr_noop("coarse"), tr_noop("skipped"))

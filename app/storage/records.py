@@ -15,7 +15,7 @@ from app.i18n.translate import tr
 
 _LATEST = 1 << 62  # an id of the year 2112
 _last = 0
-_making = threading.Lock()
+_making = threading.Lock()  # ids are made on the window's thread, and by jobs such as imports on the database thread
 
 
 def new_id() -> int:
@@ -226,7 +226,7 @@ def style_of(text: str) -> Style | None:
     return Style(found["system"], dict(found["sampling"]), tuple(found["stop"])) if found else None
 
 
-_LONGEST = 48
+_LONGEST = 48  # characters of a title, before the ellipsis
 _NUMBER = re.compile(r" \(\d+\)$")  # of a chat that began as a copy of another
 _BLOCK = re.compile(r"^\s*(?:(?:#{1,6}(?=\s|$)|>|[-+*](?=\s))\s*)+")  # heading, quotation, list
 _INLINE = re.compile(r"`+|~{3,}|(?<!\w)[*_~]+(?=\S)|(?<=\S)[*_~]+(?!\w)")  # code, and what stands around stressed words

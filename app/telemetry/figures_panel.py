@@ -42,18 +42,25 @@ class FiguresPanel(QWidget):
         why.setAccessibleName(tr("Why this speed"))
         self.why = StableLabel(why, self)
         sizes.follow(self.why, lambda label: label.reserve(4))  # what is below stays where it is
-        names = tr("Tokens per second"), tr("Reading the prompt"), tr("Read from disk"), tr("Waiting for the disk")
-        self.speed, self.prompt, self.disk, self.waiting = (_figure(name, self) for name in names)
 
         def in_words(speed: float) -> str:
             return tr("{rate} tokens/s", rate=rate(speed))
 
+        waited = tr("Share of the time spent waiting for the disk, over the last half minute")
         self._speed_line = LineChart(theme, tr("Tokens per second over the last half minute"), in_words)
         self._prompt_line = LineChart(theme, tr("Prompt tokens per second over the last half minute"), in_words)
         self._disk_line = LineChart(theme, tr("Disk reads over the last half minute"), lambda v: f"{size(v)}/s")
-        self._waiting_line = LineChart(
-            theme, tr("Share of the time spent waiting for the disk, over the last half minute"), percent, 1.0
-        )
+        self._waiting_line = LineChart(theme, waited, percent, 1.0)
+        tiles = QGridLayout()
+        tiles.setHorizontalSpacing(18)
+        tiles.setVerticalSpacing(2)
+        self.speed, self.prompt, self.disk, self.waiting = (
+            _add_tile(tiles, number, name, chart, self)
+            for number, (name, chart) in enumerate((
+                (tr("Tokens per second"), self._speed_line), (tr("Reading the prompt"), self._prompt_line),
+                (tr("Read from disk"), self._disk_line), (tr("Waiting for the disk"), self._waiting_line),
+            ))
+        )  # fmt: skip
         self.memory_text = StableLabel(legend_label(self), self)
         self.memory = MemoryBar(theme, self)
         self._fates = StackedChart(theme, tr("Cache hits and misses over the last half minute"), FATES)
@@ -64,15 +71,6 @@ class FiguresPanel(QWidget):
         self.ahead.hide()
         self._mix = StackedChart(theme, tr("Precision of expert uses over the last half minute"), MIX)
         self.mix_legend = StableLabel(legend_label(self), self)
-        tiles = QGridLayout()
-        tiles.setHorizontalSpacing(18)
-        tiles.setVerticalSpacing(2)
-        _tile(tiles, 0, 0, names[0], self.speed, self._speed_line)
-        _tile(tiles, 0, 1, names[1], self.prompt, self._prompt_line)
-        _tile(tiles, 3, 0, names[2], self.disk, self._disk_line)
-        _tile(tiles, 3, 1, names[3], self.waiting, self._waiting_line)
-        tiles.setColumnStretch(0, 1)
-        tiles.setColumnStretch(1, 1)
         column = vbox(
             _heading(tr("Why this speed"), self), self.why, tiles, parent=self, margins=(16, 8, 16, 14), spacing=6
         )
@@ -150,16 +148,16 @@ def _heading(text: str, parent: QWidget, meaning: str = "") -> QLabel:
     return label
 
 
-def _figure(name: str, parent: QWidget) -> StableLabel:
-    label = make_label("–", parent, heading=1.4)
-    label.setAccessibleName(name)
-    return StableLabel(label, parent)
-
-
-def _tile(grid: QGridLayout, row: int, column: int, name: str, figure: StableLabel, chart: Chart) -> None:
-    label = make_label(name, style="muted")
+def _add_tile(grid: QGridLayout, number: int, name: str, chart: Chart, parent: QWidget) -> StableLabel:
+    """Add a name, a figure and its chart to a grid of two tiles a line; returns the figure."""
+    label = make_label(name, style="muted", wrap=True)
     sizes.set_font(label, 0.88)
-    label.setWordWrap(True)
-    grid.addWidget(label, row, column)
-    grid.addWidget(figure, row + 1, column)
+    figure = make_label("–", parent, heading=1.4)
+    figure.setAccessibleName(name)
+    stable = StableLabel(figure, parent)
+    row, column = 3 * (number // 2), number % 2
+    for below, widget in enumerate((label, stable)):
+        grid.addWidget(widget, row + below, column)
     grid.addWidget(chart, row + 2, column, Qt.AlignmentFlag.AlignTop)
+    grid.setColumnStretch(column, 1)
+    return stable

@@ -13,10 +13,9 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 from engine import protocol
 
 MAX_CPU_SHARE = 0.01  # of what all cores can do that the window's thread may take while an answer streams
-SPEED_UP_MARGIN = (
-    0.8  # of SHARE that it would have to stay below to go faster: what it takes is not the same all the time
-)
-WINDOW_SECONDS = 1.5  # seconds that are looked at together
+# Of MAX_CPU_SHARE, below which a faster interval has to stay: the share varies, and without it intervals would flicker.
+SPEED_UP_MARGIN = 0.8
+WINDOW_SECONDS = 1.5  # seconds over which the share is measured: one painting alone would say little
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ INTERVALS = (
 
 
 class FrameThrottle(QObject):
-    """Looks at what its thread takes, whatever for, while snapshots tell that an answer is made. changed: a Pace."""
+    """Measures the processor time of its thread while an answer streams. changed: FrameIntervals to use from now on."""
 
     changed = Signal(object)
 
@@ -48,7 +47,7 @@ class FrameThrottle(QObject):
 
     @Slot(object)
     def take(self, telemetry: protocol.Telemetry) -> None:
-        """A snapshot came."""
+        """Measure on each snapshot while an answer streams."""
         if not telemetry.generating:
             self._began = None
             return
@@ -61,7 +60,7 @@ class FrameThrottle(QObject):
             self.judge(own / seconds / max(1, QThread.idealThreadCount()))
 
     def judge(self, share: float) -> None:
-        """With the intervals by now it took this part of all cores."""
+        """Choose the intervals again, where the current ones took this share of all cores."""
         intervals = choose_intervals(self.intervals, share)
         if intervals != self.intervals:
             self.intervals = intervals
@@ -69,7 +68,7 @@ class FrameThrottle(QObject):
 
 
 def choose_intervals(now: FrameIntervals, share: float) -> FrameIntervals:
-    """The fastest that takes no more than SHARE, where `now` takes `share`; each painting costs the same."""
+    """The fastest intervals within MAX_CPU_SHARE, where `now` takes `share`; each painting costs the same."""
     for intervals in INTERVALS:
         if share * now.text / intervals.text <= (
             MAX_CPU_SHARE if intervals.text >= now.text else SPEED_UP_MARGIN * MAX_CPU_SHARE

@@ -25,7 +25,7 @@ MEANINGS = {
 }
 PLACES = {0: tr_noop("on disk"), 1: tr_noop("in memory"), 2: tr_noop("in graphics memory")}
 _PLACE_TIERS = {0: "0", 1: "8", 2: "16"}  # colours, by those of the tiers
-_SHADES = 64
+_SHADES = 64  # colours of the ramp
 
 
 def draw(data: protocol.Telemetry, meaning: str, palette: Palette) -> QImage:

@@ -10,7 +10,7 @@ from functools import cached_property
 from engine import protocol
 from engine.translatable import NO_TEXT
 
-STEP = 0.2  # seconds
+STEP = 0.2  # seconds: the engine sends at most five snapshots a second
 STEPS = 150  # steps: half a minute
 PRECISION = ("32", "16", "8", "4", "2", "skipped")  # the finest first
 FATES = ("kept", "ahead", "late", "missed")  # of an expert that was asked for
@@ -50,14 +50,12 @@ class TelemetrySample:
 
 
 class TelemetryHistory:
-    """Samples, the oldest first, and the last snapshot."""
+    """Samples of the last half minute, the oldest first, and the last snapshot."""
 
     def __init__(self) -> None:
         self.samples: deque[TelemetrySample] = deque(maxlen=STEPS)
         self.last: protocol.Telemetry | None = None
-        self.maps: protocol.Telemetry | None = (
-            None  # the last that had matrices: not every one has, while an answer is made
-        )
+        self.maps: protocol.Telemetry | None = None  # the last with matrices: not every one has, during an answer
 
     def add(self, now: protocol.Telemetry, steps: int = 1) -> None:
         """Take a snapshot of so many steps. Counters that fell (another model was loaded) start from 0."""

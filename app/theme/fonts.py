@@ -26,7 +26,7 @@ _FALLBACK = [
 ]  # fmt: skip
 _TEXT = ["Inter", "Segoe UI", "Noto Sans", *_FALLBACK]
 _CODE = ["JetBrains Mono", "Cascadia Mono", "Noto Sans Mono", *_FALLBACK]
-BASE_POINTS = 10.5
+BASE_POINTS = 10.5  # 14 pixels at 96 dots per inch
 _percent = 100
 
 

@@ -14,11 +14,11 @@ from app.theme import fonts
 from app.theme.theme import Theme
 
 CODE_HEAD = 30  # the line above code with its language and the copy button; it and FOLD grow with the text
-CODE_PAD = 14.0
+CODE_PAD = 14.0  # pixels around code, within its panel
 FOLD = 30  # the line that says how long was thought
-THOUGHT_INDENT = 16.0
+THOUGHT_INDENT = 16.0  # pixels, for the bar beside a thought
 _LINE = 22.0  # pixels at the base size, for estimates only
-_CHAR = 7.3
+_CHAR = 7.3  # the same, of an average character
 
 
 def estimate(text: str, width: float) -> float:

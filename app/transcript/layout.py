@@ -19,9 +19,9 @@ BOUND = 32_000_000  # bytes, as estimated below
 _EACH = 20_000  # bytes of a document with a word in it, measured
 _CHARACTER = 30  # and of each character more: text, formats and laid out lines; measured 11 to 53
 BUTTON = 32  # pixels of the button behind it, beside text of the base size
-_WIDEST = 780.0
-_NARROWEST = 200.0
-_MARGIN = 28.0
+_WIDEST = 780.0  # pixels of text: longer lines are hard to read
+_NARROWEST = 200.0  # pixels, in however narrow a window
+_MARGIN = 28.0  # pixels before the text
 _GAP = 6.0  # around the button
 
 

@@ -27,9 +27,8 @@ from app.widgets.buttons import IconButton
 
 Button = tuple[str, Callable[[], object]]
 _MOST = 3  # banners at once; the oldest goes
-_TEXT = (
-    44  # letters of the narrowest line that a text has beside the buttons; where it would be narrower, they go below
-)
+# Letters of the narrowest line that a text has beside the buttons; where it would be narrower, they go below.
+_TEXT = 44
 
 
 class Banner(QFrame):
@@ -183,7 +182,7 @@ def _escaped(text: str) -> str:
 
 
 SHOWN_FOR = 10_000  # milliseconds
-_GAP = 8
+_GAP = 8  # pixels between a toast and what is below it
 _BESIDE = 180  # pixels of the page that are left of it and right of it, its button among them
 
 

@@ -3412,28 +3412,13 @@
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Tokens per second</source>
-            <translation>每秒词元数</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Reading the prompt</source>
-            <translation>读取提示词</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Read from disk</source>
-            <translation>磁盘读取</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Waiting for the disk</source>
-            <translation>等待磁盘</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/figures_panel.py"></location>
             <source>{rate} tokens/s</source>
             <translation>{rate} 词元/秒</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Share of the time spent waiting for the disk, over the last half minute</source>
+            <translation>最近半分钟等待磁盘的时间占比</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
@@ -3452,8 +3437,23 @@
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Share of the time spent waiting for the disk, over the last half minute</source>
-            <translation>最近半分钟等待磁盘的时间占比</translation>
+            <source>Tokens per second</source>
+            <translation>每秒词元数</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Reading the prompt</source>
+            <translation>读取提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Read from disk</source>
+            <translation>磁盘读取</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Waiting for the disk</source>
+            <translation>等待磁盘</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
