@@ -16,6 +16,7 @@ from app.controllers.onboarding_controller import OnboardingController
 from app.controllers.tray import TrayController
 from app.i18n import languages
 from app.i18n.translate import tr
+from app.install.release import running
 from app.library.view_model import LibraryViewModel
 from app.main_window import MainWindow
 from app.platform import main_thread
@@ -24,6 +25,7 @@ from app.platform.paths import AppPaths
 from app.platform.single_instance import SingleInstance
 from app.settings import preferences
 from app.settings.preferences import Preferences
+from app.setup.updates import UpdateController, can_update
 from app.storage.database_thread import DatabaseThread, Problem
 from app.telemetry.frame_throttle import FrameThrottle
 from app.theme import fonts
@@ -74,6 +76,14 @@ class Application:
             network=window.network, preferences=remembered, state=window.state, navigator=window.navigator,
             library=window.library,
         )  # fmt: skip
+        self.updates: UpdateController | None = None
+        if (release := running()) is not None:
+            self.updates = UpdateController(
+                window, release, paths.folder, models=self.models, network=window.network, preferences=remembered,
+                main_queue=self.main_queue,
+            )  # fmt: skip
+            if can_update():
+                window.settings.updates_wanted = self.updates.look
         self.again = False  # whether to open a new window once this one is closed
         self.window.restart_wanted.connect(self._restart)
         self.window.closing.stayed.connect(self._stayed)
@@ -100,6 +110,8 @@ class Application:
 
     def close(self) -> None:
         """Stop the engine, write what is unwritten, end the threads."""
+        if self.updates is not None:
+            self.updates.end()
         self.tray_controller.end()
         self.conversation.closing = True
         self.link.close()

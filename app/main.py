@@ -11,8 +11,11 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from app.install.launch import start_withdrawn
+from app.install.release import program_folder, running
 from app.platform import logs, paths
 from engine import private_files
 
@@ -60,6 +63,9 @@ def _run(model: str | None) -> int:
     languages.install(look.language)
     alone, answered = claim_single_instance(application, where.folder, look, model or "")
     if not alone.first:
+        if running() is not None:
+            with suppress(OSError):
+                start_withdrawn(program_folder(where.folder))
         return 0 if answered else NO_ANSWER
     log = LogFile(where.logs)
     _log.info(

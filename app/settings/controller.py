@@ -98,6 +98,7 @@ class SettingsController(QObject):
         self._conversation, self._preferences, self._reload = conversation, remembered, reload
         self._state, self._network = state, network
         self._dialog: SettingsDialog | None = None
+        self.updates_wanted: Callable[[], object] | None = None  # asks for updates; None where nobody publishes any
         self._stale = False  # something takes effect when the model is loaded again
         self._page = 0  # that was open last
         self._place = QByteArray()  # where the dialog was put, and how large it was made
@@ -117,6 +118,9 @@ class SettingsController(QObject):
         dialog.look.font_changed.connect(self._set_font_percent)
         dialog.look.language_changed.connect(self._set_language)
         dialog.look.restart_wanted.connect(self._shell.restart_wanted)
+        if self.updates_wanted is not None:
+            dialog.shared.offer_updates(self._preferences.updates)
+            dialog.shared.updates.toggled.connect(self._set_updates)
         dialog.all_reset.connect(self._reset)
         dialog.advanced_wanted.connect(self._set_advanced)
         dialog.reload_wanted.connect(self._reload)
@@ -136,6 +140,13 @@ class SettingsController(QObject):
             dialog.restoreGeometry(self._place)
         dialog.show()
         return dialog
+
+    @Slot(bool)
+    def _set_updates(self, allowed: bool) -> None:
+        self._preferences.updates = allowed
+        self._state.save()
+        if allowed and self.updates_wanted is not None:
+            self.updates_wanted()
 
     @Slot(str)
     def open_at(self, name: str) -> None:

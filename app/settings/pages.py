@@ -7,7 +7,16 @@ from typing import Any
 
 from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QWidget,
+)
 
 from app.i18n import languages
 from app.i18n.translate import sentences, tr, tr_engine
@@ -266,6 +275,8 @@ class SharedSettingsPage(SettingsPage):
                 self.add_extra(
                     self.token, tr("access token hub keyring licence gated network", about="words of the search")
                 )
+        self.updates = QCheckBox(tr("Check for updates when Underhill starts"), self)
+        self.updates.hide()
         self.folders = FolderList(self)
         self.add_extra(self.folders, tr("model folders disk library", about="words of the search"))
         self._seen = False
@@ -275,6 +286,12 @@ class SharedSettingsPage(SettingsPage):
         if not self._seen:
             self._seen = True
             self.seen.emit()
+
+    def offer_updates(self, allowed: bool) -> None:
+        """Show whether updates are asked for; there is none of this where nobody publishes any."""
+        self.updates.setChecked(allowed)
+        self.add_extra(self.updates, tr("updates new version network", about="words of the search"))
+        self.updates.show()
 
     def show_kept(self, values: dict[str, Any]) -> None:
         """Show the values that the engine keeps."""

@@ -43,6 +43,7 @@ class Preferences:
     chat: int = 0  # the chat that was open
     draft: str = ""  # what is typed in a new chat
     advanced: bool = False  # the settings show those that few people need
+    updates: bool = False  # ask for a newer version of Underhill at each start
     toured: bool = False  # the tour of the first run was finished or skipped
     closed_folders: list[int] = field(default_factory=list)  # ids
 

@@ -2692,9 +2692,20 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
+            <source>Check for updates when Underhill starts</source>
+            <translation>启动时检查更新</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
             <source>model folders disk library</source>
             <comment>words of the search</comment>
             <translation>模型 文件夹 磁盘 模型库</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>updates new version network</source>
+            <comment>words of the search</comment>
+            <translation>更新 新版本 网络 updates</translation>
         </message>
         <message>
             <location filename="../../app/settings/preferences.py"></location>
@@ -3030,6 +3041,41 @@
             <location filename="../../app/setup/page.py"></location>
             <source>Choose…</source>
             <translation>选择…</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/updates.py"></location>
+            <source>Underhill {version} is available ({size}).</source>
+            <translation>Underhill {version} 可用（{size}）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/updates.py"></location>
+            <source>Download</source>
+            <translation>下载</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/updates.py"></location>
+            <source>It is used from the next start.</source>
+            <translation>下次启动时使用。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/updates.py"></location>
+            <source>Downloading Underhill {version}…</source>
+            <translation>正在下载 Underhill {version}…</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/updates.py"></location>
+            <source>Underhill {version} is ready.</source>
+            <translation>Underhill {version} 已就绪。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/updates.py"></location>
+            <source>Underhill {version} couldn't be installed.</source>
+            <translation>Underhill {version} 安装失败。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/updates.py"></location>
+            <source>This version stays as it is.</source>
+            <translation>当前版本不受影响。</translation>
         </message>
         <message>
             <location filename="../../app/shell.py"></location>

@@ -1,0 +1,107 @@
+"""Updates in the window: asked for only where one allows it, offered and not taken, and ready for the next start."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.application import Application
+from app.install import updates
+from app.install.download import PackageFile
+from app.install.problem import InstallProblem, Reason
+from app.install.updates import Update, UpdatePart
+from app.setup.updates import UpdateController
+from tests.app.install.publisher import make_release
+
+FOUND = Update("1.1", (UpdatePart("app", PackageFile("app", "", 2_000_000, ""), "new"),), {})
+
+
+@pytest.fixture
+def make(
+    launch: Callable[..., Application], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., UpdateController]:
+    """A controller in a window. calls: what was asked of app.install.updates."""
+
+    def made(calls: list[str], allowed: bool, prepare: Callable[[], None] = bool) -> UpdateController:
+        underhill = launch()
+        underhill.window.preferences.updates = allowed
+        underhill.window.network.offline = False  # the environment of the tests says otherwise
+        release = make_release(tmp_path / "release")
+        note = release.note | {"updates": {"address": "http://127.0.0.1:9/", "keys": []}}
+        (release.folder / "release.json").write_text(json.dumps(note))
+        monkeypatch.setattr(updates, "settle", lambda *_: calls.append("settle"))
+        monkeypatch.setattr(updates, "find_update", lambda *_: calls.append("find") or FOUND)
+        monkeypatch.setattr(updates, "prepare", lambda *_: (calls.append("prepare"), prepare()))
+        return UpdateController(
+            underhill.window, release, tmp_path, models=underhill.models, network=underhill.window.network,
+            preferences=underhill.window.preferences, main_queue=underhill.main_queue,
+        )  # fmt: skip
+
+    return made
+
+
+def said(controller: UpdateController) -> list[str]:
+    return [banner.sentence for banner in controller._shell.banners.banners]
+
+
+def test_nothing_is_asked_for_unless_allowed(qtbot, make) -> None:
+    calls: list[str] = []
+    controller = make(calls, False)
+    controller._started()
+    qtbot.waitUntil(lambda: controller._thread is None)
+    assert calls == ["settle"]
+    controller._preferences.updates = True
+    controller._network.offline = True
+    controller.look()
+    assert calls == ["settle"]
+
+
+def test_what_is_found_is_offered_and_downloaded_on_a_click(qtbot, make) -> None:
+    calls: list[str] = []
+    controller = make(calls, True)
+    controller._started()
+    qtbot.waitUntil(lambda: "Underhill 1.1 is available (2.0 MB)." in said(controller))
+    assert calls == ["settle", "find"]
+    controller._prepare(FOUND, "Underhill 1.1 is available (2.0 MB).")
+    qtbot.waitUntil(lambda: "Underhill 1.1 is ready." in said(controller))
+    assert calls == ["settle", "find", "prepare"]
+    assert not any("available" in sentence or "Downloading" in sentence for sentence in said(controller))
+
+
+def test_one_that_fails_can_be_tried_again(qtbot, make) -> None:
+    def fails() -> None:
+        raise InstallProblem(Reason.DAMAGED)
+
+    controller = make([], True, fails)
+    controller._prepare(FOUND, "")
+    qtbot.waitUntil(lambda: "Underhill 1.1 couldn't be installed." in said(controller))
+
+
+def test_it_is_asked_for_once_in_a_run(qtbot, make) -> None:
+    calls: list[str] = []
+    controller = make(calls, True)
+    for _ in range(3):
+        controller._started()
+        qtbot.waitUntil(lambda: controller._thread is None)
+        controller.look()
+        qtbot.waitUntil(lambda: controller._thread is None)
+    assert calls == ["settle", "find"]
+    controller.end()
+
+
+def test_the_settings_offer_it_only_where_there_are_updates(qtbot, launch) -> None:
+    window = launch().window
+    assert window.settings.open().shared.updates.isHidden()
+    window.settings.close()
+    asked: list[bool] = []
+    window.settings.updates_wanted = lambda: asked.append(True)
+    box = window.settings.open().shared.updates
+    assert not box.isHidden()
+    assert not box.isChecked()
+    box.setChecked(True)
+    assert window.preferences.updates
+    assert asked == [True]
+    window.settings.close()
