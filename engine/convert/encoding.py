@@ -20,7 +20,6 @@ from engine.formats.source import WeightSource, suited
 from engine.hardware.processor import give_way
 from engine.kernels.encode import NotFinite
 from engine.native.library import default_threads
-from engine.quantization import encoder
 from engine.quantization.exact import pack_dense
 from engine.quantization.planes import EncodedExpert, encode
 from engine.store.coding import ROWS, Coding
@@ -84,7 +83,7 @@ def _encode(source: WeightSource, plan: ExpertPlan, x: LayerShape, expert: int) 
 def _workers(specs: set[ExpertSpec]) -> int:
     """Threads for experts of these specs: one more than compute, to read meanwhile."""
     most = min(WORKERS, default_threads() + 1)
-    if any(encoder.name(spec) == "torch" or spec.codings for spec in specs):
+    if any(spec.codings for spec in specs):
         most = min(TORCH_WORKERS, default_threads())
     return max(1, min(most, MEMORY // max(_footprint(spec) for spec in specs)))
 
@@ -92,9 +91,9 @@ def _workers(specs: set[ExpertSpec]) -> int:
 def _footprint(spec: ExpertSpec) -> int:
     """About how many bytes encoding one expert takes: its record, and a matrix as it was read and as it is encoded.
 
-    torch takes a few copies in float32, and so does taking codes apart and fitting coarse scales to them.
+    Taking codes apart and fitting coarse scales to them takes a few copies in float32.
     """
-    each = 24 if spec.codings else 12 if encoder.name(spec) == "torch" else 8
+    each = 24 if spec.codings else 8
     return spec.layout.nbytes + each * spec.hidden * spec.intermediate
 
 

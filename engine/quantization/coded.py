@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.kernels.native import SIX, kind_of
 from engine.native.matrix_view import MatrixView
-from engine.quantization.unpacking import levels_of, plane_codes, unpack_scales
+from engine.quantization.tiles import levels_of, unpack_codes, unpack_scales
 from engine.store.coding import FORMS, ROWS, SUPER, Coding, dense_sections
 
 
@@ -70,8 +70,8 @@ class Coded:
         (rows, cols), coding = self.shape, self.coding
         line, upper, lower, params = self.data.split(dense_sections(coding, rows, cols))
         stored, group = -(-rows // ROWS) * ROWS, coding.group
-        codes = plane_codes(upper, 2, stored, cols, group) << (coding.bits - 2)
-        codes |= plane_codes(lower, coding.bits - 2, stored, cols, group)
+        codes = unpack_codes(upper, stored, cols, 2) << (coding.bits - 2)
+        codes |= unpack_codes(lower, stored, cols, coding.bits - 2)
         scale, offset = unpack_scales(params, coding.form, stored, cols, group)
         weights = levels_of(codes, coding, coding.bits).view(stored, -1, group).mul_(scale.unsqueeze(2))
         if offset is not None:

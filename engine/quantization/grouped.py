@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.quantization.unpacking import levels_of
+from engine.quantization.tiles import levels_of
 from engine.store.coding import LEVELS, NF4_TIMES, SUPER, Coding
 
 

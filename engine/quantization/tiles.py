@@ -9,7 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.store.layout import LINE, ROWS_PER_TILE
+from engine.store.coding import ROWS, SUPER, Coding
+from engine.store.layout import ROWS_PER_TILE
+
+SHIFT = {"byte": 7, "signed": 8}  # what turns the byte of a scale into the bits of a float16
 
 
 def _repeated(byte: int) -> int:
@@ -44,15 +47,41 @@ def unpack_codes(data: Tensor, rows: int, cols: int, bits: int) -> Tensor:
     return torch.from_numpy(words.reshape(rows, cols // 4).view(np.uint8))
 
 
-def pack_params(scale: Tensor, offset: Tensor) -> Tensor:
-    """Scale and offset [rows, groups] float16 as parameter lines, a flat uint8 tensor. rows is a multiple of 16."""
-    rows, groups = scale.shape
-    both = torch.stack((scale, offset)).reshape(2, rows // ROWS_PER_TILE, ROWS_PER_TILE, groups)
-    return both.permute(1, 3, 0, 2).contiguous().view(torch.uint8).reshape(-1)
+def unpack_scales(
+    data: Tensor, form: str, rows: int, cols: int, group: int, dtype: torch.dtype = torch.float32
+) -> tuple[Tensor, Tensor | None]:
+    """Scale and offset [rows, cols / group] in `dtype`; no offset where the form has none.
+
+    data: uint8, the section or more of it. rows, cols: as stored, padding included.
+    """
+    blocks, groups = rows // ROWS, cols // group
+
+    def by_row(values: Tensor, count: int) -> Tensor:
+        """[blocks, count, 16] -> [rows, count]"""
+        return values.permute(0, 2, 1).reshape(rows, count).to(dtype)
+
+    if form == "pair":
+        lines = data[: blocks * groups * 64].view(torch.float16).view(blocks, groups, 2, ROWS)
+        return by_row(lines[:, :, 0], groups), by_row(lines[:, :, 1], groups)
+    if form == "half":
+        return by_row(data[: blocks * groups * 32].view(torch.float16).view(blocks, groups, ROWS), groups), None
+    if form != "super":
+        bits = data[: blocks * groups * ROWS].to(torch.int32) << SHIFT[form]
+        bits = torch.where(bits > 0x7FFF, bits - 0x10000, bits).to(torch.int16)
+        return by_row(bits.view(torch.float16).view(blocks, groups, ROWS), groups), None
+    supers = -(-cols // SUPER)
+    block = data[: blocks * (64 * supers + 32 * groups)].view(blocks, 64 * supers + 32 * groups)
+    wide = block[:, : 64 * supers].contiguous().view(torch.float16).view(blocks, supers, 2, ROWS)
+    fine = block[:, 64 * supers :].reshape(blocks, groups, 2, ROWS)
+    each = [
+        by_row(fine[:, :, i], groups) * by_row(wide[:, :, i], supers).repeat_interleave(SUPER // group, 1)[:, :groups]
+        for i in (0, 1)
+    ]
+    return each[0], -each[1]
 
 
-def unpack_params(data: Tensor, rows: int, groups: int) -> tuple[Tensor, Tensor]:
-    """The inverse of pack_params: (scale, offset), each [rows, groups] float16."""
-    lines = data.view(torch.float16).reshape(rows // ROWS_PER_TILE, groups, 2, LINE // 4)
-    scale, offset = lines.permute(2, 0, 3, 1).reshape(2, rows, groups)
-    return scale, offset
+def levels_of(codes: Tensor, coding: Coding, tier: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    """What codes of `tier` bits stand for, level - zero, in the shape of `codes` (uint8)."""
+    table = coding.table_of(tier)
+    levels = codes.to(dtype) if not table else torch.tensor(table, dtype=dtype, device=codes.device)[codes.int()]
+    return levels - coding.zero_of(tier)

@@ -7773,16 +7773,6 @@
             <translation>第 {layer} 层专家 {expert}：{name} 中有非有限的数值。</translation>
         </message>
         <message>
-            <location filename="../../engine/quantization/planes.py"></location>
-            <source>This is not an expert record of the expected shape ({nbytes} bytes, {needed} needed).</source>
-            <translation>专家记录的大小不符（{nbytes} 字节，需要 {needed}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/quantization/planes.py"></location>
-            <source>Verify the model, and import it again if it is damaged.</source>
-            <translation>请校验模型；如果已损坏，请重新导入。</translation>
-        </message>
-        <message>
             <location filename="../../engine/service/library_worker.py"></location>
             <source>Paused: {text}</source>
             <translation>已暂停：{text}</translation>

@@ -15,12 +15,12 @@ from engine.convert.expert_plan import find_experts
 from engine.convert.importer import import_checkpoint
 from engine.convert.pieces import read_piece
 from engine.formats.opening import open_source
-from engine.quantization.planes import decode_expert
 from engine.store.coding import UNIT_LINE
 from engine.store.reader import Store
 from tests.audit.finding import Finding
 from tests.engine.convert import test_kept_dense
 from tests.engine.convert.test_kept_codes import KINDS, meant, record
+from tests.engine.quantization.reference import decode_expert
 
 MOST_ERROR = 1e-3
 MOST_BITS = 0.3  # over those of the source

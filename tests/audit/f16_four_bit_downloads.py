@@ -17,10 +17,10 @@ from engine.hub import listings
 from engine.hub.client import connect
 from engine.hub.pull import look, pull
 from engine.library.fit_estimates import FitEstimates
-from engine.quantization.planes import decode_expert
 from engine.store.reader import Store
 from tests.audit.finding import Finding
 from tests.engine.formats.forms import FORMS
+from tests.engine.quantization.reference import decode_expert
 from tests.engine.store.tiny_store import read
 from tests.hubserver import HubServer
 

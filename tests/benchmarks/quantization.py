@@ -19,11 +19,11 @@ from hqq.core.quantize import Quantizer
 from torch import Tensor
 
 from engine import resources
-from engine.quantization import hqq
-from engine.quantization.tiers import quantize_matrix
 from engine.store.layout import ExpertSpec
 from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.encoding import headline, speed
+from tests.engine.quantization import hqq_reference as hqq
+from tests.engine.quantization.reference import quantize_matrix
 
 Method = Callable[[Tensor, int], Tensor]  # a matrix and the columns per group to what it is decoded to
 TIERS = (2, 4, 8)

@@ -12,12 +12,12 @@ from torch import Tensor
 
 from engine.calibration.calibrator import open_calibrated
 from engine.formats.checkpoint import Checkpoint
-from engine.quantization.planes import decode_expert
 from engine.store.reader import Store
 from engine.store.verify import verify
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.peer.environment import PEER
 from tests.benchmarks.prepare import prepare_pair
+from tests.engine.quantization.reference import decode_expert
 from tests.random_models.checkpoint import write_checkpoint
 from tests.random_models.rolled import RolledEncoder, import_rolled
 from tests.random_models.shapes import SHAPES, Shape

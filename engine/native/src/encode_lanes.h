@@ -1,4 +1,4 @@
-/* The work on a tile, compiled once per instruction set: see vectors.h. engine/quantization/hqq.py and tiers.py are the same
+/* The work on a tile, compiled once per instruction set: see vectors.h. tests/engine/quantization/reference.py is the same
  * in torch, and say why. */
 #include "vectors.h"
 

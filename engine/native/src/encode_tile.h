@@ -7,7 +7,7 @@
 
 enum { UH_MOST_ENCODED_GROUP = 256, UH_TIERS = 3 };
 
-/* What half-quadratic quantization is told: engine/quantization/hqq.py has the numbers, and says what they mean. */
+/* What half-quadratic quantization is told: engine/kernels/encode.py has the numbers, and says what they mean. */
 typedef struct {
     double lp_norm, beta, kappa;
     int32_t iterations, patience;

@@ -21,10 +21,10 @@ from safetensors.torch import load_file, save_file
 
 from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
-from engine.quantization.planes import decode_expert
 from engine.store.reader import Store
 from engine.store.verify import verify
 from tests.engine.formats.tiny_checkpoint import contents, write_checkpoint
+from tests.engine.quantization.reference import decode_expert
 
 pytestmark = pytest.mark.long
 
@@ -154,25 +154,6 @@ def test_resting_it_can_be_stopped(source: Path, tmp_path: Path) -> None:
     with pytest.raises(UnderhillError) as caught:
         import_checkpoint(source, tmp_path / "m", cancel=cancel, wait=lambda: "Resting for ever")
     assert caught.value.kind is Kind.CANCELLED
-
-
-def test_torch_and_native_code_do_not_share_one_store(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from engine.quantization import encoder, planes
-
-    def no_native(spec: Any) -> None:
-        return None
-
-    def stop(phrase: str, done: int, total: int) -> None:
-        if done:
-            raise Interrupted
-
-    with pytest.raises(Interrupted):
-        import_checkpoint(source, tmp_path / "m", progress=stop)
-    monkeypatch.setattr(encoder, "native", no_native)
-    monkeypatch.setattr(planes, "native", no_native)
-    assert contents(import_checkpoint(source, tmp_path / "m")) == contents(import_checkpoint(source, tmp_path / "n"))
 
 
 # ---- interrupted --------------------------------------------------------------------------------------------------

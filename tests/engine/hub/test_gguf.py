@@ -18,13 +18,13 @@ from engine.hub import download, streaming
 from engine.hub.client import Hub
 from engine.hub.outline import read_outline
 from engine.hub.revision import RemoteFile, Revision, choose, quantizations
-from engine.quantization.planes import decode_expert
 from engine.store.reader import Store
 from tests.engine.formats.gguf_blocks import decoded, random_blocks
 from tests.engine.formats.gguf_model import K_TYPES, tiny, write
 from tests.engine.formats.test_gguf_source import with_tokenizer
 from tests.engine.hub.test_stream import data
 from tests.engine.models.parity import hf_model
+from tests.engine.quantization.reference import decode_expert
 from tests.engine.store.tiny_store import read
 from tests.hubserver import HubServer
 

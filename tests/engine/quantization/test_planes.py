@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.quantization.planes import decode_expert, encode, encode_expert
+from engine.quantization.planes import encode, encode_expert
 from engine.store.layout import MAGIC, ExpertSpec
+from tests.engine.quantization.reference import decode_expert
 
 SPECS = [
     ExpertSpec(128, 64, 8),

@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.quantization.tiers import QuantizedMatrix, quantize_matrix, refit
+from engine.quantization.exact import refit
+from tests.engine.quantization.reference import QuantizedMatrix, quantize_matrix
 
 
 def decoded(q: QuantizedMatrix, tier: int, group: int) -> Tensor:
@@ -35,7 +36,7 @@ def test_errors_on_gaussian_weights(tiers: tuple[int, ...], bounds: dict[int, fl
 
 
 def test_nesting_beats_independent_two_bit_hqq() -> None:
-    from engine.quantization import hqq
+    from tests.engine.quantization import hqq_reference as hqq
 
     torch.manual_seed(0)
     w = torch.randn(256, 512) * 0.02

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.quantization.tiles import pack_codes, pack_params, unpack_codes, unpack_params
+from engine.quantization.tiles import pack_codes, unpack_codes
+from tests.engine.quantization.reference import pack_params, unpack_params
 
 ROWS, COLS, GROUP = 48, 192, 64
 

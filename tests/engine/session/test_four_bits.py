@@ -19,9 +19,9 @@ from engine.hub.pull import look, pull
 from engine.library import catalogue
 from engine.library.catalogue import FourBit
 from engine.library.fit_estimates import FitEstimates
-from engine.quantization.planes import decode_expert
 from engine.store.reader import Store
 from tests.engine.formats.forms import FORMS
+from tests.engine.quantization.reference import decode_expert
 from tests.engine.store.tiny_store import read
 from tests.hubserver import HubServer
 

@@ -11,12 +11,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-LP_NORM = 0.7
-BETA = 10.0
-KAPPA = 1.01
-ITERATIONS = 20
-PATIENCE = 5  # steps that do not help a group before it leaves
-FLAT = 1e-30  # a group spanning less than this is constant
+from engine.kernels.encode import RULE
+
+LP_NORM, BETA, KAPPA = RULE.lp_norm, RULE.beta, RULE.kappa
+ITERATIONS, PATIENCE, FLAT = RULE.iterations, RULE.patience, RULE.flat
 
 
 def solve(w: Tensor, bits: int, unit: float = 1.0) -> tuple[Tensor, Tensor, Tensor]:
