@@ -57,7 +57,9 @@ cd "$ROOT" || exit
 unset DISPLAY WAYLAND_DISPLAY # tests open no windows on anybody's desk; those that need a display start their own
 export LANG=C.UTF-8
 bin="$ENVIRONMENT/bin"
-both=(-n 2 --dist loadfile) # two workers; a file's tests stay together, since they share what its fixtures made
+# Two workers; a file's tests stay together, since they share what its fixtures made, and tests/conftest.py says which
+# file comes first.
+both=(-n 2 --dist loadfile --no-loadscope-reorder)
 log=(--retry-log=.test-log/retries.jsonl --durations 40 --durations-min 5)
 [ $# = 0 ] || exec "$bin/python" -m pytest "$@"
 

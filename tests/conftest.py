@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,7 +49,14 @@ def pytest_runtest_setup() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what this computer cannot run, and say why; a test that is run alone says why, too."""
+    """Leave out what this computer cannot run, and say why; a test that is run alone says why, too.
+
+    Workers, which take file after file, begin with those of most long tests: what is left at the end is short, and no
+    worker waits minutes for the other.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        long = Counter(item.path for item in items if item.get_closest_marker("long"))
+        items.sort(key=lambda item: -long[item.path])  # stable: a file's tests stay together, in their order
     for item in items:
         alone = item.get_closest_marker("alone")
         if alone is not None and not alone.args:

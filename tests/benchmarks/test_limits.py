@@ -15,7 +15,7 @@ from tests.benchmarks.cgroup import Group, limited, memory_controller
 from tests.benchmarks.common import orderly
 from tests.benchmarks.pipe import ROOT, Child
 
-pytestmark = pytest.mark.alone("limits memory by control groups and sets the disk's read-ahead")
+pytestmark = pytest.mark.long
 
 ECHO = """
 from tests.benchmarks.pipe import serve

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +11,12 @@ from pathlib import Path
 import pytest
 
 from engine import private_files
+from engine.cli.main import main
+from engine.hardware.machine import DiskPoint
+from engine.hardware.rates import Rates
+from engine.library import computer
 
-ROOT = Path(__file__).parents[2]
+RATES = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12})
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="the profile's ACL sees to it there"),
@@ -98,13 +101,15 @@ def test_a_link_in_the_place_of_a_private_folder_is_not_trusted(tmp_path: Path) 
     assert not private_files.private_folder(tmp_path / "link")
 
 
-def test_the_terminal_closes_the_data_folder_and_keeps_it_closed(tmp_path: Path, open_mask: None) -> None:
+def test_the_terminal_closes_the_data_folder_and_keeps_it_closed(
+    tmp_path: Path, open_mask: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0o777)
     (home / "hardware.json").touch(mode=0o666)
-    subprocess.run(
-        [sys.executable, "-m", "engine.cli", "probe"],
-        cwd=ROOT, env={**os.environ, "UNDERHILL_HOME": str(home)}, check=True, capture_output=True,
-    )  # fmt: skip
+    monkeypatch.setenv("UNDERHILL_HOME", str(home))
+    monkeypatch.setattr(computer, "PATIENCE", 0.0)  # whatever runs beside the tests
+    monkeypatch.setattr(computer, "probe_fully", lambda *arguments: RATES)
+    assert main(["probe"]) == 0
     assert private_files.readable_by_others(home) == []
     assert (home / "hardware.json").stat().st_size

@@ -22,6 +22,7 @@ needs_wine = pytest.mark.skipif(bool(wine.missing()), reason=wine.missing())
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_the_library_as_it_is_installed(tmp_path: Path) -> None:
     selftest_with_library(COMPILER, library(COMPILER, tmp_path), tmp_path / "selftest")
     run([str(tmp_path / "selftest")])

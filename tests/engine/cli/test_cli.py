@@ -429,6 +429,7 @@ def test_probe_prints_what_was_measured(
     from engine.library import computer
 
     rates = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12})
+    monkeypatch.setattr(computer, "PATIENCE", 0.0)  # whatever runs beside the tests
     monkeypatch.setattr(computer, "probe_fully", lambda *arguments: rates)
     monkeypatch.setattr(computer, "keep", lambda *arguments: None)
     seen = found(capsys, "probe", "--again")

@@ -13,6 +13,7 @@ from tests.engine.hub.killing import MOST, Killer
 from tests.hubserver import HubServer
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="starting a process takes too long there")
 def test_killed_in_the_worst_moments(tmp_path: Path) -> None:
     """One form; python -m tests.audit.kills takes all."""

@@ -65,6 +65,7 @@ def test_a_coarse_expert_is_below_full(tiers: tuple[int, ...], full: int, low: i
     assert low_tier(tiers, full, low) == found
 
 
+@pytest.mark.long
 def test_coarse_experts_have_the_bits_that_were_chosen_live(home: Path) -> None:
     (home / "models" / "builtin" / dials.FILE).unlink(missing_ok=True)  # another test may have measured 4 bits
     with open_calibrated("builtin", {**FEW, "dial": "fast"}) as opened:
