@@ -9,10 +9,9 @@ from engine.convert.importer import GROUPS
 from engine.errors import UnderhillError
 from engine.library.facts import CONTEXT, kv_values, latent_products, state_bytes, windowed
 from engine.models.families import read_spec
-from engine.models.footprint import matrices, nbytes
+from engine.models.footprint import matrices, nbytes, opening_bytes, token_bytes, working_bytes
 from engine.models.layers.weight_format import KINDS, holding
 from engine.models.spec import MoeSpec
-from engine.models.workspace import opening_bytes, token_bytes, working_bytes
 from engine.planning.facts import ModelFacts
 from engine.store.layout import ExpertSpec
 

@@ -15,7 +15,7 @@ from engine.formats.families import text_config
 from engine.kernels.activation import Activation
 from engine.library.entries import ModelCard
 from engine.models.families import is_known, read_spec
-from engine.models.footprint import Matrix, StoredMatrix, matrices, nbytes
+from engine.models.footprint import Matrix, StoredMatrix, matrices, nbytes, opening_bytes, token_bytes, working_bytes
 from engine.models.layers.state import SNAPSHOT_BYTES, SNAPSHOTS
 from engine.models.layers.weight_format import KINDS, holding
 from engine.models.shapes import disagreement
@@ -31,7 +31,6 @@ from engine.models.spec import (
     MlaSpec,
     ShortConvSpec,
 )
-from engine.models.workspace import opening_bytes, token_bytes, working_bytes
 from engine.planning.facts import ModelFacts
 from engine.store import dtypes
 from engine.store.reader import Store

@@ -7088,27 +7088,27 @@
             <translation>此模型系列通过兼容后端运行，比 Underhill 自己的解码器慢。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/compat/load.py"></location>
+            <location filename="../../engine/models/compat/modules.py"></location>
             <source>The tensor for {name} is {shape} large, and the config asks for {shape2}.</source>
             <translation>{name} 的张量大小为 {shape}，而配置要求 {shape2}。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/compat/load.py"></location>
+            <location filename="../../engine/models/compat/modules.py"></location>
             <source>Download the model again: its config.json and its weights do not belong together.</source>
             <translation>请重新下载模型：它的 config.json 与权重不匹配。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/compat/load.py"></location>
+            <location filename="../../engine/models/compat/modules.py"></location>
             <source>{names} and {len} more</source>
             <translation>{names} 等，另有 {len} 个</translation>
         </message>
         <message>
-            <location filename="../../engine/models/compat/load.py"></location>
+            <location filename="../../engine/models/compat/modules.py"></location>
             <source>The model's files lack {names}.</source>
             <translation>模型的文件缺少 {names}。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/compat/load.py"></location>
+            <location filename="../../engine/models/compat/modules.py"></location>
             <source>A file is missing or from another model; download the model again.</source>
             <translation>缺少一个文件，或文件属于其他模型；请重新下载模型。</translation>
         </message>

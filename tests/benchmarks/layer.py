@@ -29,7 +29,6 @@ from engine.models.compat.decoder import CompatDecoder
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
 from engine.models.layers.weight_format import WeightFormat
-from engine.models.open import open_decoder
 from engine.native.memory import PAGE
 from engine.store.layout import ExpertSpec
 from tests.benchmarks.common import arguments, busy, emit
@@ -37,6 +36,7 @@ from tests.engine.experts.sources import MemorySource
 from tests.engine.models.compat.checkpoint import Dense, random_model
 from tests.engine.models.compat.sweep import quiet
 from tests.engine.models.compat.tiny import tiny_config
+from tests.engine.models.open_decoder import open_decoder
 
 GOAL = 40.0  # microseconds
 

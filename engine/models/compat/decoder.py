@@ -11,9 +11,7 @@ from torch import Tensor
 
 from engine.convert.skeleton import RoutedExperts, build_skeleton, routed_experts
 from engine.experts.backend import ExpertBackend
-from engine.models.compat.experts import attach
-from engine.models.compat.load import NamedWeights, load_weights
-from engine.models.compat.mamba import same_steps
+from engine.models.compat.modules import NamedWeights, attach, load_weights, same_steps
 from engine.models.compat.state import CompatState
 from engine.translatable import msg
 

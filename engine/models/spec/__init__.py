@@ -1,4 +1,4 @@
-"""What one decoder is made of: frozen dataclasses that a family's file fills in from its config.
+"""What one decoder is made of: frozen dataclasses that a family's function fills in from its config.
 
 Tensor names are the original ones of the hub, in full ('model.layers.3.self_attn.q_proj'), without '.weight' where the
 thing named is a linear layer or a norm, and exactly as stored where it is a bare tensor (sinks, correction biases).
@@ -6,18 +6,23 @@ thing named is a linear layer or a norm, and exactly as stored where it is a bar
 
 from __future__ import annotations
 
-from engine.models.spec.decoder import DecoderSpec, LayerSpec, PerLayerGateSpec, PerLayerInputsSpec, StreamsSpec, moe_of
-from engine.models.spec.feed_forward import (
+from engine.models.spec.decoder import (
     ActivationKind,
     ActivationSpec,
+    DecoderSpec,
     DenseMlpSpec,
     ExpertsSpec,
     LatentSpec,
+    LayerSpec,
     MlpSpec,
     MoeSpec,
     ParallelMlpSpec,
+    PerLayerGateSpec,
+    PerLayerInputsSpec,
     RouterSpec,
     SharedExpertSpec,
+    StreamsSpec,
+    moe_of,
 )
 from engine.models.spec.mixers import (
     AttentionSpec,
@@ -31,9 +36,13 @@ from engine.models.spec.mixers import (
     Mamba2Spec,
     MixerSpec,
     MlaSpec,
+    NormKind,
+    NormSpec,
+    RopeScaling,
+    RopeSpec,
     ShortConvSpec,
+    TemperatureSpec,
 )
-from engine.models.spec.parts import NormKind, NormSpec, RopeScaling, RopeSpec, TemperatureSpec
 
 __all__ = [
     "ActivationKind",

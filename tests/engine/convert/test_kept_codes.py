@@ -27,7 +27,6 @@ from engine.formats.source import DecodedEntry, WeightSource
 from engine.library.facts import activation_of
 from engine.library.lowering import Lowering, write_lowered
 from engine.models.families import read_spec
-from engine.models.open import open_decoder
 from engine.store.coding import Coding
 from engine.store.reader import Store
 from engine.store.verify import verify
@@ -35,6 +34,7 @@ from tests.engine.formats import forms
 from tests.engine.formats.gguf_model import Array, write
 from tests.engine.formats.test_gguf_source import with_tokenizer
 from tests.engine.formats.test_packed import pack
+from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import oracle_logits
 from tests.engine.quantization.reference import decode_expert
 

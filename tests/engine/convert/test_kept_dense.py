@@ -22,7 +22,6 @@ from engine.library.facts import activation_of
 from engine.library.lowering import Lowering, write_lowered
 from engine.models.families import read_spec
 from engine.models.layers.weight_format import holding
-from engine.models.open import open_decoder
 from engine.store.reader import Store
 from engine.store.verify import verify
 from tests.engine.convert.test_kept_codes import IDS, meant, plain_model
@@ -31,6 +30,7 @@ from tests.engine.formats.gguf_model import Array, write
 from tests.engine.formats.test_gguf_source import with_tokenizer
 from tests.engine.library.test_facts import check_bytes
 from tests.engine.models.families.tiny import tiny
+from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import oracle_logits
 
 ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")

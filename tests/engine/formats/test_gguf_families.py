@@ -19,11 +19,11 @@ from engine.formats.gguf_names import ARCHITECTURES
 from engine.formats.opening import open_source
 from engine.kernels.activation import Activation
 from engine.models.families import read_spec
-from engine.models.open import open_decoder
 from tests.engine.formats.gguf_model import FAMILIES, SIZES, Array, tiny, write
 from tests.engine.models.compat.checkpoint import Dense, MemoryExperts
 from tests.engine.models.families.reference_bailing import logits as bailing_logits
 from tests.engine.models.families.test_bailing_moe import checkpoint as bailing_checkpoint
+from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import hf_model, oracle_logits
 
 IDS = list(range(3, 40))

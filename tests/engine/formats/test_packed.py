@@ -20,10 +20,10 @@ from engine.formats.opening import open_source
 from engine.formats.source import DecodedEntry
 from engine.kernels.activation import Activation
 from engine.library import library
-from engine.models.open import open_decoder
 from tests.engine.formats import forms, packers
 from tests.engine.models.compat.checkpoint import Dense, MemoryExperts
 from tests.engine.models.compat.tiny import tiny_config
+from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import hf_model, oracle_logits
 
 pytestmark = pytest.mark.long

@@ -19,7 +19,7 @@ from torch import Tensor
 from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
 from engine.models.layers.weight_format import WeightFormat
-from engine.models.open import open_decoder
+from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.reference_experts import ReferenceExperts
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

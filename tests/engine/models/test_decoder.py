@@ -14,10 +14,10 @@ from engine.errors import Kind, UnderhillError
 from engine.models.decoder import Decoder
 from engine.models.layers import state as state_module
 from engine.models.layers.weight_format import WeightFormat
-from engine.models.open import open_decoder
 from engine.models.shapes import shapes
 from engine.models.spec import AttentionSpec, DecoderSpec, MoeSpec
 from engine.translatable import translated
+from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import TOLERANCE, Pair, compare, make_pair
 from tests.engine.models.reference_experts import ReferenceExperts
 

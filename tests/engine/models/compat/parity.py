@@ -19,8 +19,8 @@ from engine.formats.checkpoint import Checkpoint
 from engine.kernels.activation import Activation
 from engine.models.compat.decoder import ONE_BY_ONE, CompatDecoder
 from engine.models.families import read_spec
-from engine.models.open import open_decoder
 from tests.engine.models.compat.checkpoint import Dense, MemoryExperts, random_model, shapes
+from tests.engine.models.open_decoder import open_decoder
 
 PROMPT, STEPS, BACK, AGAIN = 20, 16, 14, 9
 TOLERANCE = 1e-5

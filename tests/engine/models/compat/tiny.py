@@ -159,7 +159,7 @@ FAMILY: dict[str, dict[str, Any]] = {
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5},
         "swiglu_limit": 0.05,
     },
-    "nemotron_h": {"time_step_min": 1e-6},  # transformers bounds time steps in prompts alone: see compat/mamba.py
+    "nemotron_h": {"time_step_min": 1e-6},  # transformers bounds time steps in prompts alone: see compat/modules.py
     "step3p5": {
         "layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention"],
         "mlp_layer_types": ["dense", "sparse", "sparse", "sparse"],

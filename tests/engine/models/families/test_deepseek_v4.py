@@ -20,11 +20,11 @@ from engine.library.facts import kv_values, state_bytes
 from engine.models.families import read_spec
 from engine.models.layers.compressed import Compressed
 from engine.models.layers.state import SNAPSHOTS, CompressedState
-from engine.models.open import open_decoder
 from engine.models.spec import CompressedSpec
 from engine.store.coding import Coding
 from tests.engine.models.compat.parity import measure
 from tests.engine.models.compat.tiny import tiny_config
+from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import TOLERANCE, DirectoryWeights, assert_parity, make_pair
 from tests.engine.models.reference_experts import ReferenceExperts
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import torch
 
 from engine.models.families import read_spec
-from engine.models.open import open_decoder
 from tests.engine.models.compat.parity import open_lean
 from tests.engine.models.families.tiny import YARN, raw, tiny
+from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import DirectoryWeights, Pair, compare, hf_model
 from tests.engine.models.reference_experts import ReferenceExperts
 

@@ -11,8 +11,8 @@ from transformers import Qwen3_5MoeConfig, Qwen3_5MoeForConditionalGeneration
 
 from engine.errors import UnderhillError
 from engine.models.families import read_spec
-from engine.models.open import open_decoder
 from tests.engine.models.families.tiny import COMMON, LINEAR, raw, tiny
+from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import DirectoryWeights, Pair, assert_parity, compare, randomize
 from tests.engine.models.reference_experts import ReferenceExperts
 

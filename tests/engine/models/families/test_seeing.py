@@ -12,9 +12,9 @@ from engine.convert.expert_plan import find_experts
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
 from engine.models.families import read_spec
-from engine.models.open import open_decoder
 from tests.engine.models.compat.parity import open_lean
 from tests.engine.models.families.seeing import INNER, config, save
+from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import TOLERANCE, DirectoryWeights, Pair, compare, hf_model, oracle_logits, unread
 from tests.engine.models.reference_experts import ReferenceExperts
 

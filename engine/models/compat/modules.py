@@ -1,8 +1,9 @@
-"""Give a skeleton its weights: every tensor but the routed experts, renamed and merged as transformers would."""
+"""transformers' modules made ours: experts routed to the backend, equal time steps, all other weights filled in."""
 
 from __future__ import annotations
 
 import copy
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -13,8 +14,66 @@ from torch import Tensor, nn
 from engine.convert.expert_plan import KeyMap, projections, sort_keys
 from engine.convert.skeleton import Skeleton
 from engine.errors import Kind, UnderhillError
+from engine.experts.backend import ExpertBackend
 from engine.models.layers.weights import CheckpointWeights, fetch
 from engine.translatable import msg
+
+IMPLEMENTATION = "underhill"
+
+
+def attach(skeleton: Skeleton, backend: ExpertBackend) -> None:
+    """Route every experts module of the model to the backend."""
+    from transformers.integrations.moe import ExpertsInterface
+
+    ExpertsInterface.register(IMPLEMENTATION, run_experts)
+    for found in skeleton.experts:
+        found.module.underhill_layer = found.layer
+        found.module.underhill_backend = backend
+        # not set_experts_implementation: it looks into source files, and silently does nothing in a frozen app
+        found.module.config._experts_implementation_internal = IMPLEMENTATION
+
+
+def run_experts(module: Any, hidden_states: Tensor, top_k_index: Tensor, top_k_weights: Tensor) -> Tensor:
+    """transformers' experts function: hidden_states [T, H], top_k_index and top_k_weights [T, K] -> [T, H]."""
+    backend: ExpertBackend = module.underhill_backend
+    layer: int = module.underhill_layer
+    x, ids, weights = hidden_states.float(), top_k_index.to(torch.int64), top_k_weights.float()
+    if not module.has_post_expert_norm:
+        return backend.moe(layer, x, ids, weights).to(hidden_states.dtype)
+    # a norm between expert and weight: fetch the experts' outputs one by one, and weigh them here
+    tokens, k = ids.shape
+    ones = torch.ones(tokens * k, 1)
+    outputs = backend.moe(layer, x.repeat_interleave(k, 0), ids.reshape(-1, 1), ones)
+    normed: Tensor = module.post_expert_norm(outputs)
+    return (normed.view(tokens, k, -1) * weights[..., None]).sum(1).to(hidden_states.dtype)
+
+
+# ---- time steps of state-space layers --------------------------------------------------------------------------------
+
+
+def same_steps(skeleton: Skeleton) -> None:
+    """Apply the least time step of a layer (`time_step_limit`) to single tokens too.
+
+    transformers' modules bound softplus(dt + bias) from below in prompts and forget it for single tokens, so that an
+    answer depends on how its tokens were fed (seen in Nemotron-H, transformers 5.23). The bound on dt itself, before
+    the softplus, is the same: dt >= ln(exp(least) - 1) - bias. The last columns of in_proj are dt.
+    """
+    for module in skeleton.model.modules():
+        limit = getattr(module, "time_step_limit", None)
+        if limit is not None and float(limit[0]) > 0 and hasattr(module, "dt_bias") and hasattr(module, "in_proj"):
+            least = math.log(math.expm1(float(limit[0])))
+            module.in_proj.register_forward_hook(_bounded(module.dt_bias, least))
+
+
+def _bounded(bias: Tensor, least: float) -> Any:
+    def bound(_module: Any, _given: Any, projected: Tensor) -> Tensor:
+        steps = projected[..., -len(bias) :]
+        return torch.cat((projected[..., : -len(bias)], steps.maximum((least - bias).to(steps.dtype))), -1)
+
+    return bound
+
+
+# ---- weights ---------------------------------------------------------------------------------------------------------
 
 
 class NamedWeights(CheckpointWeights, Protocol):
