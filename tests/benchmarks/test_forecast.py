@@ -14,9 +14,9 @@ from engine.session.speed_check import is_full
 from tests.benchmarks import forecast
 from tests.benchmarks.forecast import Subject, Trial, known, middle
 from tests.benchmarks.ours_client import OursAlone
-from tests.benchmarks.test_large import small
 from tests.random_models.checkpoint import write_checkpoint
 from tests.random_models.quantized import write_store
+from tests.random_models.shapes import small
 
 pytestmark = pytest.mark.long
 

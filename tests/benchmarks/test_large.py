@@ -12,10 +12,12 @@ from argparse import Namespace
 from pathlib import Path
 
 import pytest
+import torch
+from torch import Tensor
 
 from engine import settings
+from engine.calibration.calibrator import open_calibrated
 from engine.store.reader import Store
-from engine.store.verify import verify
 from tests.benchmarks.ablation import OVERLAP, STEPS, pairs, rows, settings_of
 from tests.benchmarks.common import limit_options
 from tests.benchmarks.naive import Naive, narrowest
@@ -28,20 +30,12 @@ from tests.benchmarks.prepare import CONVERT, Model, prepare_model, prepare_pair
 from tests.benchmarks.roofs import Rates, floors
 from tests.random_models.checkpoint import write_checkpoint
 from tests.random_models.quantized import write_store
-from tests.random_models.rolled import import_rolled
-from tests.random_models.shapes import SHAPES, Shape, large
+from tests.random_models.shapes import SHAPES, large, small
 from tests.random_models.tokens import stream
 
 pytestmark = pytest.mark.long
 
 with_peer = pytest.mark.skipif(not os.environ.get(PEER), reason=f"{PEER} names no environment with llama.cpp")
-
-
-def small(name: str) -> Shape:
-    return dataclasses.replace(
-        SHAPES[name], layers=2, hidden=256, intermediate=256, experts=8, top_k=2,
-        heads=8, kv_heads=8 if name == "olmoe" else 4, head_dim=32, vocabulary=512,
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -58,35 +52,6 @@ def test_every_large_shape_takes_8_gb_at_4_bits() -> None:
         assert shape.top_k == SHAPES[name].top_k
     assert large("mixtral", 3).layers == 3
     assert large("mixtral", 3).name != large("mixtral").name
-
-
-def test_a_store_from_first_experts_is_the_one_that_importing_all_gives(store: Path, tmp_path: Path) -> None:
-    shape = small("qwen3")
-    write_checkpoint(shape, tmp_path / "checkpoint")
-    import_rolled(shape, tmp_path / "checkpoint", tmp_path / "imported", lambda phrase, done, total: None)
-    names = sorted(p.name for p in store.glob("*.safetensors"))
-    assert len(names) == 1 + shape.layers
-    assert filecmp.cmpfiles(store, tmp_path / "imported", names, shallow=False) == (names, [], [])
-    assert verify(store) == ()
-
-
-def test_a_store_that_was_begun_is_continued(tmp_path: Path) -> None:
-    shape = small("olmoe")
-    write_checkpoint(shape, tmp_path / "seed", first_only=True)
-
-    class Enough(Exception):
-        pass
-
-    def stop_at_second(what: str) -> None:
-        if what.startswith("Layer 2"):
-            raise Enough
-
-    with pytest.raises(Enough):
-        write_store(shape, tmp_path / "seed", tmp_path / "store", 4, stop_at_second)
-    said: list[str] = []
-    write_store(shape, tmp_path / "seed", tmp_path / "store", 4, said.append)
-    assert said == ["Layer 2 of 2"]
-    assert verify(tmp_path / "store") == ()
 
 
 def test_ours_in_a_process_of_its_own_counts_what_it_does(store: Path) -> None:
@@ -198,16 +163,6 @@ def test_shares_of_floors_are_medians_over_turns() -> None:
     }  # fmt: skip
 
 
-def test_words_of_a_text_come_again_soon_and_of_its_law_alone_seldom() -> None:
-    def near(kind: str) -> float:
-        tokens = stream(kind, 32_000, 500)
-        return sum(tokens[at] in tokens[at - 8 : at] for at in range(8, 500)) / 492
-
-    assert near("uniform") < 0.01
-    assert near("zipf") < 0.1
-    assert 0.2 < near("text") < 0.35
-
-
 def test_more_tokens_than_the_context_holds_are_refused() -> None:
     assert fitting(CONTEXT) == CONTEXT
     with pytest.raises(SystemExit, match="fewer turns"):
@@ -300,3 +255,26 @@ def test_every_row_of_the_ablation_adds_one_thing_to_the_row_above() -> None:
         changed = {name for name in here if above[name] != here[name]}
         assert changed == set(step.without) | set(step.with_)
         assert changed
+
+
+def distance(a: Tensor, b: Tensor) -> float:
+    return float((a - b).norm() / b.norm())
+
+
+@with_peer
+@pytest.mark.slow
+@pytest.mark.parametrize("name", tuple(SHAPES))
+def test_llama_cpp_computes_the_same(name: str, tmp_path: Path) -> None:
+    """Within what its own quantization does to its own logits; ours at 8 bits lies nearest to the original."""
+    shape = small(name)
+    model, rival = prepare_pair(shape, 8, tmp_path, ("F16", "Q8_0", "Q4_0", "Q4_K_M", "Q2_K"))
+    ids = stream("uniform", shape.vocabulary, 24)
+    with open_calibrated(str(model.store), {"dial": "exact", "dense": "f32", "threads": 1}) as session:
+        ours = session.logits(ids, one_by_one=True).double()
+    theirs = {}
+    for kind, path in rival.files.items():
+        with Peer(rival.python, path, 2, 64, repack=True) as peer:
+            theirs[kind] = torch.tensor(peer.logits(ids)).double()
+    assert distance(ours, theirs["F16"]) < 0.01
+    for kind, most in (("Q8_0", 0.05), ("Q4_0", 0.3), ("Q4_K_M", 0.25), ("Q2_K", 0.6)):
+        assert 1e-4 < distance(theirs[kind], theirs["F16"]) < most

@@ -135,3 +135,11 @@ def large(name: str, layers: int | None = None) -> Shape:
     shape = replace(SHAPES[name], **LARGE[name])
     shape = shape if layers is None else replace(shape, layers=layers)
     return replace(shape, name=f"{name}-{shape.layers}x{shape.experts}")
+
+
+def small(name: str) -> Shape:
+    """A shape of the same family in which everything can go wrong that can in the large one."""
+    return replace(
+        SHAPES[name], layers=2, hidden=256, intermediate=256, experts=8, top_k=2,
+        heads=8, kv_heads=8 if name == "olmoe" else 4, head_dim=32, vocabulary=512,
+    )  # fmt: skip

@@ -1,9 +1,8 @@
-"""What is compared is the same model: in our store and, where llama.cpp is at hand (UNDERHILL_PEER), in its files."""
+"""Random models: stores hold the checkpoint's experts, and tokens are drawn and routed as they should be."""
 
 from __future__ import annotations
 
-import dataclasses
-import os
+import filecmp
 from pathlib import Path
 
 import pytest
@@ -14,24 +13,14 @@ from engine.calibration.calibrator import open_calibrated
 from engine.formats.checkpoint import Checkpoint
 from engine.store.reader import Store
 from engine.store.verify import verify
-from tests.benchmarks.peer.client import Peer
-from tests.benchmarks.peer.environment import PEER
-from tests.benchmarks.prepare import prepare_pair
 from tests.engine.quantization.reference import decode_expert
 from tests.random_models.checkpoint import write_checkpoint
+from tests.random_models.quantized import write_store
 from tests.random_models.rolled import RolledEncoder, import_rolled
-from tests.random_models.shapes import SHAPES, Shape
+from tests.random_models.shapes import SHAPES, Shape, small
 from tests.random_models.tokens import routing, stream
 
-with_peer = pytest.mark.skipif(not os.environ.get(PEER), reason=f"{PEER} names no environment with llama.cpp")
-
-
-def small(name: str) -> Shape:
-    """A shape of the same family in which everything can go wrong that can in the large one."""
-    return dataclasses.replace(
-        SHAPES[name], layers=2, hidden=256, intermediate=256, experts=8, top_k=2,
-        heads=8, kv_heads=8 if name == "olmoe" else 4, head_dim=32, vocabulary=512,
-    )  # fmt: skip
+pytestmark = pytest.mark.long
 
 
 def quiet(phrase: str, done: int, total: int) -> None:
@@ -99,20 +88,42 @@ def test_a_zipf_stream_says_a_few_words_most_of_the_time() -> None:
     assert stream("zipf", 32_000, 64) == stream("zipf", 32_000, 64)
 
 
-@with_peer
-@pytest.mark.slow
-@pytest.mark.parametrize("name", tuple(SHAPES))
-def test_llama_cpp_computes_the_same(name: str, tmp_path: Path) -> None:
-    """Within what its own quantization does to its own logits; ours at 8 bits lies nearest to the original."""
-    shape = small(name)
-    model, rival = prepare_pair(shape, 8, tmp_path, ("F16", "Q8_0", "Q4_0", "Q4_K_M", "Q2_K"))
-    ids = stream("uniform", shape.vocabulary, 24)
-    with open_calibrated(str(model.store), {"dial": "exact", "dense": "f32", "threads": 1}) as session:
-        ours = session.logits(ids, one_by_one=True).double()
-    theirs = {}
-    for kind, path in rival.files.items():
-        with Peer(rival.python, path, 2, 64, repack=True) as peer:
-            theirs[kind] = torch.tensor(peer.logits(ids)).double()
-    assert distance(ours, theirs["F16"]) < 0.01
-    for kind, most in (("Q8_0", 0.05), ("Q4_0", 0.3), ("Q4_K_M", 0.25), ("Q2_K", 0.6)):
-        assert 1e-4 < distance(theirs[kind], theirs["F16"]) < most
+def test_a_store_from_first_experts_is_the_one_that_importing_all_gives(tmp_path: Path) -> None:
+    shape = small("qwen3")
+    write_checkpoint(shape, tmp_path / "seed", first_only=True)
+    store = write_store(shape, tmp_path / "seed", tmp_path / "store", 8, lambda what: None)
+    write_checkpoint(shape, tmp_path / "checkpoint")
+    import_rolled(shape, tmp_path / "checkpoint", tmp_path / "imported", lambda phrase, done, total: None)
+    names = sorted(p.name for p in store.glob("*.safetensors"))
+    assert len(names) == 1 + shape.layers
+    assert filecmp.cmpfiles(store, tmp_path / "imported", names, shallow=False) == (names, [], [])
+    assert verify(store) == ()
+
+
+def test_a_store_that_was_begun_is_continued(tmp_path: Path) -> None:
+    shape = small("olmoe")
+    write_checkpoint(shape, tmp_path / "seed", first_only=True)
+
+    class Enough(Exception):
+        pass
+
+    def stop_at_second(what: str) -> None:
+        if what.startswith("Layer 2"):
+            raise Enough
+
+    with pytest.raises(Enough):
+        write_store(shape, tmp_path / "seed", tmp_path / "store", 4, stop_at_second)
+    said: list[str] = []
+    write_store(shape, tmp_path / "seed", tmp_path / "store", 4, said.append)
+    assert said == ["Layer 2 of 2"]
+    assert verify(tmp_path / "store") == ()
+
+
+def test_words_of_a_text_come_again_soon_and_of_its_law_alone_seldom() -> None:
+    def near(kind: str) -> float:
+        tokens = stream(kind, 32_000, 500)
+        return sum(tokens[at] in tokens[at - 8 : at] for at in range(8, 500)) / 492
+
+    assert near("uniform") < 0.01
+    assert near("zipf") < 0.1
+    assert 0.2 < near("text") < 0.35
