@@ -88,7 +88,7 @@ class Application:
         self.window.restart_wanted.connect(self._restart)
         self.window.closing.stayed.connect(self._stayed)
         self.link.telemetry.connect(self.window.live.take)
-        self.window.live.looking.connect(self.link.watch)
+        self.window.live.watch_changed.connect(self.link.watch)
         self.frame_throttle = FrameThrottle(self.main_queue)
         self.link.telemetry.connect(self.frame_throttle.take)
         self.frame_throttle.changed.connect(self.window.live.set_intervals)
@@ -105,7 +105,7 @@ class Application:
         self.library.refresh_transfers()
         self.onboarding.begin_if_new()
         self.window.show()
-        self.window.live.come_up()
+        self.window.live.raise_floating()
         AfterFirstPaint(self.window, self.link.release)
 
     def close(self) -> None:

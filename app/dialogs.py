@@ -291,7 +291,7 @@ class UnsavedDialog(QDialog):
 class TrashDialog(QDialog):
     """List of deleted chats. Signals carry the Chat."""
 
-    taken_back = Signal(object)
+    restored = Signal(object)
     removed = Signal(object)
     emptied = Signal()
 
@@ -323,7 +323,7 @@ class TrashDialog(QDialog):
     def _take_back(self) -> None:
         chat = self._take()
         if chat is not None:
-            self.taken_back.emit(chat)
+            self.restored.emit(chat)
 
     @Slot()
     def _remove(self) -> None:

@@ -75,9 +75,9 @@ class SidePanes(QObject):
         if not self._wishes.live_open:
             self._live.show_all(False)
         elif not live:
-            self._live.put_away()
+            self._live.hide_docked()
         elif not self._live.shown:
-            self._live.bring_back()
+            self._live.show_docked()
         for button, shown in ((self._header.sidebar, chats), (self._header.live, live)):
             with QSignalBlocker(button):
                 button.setChecked(shown)
@@ -177,8 +177,8 @@ class MainWindow(Shell):
             "chat_before": self.chats.chat_before, "focus_search": self.focus_search, "undo": self.toast.undo,
             "escape": self._escape, "attach": self.composer.attach.click,
             "style": self.chats.open_style, "find": self.find_controller.open,
-            "again_last": self.editing.again_last, "copy_last": self.chat.copy_last,
-            "go_on_last": self.editing.go_on_last,
+            "regenerate_last": self.editing.regenerate_last, "copy_last": self.chat.copy_last,
+            "continue_last": self.editing.continue_last,
             "choose_model": self.header.model.showMenu, "toggle_sidebar": self.header.sidebar.toggle,
             "toggle_live": self.header.live.toggle, "next_pane": self.focus_next_pane,
             "open_settings": self.settings.open, "show_library": self.library.show,
@@ -216,7 +216,7 @@ class MainWindow(Shell):
         if self.conversation.busy:
             self.conversation.stop()
         else:
-            self.editing.leave_off()
+            self.editing.cancel_edit()
         self.composer.edit.setFocus()
 
     @Slot(int)

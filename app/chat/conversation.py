@@ -88,7 +88,7 @@ class Conversation(QObject):
             return
         chat, messages = self.drafts.with_unsaved(*found)
         self.chat = chat
-        self.messages = self.answers.taken_up(messages)
+        self.messages = self.answers.with_running(messages)
         self.opened.emit(chat, self.messages)
         self.answers.show_soon()
         self._emit_busy()

@@ -179,7 +179,7 @@ class RunningAnswers(QObject):
         """The running answer of a chat."""
         return next((a for a in self.running.values() if a.message.chat_id == chat_id), None)
 
-    def taken_up(self, messages: list[StoredMessage]) -> list[StoredMessage]:
+    def with_running(self, messages: list[StoredMessage]) -> list[StoredMessage]:
         """Replace, among messages read from the disk, those of running answers by their current state."""
         now = [self.running[m.id].so_far() if m.id in self.running else m for m in messages]
         for answer in self.running.values():

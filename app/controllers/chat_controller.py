@@ -53,7 +53,7 @@ class ChatController(QObject):
         shell.header.thinking_wanted.connect(self._set_thinking)
 
     def restore(self) -> None:
-        """At the start: the chat and the draft there were, and the user's way of answering."""
+        """Open the last chat and its draft at the start, and restore the sampling settings."""
         p, c = self._preferences, self._conversation
         c.sampling = dict(p.sampling)
         self._shell.header.thinking.set_level(p.thinking)
@@ -66,12 +66,12 @@ class ChatController(QObject):
         self._shell.composer.edit.setFocus()
 
     def _reopen(self, draft: str, last: Chat | None) -> None:
-        """The chat that was open, unless the user was quicker. draft: what a new chat began with."""
+        """Open the last chat, unless the user has typed or opened one since. draft: of the new chat at the start."""
         if last is not None and self._conversation.chat is None and self._shell.composer.text() == draft:
             self._conversation.open(last)
 
     def _attach_again(self, files: tuple[Attachment, ...]) -> None:
-        """What was attached to a message that had no chat yet."""
+        """Restore the attachments of the draft of a chat without a message."""
         c, composer = self._conversation, self._shell.composer
         c.new_attached = (*files, *c.new_attached)
         if files and c.chat is None:
@@ -82,7 +82,7 @@ class ChatController(QObject):
         shell, transcript, composer = self._shell, self._shell.transcript, self._shell.composer
         same = chat is not None and chat.id == self._preferences.chat  # another branch of it
         if same:
-            self._editing.leave_off()
+            self._editing.cancel_edit()
         else:
             self._editing.forget()
         shell.pages.setCurrentWidget(transcript if messages else shell.welcome)  # first: it has its true width then
@@ -108,7 +108,7 @@ class ChatController(QObject):
 
     @Slot(str, object)
     def _keep_draft(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        """What is typed stays with its chat; before there is one, with the window."""
+        """Save the draft: with its chat, or with the window's preferences before there is one."""
         text, attachments = self._editing.draft(text, attachments)
         self._conversation.keep_attached(attachments)
         if self._conversation.chat is not None:
@@ -136,7 +136,7 @@ class ChatController(QObject):
     @Slot(object, object)
     def _answer_failed(self, event: protocol.Failed, chat_id: int) -> None:
         question = self._conversation.unanswered
-        words, action = tr("Try again"), partial(self._editing.again_to, question)
+        words, action = tr("Try again"), partial(self._editing.regenerate_answer_to, question)
         if event.kind is protocol.Kind.CONTEXT_FULL:  # it would be so again
             words, action = tr("Shorten the message"), partial(self._editing.edit_longest, question)
         self._shell.show_failure(event, (words, partial(self._navigator.run_in, chat_id, action)))

@@ -21,7 +21,7 @@ ChatAction = Callable[[], object]
 
 
 class ChatNavigator(QObject):
-    """Opens chats by hand, and for a button that is about another chat by the time it is pressed."""
+    """Opens chats, also for an action that belongs to a chat which is no longer on the page."""
 
     def __init__(self, shell: Shell, database: DatabaseThread, conversation: Conversation) -> None:
         super().__init__(shell)
@@ -49,20 +49,20 @@ class ChatNavigator(QObject):
 
     @Slot()
     def show_chat(self) -> None:
-        """Show the page of the open chat, or what stands for an empty one."""
+        """Show the page of the open chat, or the welcome page of an empty one."""
         shell = self._shell
         shell.pages.setCurrentWidget(shell.transcript if self._conversation.messages else shell.welcome)
         shell.composer.edit.setFocus()
 
     @Slot()
     def leave(self) -> None:
-        """Keep what is not sent and where the page is scrolled to."""
+        """Save the draft and the scroll position of the open chat."""
         self._shell.composer.save_draft()
         self._save_position()
 
     @Slot()
     def save_position_soon(self) -> None:
-        """Keep where the page is scrolled to, once it rests."""
+        """Save the scroll position once scrolling rests."""
         self._scrolled.start()
 
     @Slot()
@@ -87,7 +87,7 @@ class ChatNavigator(QObject):
             self.open_chat(chat)
 
     def run_waiting(self, chat_id: int) -> None:
-        """This chat is on the page now: run the action that waits for it; one for another chat is dropped."""
+        """Run the action that waits for this chat, which is on the page now; one for another chat is dropped."""
         waiting, self._waiting = self._waiting, None
         if waiting is not None and chat_id == waiting[0]:
             waiting[1]()

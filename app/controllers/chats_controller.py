@@ -274,7 +274,7 @@ class ChatsController(QObject):
 
     def _show_trash(self, chats: list[tuple[Chat, float]]) -> None:
         dialog = TrashDialog(chats, self._shell)
-        dialog.taken_back.connect(self._restore_and_open)
+        dialog.restored.connect(self._restore_and_open)
         dialog.removed.connect(lambda chat: self._change(lambda store: store.empty_trash(chat.id)))
         dialog.emptied.connect(lambda: self._change(ChatStore.empty_trash))
         dialog.open()

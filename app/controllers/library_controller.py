@@ -40,14 +40,14 @@ class LibraryController(QObject):
         shell.header.import_wanted.connect(self.choose_folder)
         known.import_failed.connect(self._import_failed)
         known.imported.connect(self._imported)
-        view_model.lowered_one.connect(self._offer_lowering_undo)
+        view_model.model_lowered.connect(self._offer_lowering_undo)
         view_model.failed.connect(self._failed)
         view_model.said.connect(self._show_toast)
-        view_model.deleted_one.connect(self._offer_deletion_undo)
+        view_model.model_deleted.connect(self._offer_deletion_undo)
 
     @Slot()
     def show(self) -> LibraryPage:
-        """Bring the page up."""
+        """Show the library page."""
         if self.page is None:
             self.page = self._shell.library_page = LibraryPage(self._view_model, self._models, self._shell.pages)
             self._shell.pages.addWidget(self.page)
@@ -101,7 +101,7 @@ class LibraryController(QObject):
             self._import(model.path, model.name)
 
     def _import_running(self) -> bool:
-        """Is a model being imported now? If one is, say so."""
+        """Whether a model is being imported; a toast says so."""
         if self._models.importing is not None:
             self._shell.toast.say(tr("Another model is being imported. This one can follow when that has ended."))
         return self._models.importing is not None
@@ -136,7 +136,7 @@ class LibraryController(QObject):
 
     @Slot(object)
     def _import_failed(self, event: protocol.Failed) -> None:
-        """What it was made from is of no use, unless it is the disk."""
+        """Show why an import failed, and offer another source, unless the disk or the memory is to blame."""
         self._refused = event.sentence
         if event.kind in (protocol.Kind.DISK_FULL, protocol.Kind.OUT_OF_MEMORY, *protocol.GONE):
             self._shell.show_failure(event)
@@ -162,7 +162,7 @@ class LibraryController(QObject):
 
     @Slot()
     def show_downloads(self) -> None:
-        """The library, where it lists them."""
+        """Show the downloads in the library."""
         self.show().show_section(_DOWNLOADS)
 
     @Slot(object)
@@ -173,7 +173,7 @@ class LibraryController(QObject):
             self._remind()
 
     def _remind(self) -> None:
-        """Of those that were paused, or halted when Underhill was closed: nothing fetches them until one says so."""
+        """Offer to resume downloads that were paused, or halted when Underhill was closed."""
         halted = [t for t in self._view_model.transfers.values() if t.state == protocol.PAUSED]
         if not halted:
             return

@@ -18,7 +18,7 @@ Draft = tuple[str, tuple[Attachment, ...]]
 
 
 class MessageEditing(QObject):
-    """Answers the buttons under the messages. While a message is edited, what was typed before is held here."""
+    """Handles the buttons under the messages. While a message is edited, it holds the draft from before."""
 
     def __init__(self, shell: Shell, conversation: Conversation, known: Models, navigator: ChatNavigator) -> None:
         super().__init__(shell)
@@ -33,11 +33,11 @@ class MessageEditing(QObject):
         transcript.branch.connect(self._branch)
         transcript.delete_message.connect(self.delete_message)
         composer.recall.connect(self.edit_last)
-        composer.strip.ended.connect(self.leave_off)
+        composer.strip.ended.connect(self.cancel_edit)
 
     @property
     def editing(self) -> bool:
-        """Is a message in the composer that is in the chat already?"""
+        """Whether a message of the chat is being edited in the composer."""
         return self._edited is not None
 
     @property
@@ -66,13 +66,13 @@ class MessageEditing(QObject):
 
     @Slot()
     def edit_last(self) -> None:
-        """The same with the last question."""
+        """Edit the last question."""
         last = next((m for m in reversed(self._conversation.messages) if m.role == "user"), None)
         if last is not None:
             self.edit(last.id)
 
     def edit_longest(self, question_id: int) -> None:
-        """The same with the longest of the questions up to this one that the model reads as one."""
+        """Edit the longest of the questions up to this one that the model reads as one."""
         messages = self._conversation.messages
         at = next((i for i, m in enumerate(messages) if m.id == question_id), len(messages) - 1)
         last = next(reversed(group_by_role(messages[: at + 1])), [])
@@ -80,8 +80,8 @@ class MessageEditing(QObject):
             self.edit(max(last, key=lambda m: len(with_attachments(m.content, m.attachments))).id)
 
     @Slot()
-    def leave_off(self) -> None:
-        """Leave the message as it was: what was typed before comes back."""
+    def cancel_edit(self) -> None:
+        """End editing without a change; the draft from before comes back."""
         if self.editing:
             text, attachments = self._held
             self.forget()
@@ -90,12 +90,12 @@ class MessageEditing(QObject):
             self._shell.composer.save_draft()
 
     def forget(self) -> None:
-        """The composer has something else in it now."""
+        """End editing, as the composer holds another text."""
         self._edited, self._held = None, ("", ())
         self._shell.composer.strip.hide()
 
     def send(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        """The edited message is done. While an answer comes it cannot be, and stays in the composer."""
+        """Send the edited message; while an answer runs it stays in the composer."""
         message = self._edited
         if message is None:
             return
@@ -104,12 +104,12 @@ class MessageEditing(QObject):
             return
         if message.role == "assistant":
             self._held = self._held[0], (*self._held[1], *attachments)  # an answer has none: for the next question
-            self.leave_off()
+            self.cancel_edit()
             self._navigator.leave()
             if text != message.content.strip():
                 self._conversation.revise(message.id, text)
         else:
-            self.leave_off()
+            self.cancel_edit()
             self._conversation.resend(message.id, text, attachments)
 
     def draft(self, text: str, attachments: tuple[Attachment, ...]) -> Draft:
@@ -135,17 +135,17 @@ class MessageEditing(QObject):
             self._conversation.regenerate(message_id)
 
     @Slot()
-    def again_last(self) -> None:
+    def regenerate_last(self) -> None:
         """Another answer to the last question."""
         if self._conversation.messages and self._ready():
             self.regenerate(self._conversation.messages[-1].id)
 
-    def again_to(self, question_id: int) -> None:
-        """The same with this question, where it is on the page."""
+    def regenerate_answer_to(self, question_id: int) -> None:
+        """Another answer to this question, if it is on the page, or else to the last."""
         messages = self._conversation.messages
         answer = next((m for m in messages if m.parent_id == question_id and m.role == "assistant"), None)
         if answer is None:
-            self.again_last()
+            self.regenerate_last()
         elif self._ready():
             self.regenerate(answer.id)
 
@@ -156,8 +156,8 @@ class MessageEditing(QObject):
             self._conversation.continue_answer(message_id)
 
     @Slot()
-    def go_on_last(self) -> None:
-        """The same with the last answer."""
+    def continue_last(self) -> None:
+        """Continue the last answer."""
         messages = self._conversation.messages
         if messages and messages[-1].unfinished:
             self.continue_answer(messages[-1].id)
@@ -166,7 +166,7 @@ class MessageEditing(QObject):
 
     @Slot(object, int)
     def step(self, message_id: int, by: int) -> None:
-        """The version before or after."""
+        """Show the version before (-1) or after (1)."""
         if self._idle():
             self._conversation.step(message_id, by)
 
@@ -180,10 +180,10 @@ class MessageEditing(QObject):
 
     @Slot(object)
     def delete_message(self, message_id: int) -> None:
-        """Take a message out of the chat; the toast gives it back."""
+        """Delete a message; the toast offers Undo."""
         if not self._idle():
             return
-        self.leave_off()
+        self.cancel_edit()
         messages = self._conversation.messages
         at = self._conversation.index(message_id)
         self._navigator.leave()
@@ -206,7 +206,7 @@ class MessageEditing(QObject):
         return self._models.state == backend.READY
 
     def _idle(self) -> bool:
-        """Is no answer on its way in this chat? If one is, say so."""
+        """Whether no answer runs in this chat; otherwise a toast says so."""
         if self._conversation.busy:
             self._shell.toast.say(tr("Let the answer end, or stop it with Esc; then this can be done."))
         return not self._conversation.busy

@@ -40,8 +40,8 @@ class LibraryViewModel(QObject):
     described = Signal(object)  # protocol.ModelDetails
     failed = Signal(object)
     said = Signal(str)
-    deleted_one = Signal(str)  # name; it can be restored
-    lowered_one = Signal(object, object)  # protocol.ModelCard, and bytes saved; it can be undone
+    model_deleted = Signal(str)  # name; it can be restored
+    model_lowered = Signal(object, object)  # protocol.ModelCard, and bytes saved; it can be undone
 
     def __init__(self, link: EngineLink, known: Models, settings: Callable[[], dict[str, Any]]) -> None:
         """settings: those of the engine that are chosen now, under which is judged what fits."""
@@ -172,7 +172,7 @@ class LibraryViewModel(QObject):
         """Replace a model by a copy whose experts have fewer bits."""
 
         def done(_: str, lowered: protocol.ModelCard) -> None:
-            self.lowered_one.emit(lowered, card.expert_bytes - lowered.expert_bytes)
+            self.model_lowered.emit(lowered, card.expert_bytes - lowered.expert_bytes)
 
         text = tr("Making {model} smaller", model=card.title)
         self._begin(card, text, done, protocol.LowerModel, tolerance, self._settings())
@@ -246,7 +246,7 @@ class LibraryViewModel(QObject):
 
     def _deleted(self, name: str, restorable: bool) -> None:
         if restorable:
-            self.deleted_one.emit(name)
+            self.model_deleted.emit(name)
         self._models.refresh()
 
     @Slot()

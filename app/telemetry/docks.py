@@ -31,15 +31,15 @@ _SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidge
 
 
 class TelemetryDocks(QObject):
-    """Gathers what costs nothing always; looks closer, and paints, only what can be seen.
+    """Takes telemetry always; asks for details, and paints, only what can be seen.
 
     While an answer streams each snapshot has one of them painted, so that none of the window's turns paints all, and
     none is painted apart from the text that came with it.
 
-    looking: protocol.Look, what the engine shall tell of from now on. closed: the user closed the last of them.
+    watch_changed: protocol.Look, what telemetry is to hold from now on. closed: the user closed the last of them.
     """
 
-    looking = Signal(object)
+    watch_changed = Signal(object)
     closed = Signal()
     took = Signal(object)  # protocol.Telemetry
 
@@ -92,7 +92,7 @@ class TelemetryDocks(QObject):
         for dock in self.docks:
             dock.setVisible(shown)
 
-    def come_up(self) -> None:
+    def raise_floating(self) -> None:
         """Raise floating docks: the main window, shown after them, lies on top of them."""
         for dock in self.docks:
             if dock.isFloating() and not dock.isHidden():
@@ -100,17 +100,17 @@ class TelemetryDocks(QObject):
                 dock.show()
 
     def wide(self) -> int:
-        """Pixels that they take, or would, beside the chat. The window is about to have the width that it has now."""
+        """Pixels that they take, or would, beside the chat. Call it once the window has its new width."""
         self._window_width = self._window.width()
         least = max(dock.minimumSizeHint().width() for dock in self.docks)
         return max(least, self._wide) if any(map(self._beside, self.docks)) else 0
 
     def measure(self) -> None:
-        """They have the width that they are meant to have."""
+        """Note the width of the docks beside the chat."""
         self._wide = next((d.width() for d in self.docks if d.isVisible() and self._beside(d)), self._wide)
 
-    def put_away(self) -> None:
-        """Hide those beside the chat, until there is room again."""
+    def hide_docked(self) -> None:
+        """Hide the docks beside the chat, until `show_docked`."""
         if all(dock.isVisible() and self._beside(dock) for dock in self.docks):
             self._tall = tuple(dock.height() for dock in self.docks)
         self._note_front()
@@ -119,8 +119,8 @@ class TelemetryDocks(QObject):
                 self._put_away = (*self._put_away, dock)
                 dock.hide()
 
-    def bring_back(self) -> None:
-        """Show those that were put away, or all where none was."""
+    def show_docked(self) -> None:
+        """Show the docks that `hide_docked` has hidden, or all where it has hidden none."""
         back, self._put_away, wide = self._put_away or self.docks, (), self._wide
         for dock in back:
             dock.show()
@@ -141,7 +141,7 @@ class TelemetryDocks(QObject):
 
     @Slot(object)
     def take(self, telemetry: protocol.Telemetry) -> None:
-        """A snapshot came."""
+        """Add a snapshot to the history and paint it, or a panel of it while an answer streams."""
         self.history.add(telemetry, round(self._intervals.telemetry / STEP))
         self.took.emit(telemetry)
         if self._turn.isActive() and telemetry.generating:
@@ -172,7 +172,7 @@ class TelemetryDocks(QObject):
 
     @Slot(object)
     def set_intervals(self, intervals: FrameIntervals) -> None:
-        """Have snapshots, and the text with them, come at this pace from now on."""
+        """Set how often snapshots, and the text with them, come."""
         self._intervals = intervals
         self._turn.setInterval(round(1000 * _TURN * intervals.telemetry))
         self._update_watch()
@@ -183,13 +183,13 @@ class TelemetryDocks(QObject):
 
     @Slot()
     def repaint(self) -> None:
-        """Show what is known now, where it can be seen."""
+        """Paint all panels that can be seen."""
         self._behind.clear()
         seen = [self._show(panel) for panel in (self.figures, self.experts)]
         self.painted += any(seen)
 
     def _show(self, panel: QWidget) -> bool:
-        """Whether it can be seen; otherwise nothing was done."""
+        """Paint a panel; False where it cannot be seen, and is not painted."""
         if not _visible(panel):
             return False
         if panel is self.figures:
@@ -221,7 +221,7 @@ class TelemetryDocks(QObject):
 
     @Slot()
     def _to_inspector(self) -> None:
-        """What is said of an expert stands below the heatmap, often out of sight."""
+        """Scroll to the facts of an expert, which are below the heatmap and often out of sight."""
         scroll = self.docks[1].widget().findChild(QScrollArea)
         if isinstance(scroll, QScrollArea):
             scroll.ensureWidgetVisible(self.experts.inspector, 0, 12)
@@ -235,7 +235,7 @@ class TelemetryDocks(QObject):
         )
         if look != self._watched:
             self._watched = look
-            self.looking.emit(look)
+            self.watch_changed.emit(look)
 
 
 def _visible(widget: QWidget) -> bool:
@@ -247,7 +247,7 @@ def _visible(widget: QWidget) -> bool:
 
 
 def _behind(dock: QDockWidget) -> bool:
-    """Does another lie over it, in a tab? Qt has such a one far outside the window, and yet takes it for visible."""
+    """Whether the tab of another dock covers it. Qt moves such a dock far outside the window, and calls it visible."""
     window = dock.parentWidget()
     tabs = window.tabifiedDockWidgets(dock) if isinstance(window, QMainWindow) and not dock.isFloating() else []
     return dock.visibleRegion().isEmpty() and any(not tab.visibleRegion().isEmpty() for tab in tabs)
@@ -272,7 +272,7 @@ def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWid
 
 
 class _TitleBar(QFrame):
-    """What a dock is called, and its two buttons; it can be dragged by it."""
+    """Title of a dock, by which it can be dragged, and its two buttons."""
 
     def __init__(self, theme: Theme, title: str, dock: QDockWidget) -> None:
         super().__init__(dock)

@@ -108,7 +108,7 @@ class FocusMarker(QFrame):
         self.hide()
         view.installEventFilter(self)
 
-    def stand(self, left: float, top: float, height: float) -> None:
+    def place(self, left: float, top: float, height: float) -> None:
         """Place it beside a text that begins there; height 0: there is none."""
         self._place = QRect(round(left) - _MARKER_GAP, round(top), _MARKER_WIDTH, round(height))
         self._show()

@@ -230,11 +230,11 @@ class TranscriptPage(QAbstractScrollArea):
     def place_controls(self) -> None:
         """Put the buttons and the focus marker where the current message is."""
         if not 0 <= self.current < len(self.items):
-            self._marker.stand(0, 0, 0)
+            self._marker.place(0, 0, 0)
             self.message_actions.hide()
             return
         at, item = self.origin(self.current), self.items[self.current]
-        self._marker.stand(at.x(), at.y(), item.foot)
+        self._marker.place(at.x(), at.y(), item.foot)
         if item.streaming:
             self.message_actions.hide()
             return

@@ -105,7 +105,7 @@ class Person:
         self._answered()
 
     def _again(self) -> None:
-        self._window.editing.again_last()
+        self._window.editing.regenerate_last()
         self._answered()
 
     def _edit(self) -> None:
@@ -120,7 +120,7 @@ class Person:
         self._window.transcript.toggle_details(self._conversation.messages[-1].id)
 
     def _stop(self) -> None:
-        self._window.editing.again_last()
+        self._window.editing.regenerate_last()
         self.until(lambda: len(self._window.transcript.items[-1].message.content) > 200)
         self._conversation.stop()
         self._answered()

@@ -74,7 +74,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     qtbot.waitUntil(lambda: bool(window.find_bar.count.text()))
     yield "finding in a chat, and editing a question", window
     window.find_controller.close()
-    window.editing.leave_off()
+    window.editing.cancel_edit()
     hub = engine_of(underhill).hub
     hub.deleted = (protocol.DeletedModel("old-model", FOLDER.path, GB, 0.0, 1e9),)
     library = window.library.show()

@@ -306,7 +306,7 @@ def test_an_edited_message_is_counted_once(qtbot: QtBot, launch: Launch) -> None
     qtbot.waitUntil(lambda: f"take {first + 20:,} of the 1,000" in meter.toolTip())
     window.transcript.edit.emit(underhill.conversation.messages[0].id)
     qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  10 % of context")
-    window.editing.leave_off()
+    window.editing.cancel_edit()
     both = underhill.conversation.messages[3].stats["prompt_tokens"] + 1
     qtbot.waitUntil(lambda: f"take {both:,} of the 1,000" in meter.toolTip())
 

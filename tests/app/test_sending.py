@@ -175,7 +175,7 @@ def test_an_answer_cannot_go_on_while_another_follows_it(qtbot: QtBot, launch: L
 def test_having_an_answer_go_on_that_was_not_cut_says_why_it_does_not(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     ask(qtbot, underhill, "one")
-    underhill.window.editing.go_on_last()
+    underhill.window.editing.continue_last()
     assert not underhill.conversation.working
     assert underhill.window.toast.accessibleName().startswith("The last answer was not cut")
 

@@ -44,7 +44,7 @@ def docks(qtbot: QtBot, theme: Theme, looks: list[protocol.Look]) -> Iterator[Te
     qtbot.addWidget(window)
     window.resize(900, 700)
     made = TelemetryDocks(window, theme)
-    made.looking.connect(looks.append)
+    made.watch_changed.connect(looks.append)
     window.show()
     yield made
     window.close()
@@ -217,7 +217,7 @@ def test_a_panel_of_its_own_is_shown_after_the_window(qtbot: QtBot, theme: Theme
     for widget in (window, apart, beside):
         widget.installEventFilter(watcher)
     window.show()
-    docks.come_up()
+    docks.raise_floating()
     assert shown[-1] is apart
     assert shown.count(beside) <= 1  # only those apart
     window.close()
@@ -231,7 +231,7 @@ def test_the_tab_that_was_in_front_is_so_again(qtbot: QtBot, docks: TelemetryDoc
     qtbot.waitUntil(lambda: not one.visibleRegion().isEmpty() and other.visibleRegion().isEmpty())
     docks.show_all(False)
     docks.show_all(False)  # as when the window is resized meanwhile
-    docks.bring_back()
+    docks.show_docked()
     qtbot.waitUntil(lambda: not one.visibleRegion().isEmpty() and other.visibleRegion().isEmpty())
 
 

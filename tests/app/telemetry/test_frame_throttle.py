@@ -53,7 +53,7 @@ def test_another_pace_reaches_the_panels_once(qtbot: QtBot, launch: Launch) -> N
     underhill = launch()
     looks: list[object] = []
     qtbot.waitUntil(lambda: underhill.window.live._watched.maps)
-    underhill.window.live.looking.connect(looks.append)
+    underhill.window.live.watch_changed.connect(looks.append)
     for _ in range(3):
         underhill.frame_throttle.judge(50 * MAX_CPU_SHARE)
     (look,) = looks
