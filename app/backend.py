@@ -97,7 +97,7 @@ class EngineLink(QObject):
         return self.ask(kind, listener, *values)
 
     def watch(self, look: protocol.Look) -> None:
-        """Have telemetry say this from now on."""
+        """Subscribe to telemetry with these details."""
         self._watched = look
         self.ask(protocol.Watch, None, look)
 
@@ -157,7 +157,7 @@ class EngineLink(QObject):
             self._main_queue.post(self._deliver_texts)
 
     def _deliver_texts(self) -> None:
-        """All text that has come, in one piece for each answer; nothing in it is to be translated."""
+        """Deliver all text received, in one piece for each answer; nothing in it is translated."""
         received = []
         with suppress(IndexError):  # the engine may add one more at any time: that one is taken, too, or posts a turn
             while True:

@@ -83,7 +83,7 @@ class SidePanes(QObject):
                 button.setChecked(shown)
 
     def set_quiet(self, quiet: bool) -> None:
-        """Another page: whether it is one without answers, where live panels show only if they are asked for."""
+        """Set whether the page is one without answers, where live panels show only on demand."""
         self._quiet = quiet
         self.fit()
 
@@ -194,7 +194,7 @@ class MainWindow(Shell):
 
     @Slot(str)
     def come_forward(self, model: str) -> None:
-        """Another start asked for this window, and perhaps for a model."""
+        """Raise the window for a second start, and open the model that it asked for."""
         raise_window(self)
         if model and model != self.preferences.model:
             self.model_controller.open_model(model)
@@ -221,7 +221,7 @@ class MainWindow(Shell):
 
     @Slot(int)
     def _leave_chat_page(self, _: int) -> None:
-        """Another page: the live panels are about what one sees of a chat."""
+        """Close the find bar on another page, and hide the live panels where it is no chat."""
         self.find_controller.close()
         self.side_panes.set_quiet(not self.on_chat)
 

@@ -46,7 +46,7 @@ class ComputerProbe(QObject):
 
     @property
     def running(self) -> bool:
-        """Under way, or about to be."""
+        """Whether a measurement runs, or waits for an answer to end."""
         return bool(self._command) or self.waiting
 
     def begin(self, again: bool = False) -> None:
@@ -279,7 +279,7 @@ class ModelStep(TourStep):
 
     @Slot()
     def refresh(self) -> None:
-        """As things are now; entries are made again only where they would look otherwise."""
+        """Show the current state; entries are made again only where they would look otherwise."""
         offers = recommend(self._view_model.catalogue or ())
         builtin = next((c for c in self._models.cards if c.name == _BUILTIN), None)
         states = {repo: t.state for repo, t in self._under_way().items()}
@@ -348,7 +348,7 @@ class ModelStep(TourStep):
             self._fill(transfer)
 
     def _fill(self, t: protocol.Transfer) -> None:
-        """Where a model on its way has got to."""
+        """Show the progress of a model's download."""
         entry = self.entries.get(t.repo)
         if entry is None or t.state == protocol.FINISHED:
             return
@@ -446,7 +446,7 @@ class FittingScrollArea(QScrollArea):
         application.focusChanged.connect(self._follow)
 
     def sizeHint(self) -> QSize:
-        """Of the whole page at the width that there is."""
+        """Size of the whole page at the current width."""
         page, wide = self._page, self.width()
         high = page.heightForWidth(wide) if page.hasHeightForWidth() else page.sizeHint().height()
         return QSize(super().sizeHint().width(), high)

@@ -93,7 +93,7 @@ class Shell(QMainWindow):
 
     @property
     def on_chat(self) -> bool:
-        """Is a chat shown, and not the library or the tour?"""
+        """Whether a chat is shown, and not the library or the tour."""
         return self.pages.currentWidget() in (self.transcript, self.welcome)
 
     @Slot(int)

@@ -219,7 +219,7 @@ class Conversation(QObject):
             self.queue_changed.emit(queue)
 
     def regenerate(self, message_id: int) -> None:
-        """Another answer to the same question; the old one stays as a version."""
+        """Generate another answer to the same question; the old one stays as a version."""
         index = self.index(message_id)
         if index < 0 or self.busy or self.chat is None or not self.asked(index):
             return
@@ -230,7 +230,7 @@ class Conversation(QObject):
             self._begin(self.chat.id, self.messages, self.style)
 
     def asked(self, index: int) -> bool:
-        """Is there a question that this message is, or answers? The first may have been deleted."""
+        """Whether this message is, or answers, a question: the first one may have been deleted."""
         return any(m.role == "user" for m in self.messages[: index + 1])
 
     def resend(self, message_id: int, text: str, attachments: Sequence[Attachment] = ()) -> None:
@@ -246,7 +246,7 @@ class Conversation(QObject):
         self._begin(old.chat_id, [*self.messages[:index], question], self.style, question)
 
     def continue_answer(self, message_id: int) -> None:
-        """Have the last answer go on from where it was cut."""
+        """Continue the last answer from where it was cut."""
         if self.busy or not self.messages or self.messages[-1].id != message_id or not self.messages[-1].unfinished:
             return
         message = dataclasses.replace(self.messages[-1], state="streaming", finish="")

@@ -28,7 +28,7 @@ class DraftStore:
 
     @property
     def held(self) -> dict[_Key, Any]:
-        """What is not known to be on the disk: by chat and field, 'draft', 'attached' or 'queue'."""
+        """Values not known to be on the disk, by chat and field: 'draft', 'attached' or 'queue'."""
         return {key: value for key, value in self._held.items() if key[1] != _ANSWER}
 
     @property
@@ -38,7 +38,7 @@ class DraftStore:
 
     @property
     def unsaved(self) -> bool:
-        """Is there something that is nowhere but here?"""
+        """Whether anything is not known to be on the disk."""
         return bool(self._held)
 
     def keep(self, chat_id: int, field: str, value: str | tuple[Attachment, ...] | tuple[QueuedMessage, ...]) -> None:
@@ -65,7 +65,7 @@ class DraftStore:
         self.write_again()
 
     def write_again(self) -> None:
-        """Have all that is held written."""
+        """Write everything again that is not known to be on the disk."""
         for key, value in list(self._held.items()):
             self._keep(key, value)
 

@@ -197,7 +197,7 @@ class RunningAnswers(QObject):
         return [*self._drafts.answers.values(), *refused, *questions]
 
     def write_again(self) -> None:
-        """Have everything written again that the disk has refused."""
+        """Write everything again that the disk has refused."""
         self._drafts.write_again()
         for answer in self.running.values():
             answer.unsaved |= answer.refused

@@ -113,7 +113,7 @@ class MessageEditing(QObject):
             self._conversation.resend(message.id, text, attachments)
 
     def draft(self, text: str, attachments: tuple[Attachment, ...]) -> Draft:
-        """What to keep on disk of a composer with this in it: what was typed before, and the edited question."""
+        """The draft to save of a composer with this text: the draft from before, and the edited question."""
         if self._edited is None:
             return text, attachments
         before, files = self._held
@@ -125,7 +125,7 @@ class MessageEditing(QObject):
 
     @Slot(object)
     def regenerate(self, message_id: int) -> None:
-        """Another answer to the same question."""
+        """Generate another answer to the same question."""
         if not self._idle():
             return
         at = self._conversation.index(message_id)
@@ -136,12 +136,12 @@ class MessageEditing(QObject):
 
     @Slot()
     def regenerate_last(self) -> None:
-        """Another answer to the last question."""
+        """Generate another answer to the last question."""
         if self._conversation.messages and self._ready():
             self.regenerate(self._conversation.messages[-1].id)
 
     def regenerate_answer_to(self, question_id: int) -> None:
-        """Another answer to this question, if it is on the page, or else to the last."""
+        """Generate another answer to this question, if it is on the page, or else to the last."""
         messages = self._conversation.messages
         answer = next((m for m in messages if m.parent_id == question_id and m.role == "assistant"), None)
         if answer is None:
@@ -151,7 +151,7 @@ class MessageEditing(QObject):
 
     @Slot(object)
     def continue_answer(self, message_id: int) -> None:
-        """Have an answer go on that was cut."""
+        """Continue an answer that was cut."""
         if self._ready():
             self._conversation.continue_answer(message_id)
 

@@ -134,7 +134,7 @@ class ClosingController(QObject):
         return typed or bool(self._conversation.answers.unwritten) or self._database.in_memory
 
     def _retry_saves(self) -> _DiskState:
-        """Have everything written again, and see what is there now."""
+        """Write everything again that is not saved, and read what the disk has then."""
         if self._database.in_memory:
             self._database.retry(lambda: None)
         self._conversation.answers.write_again()

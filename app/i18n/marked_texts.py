@@ -31,7 +31,7 @@ class MarkedText:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What a translation is found by."""
+        """Key of its translation."""
         return self.context, self.source, self.about
 
 

@@ -73,7 +73,7 @@ class LogFile:
 
 class _Taking(QueueHandler):
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
-        """What is kept is made here, while the exception's stack is as it was; the thread only writes."""
+        """Format the record here, while the exception's stack is as it was; the thread only writes."""
         record.body = log.body(record)
         record.exc_info = record.args = None
         return record

@@ -24,7 +24,7 @@ class AppPaths:
 
     @property
     def preferences(self) -> Path:
-        """What the window remembers."""
+        """Preferences of the window."""
         return self.folder / "window.json"
 
     @property
@@ -35,12 +35,12 @@ class AppPaths:
 
     @property
     def crash_log(self) -> Path:
-        """Where Python writes if the process is torn down by a fault."""
+        """File that Python writes to if a fault ends the process."""
         return self.logs / "crash.log"
 
     @property
     def engine_log(self) -> Path:
-        """What is known of the engine's process where it ended by itself."""
+        """Log of faults that ended the engine's process."""
         return self.logs / "crash-engine.log"
 
 

@@ -316,7 +316,7 @@ class SettingsDialog(QDialog):
 
     @Slot()
     def _show_scope(self) -> None:
-        """What belongs to a model can be set for one; how the window looks and how words are chosen cannot."""
+        """Show the choice of models only on pages of engine settings: appearance and sampling are for all."""
         page = self.pages[self.stack.currentIndex()]
         self._scope_row.setVisible(any(e.setting in protocol.settings.ENGINE for e in page.editors))
 

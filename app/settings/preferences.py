@@ -135,7 +135,7 @@ class WindowState(QObject):
 
     @property
     def unsaved_draft(self) -> str:
-        """What is typed in a new chat, where the disk does not have it."""
+        """Draft of a new chat, where the disk does not have it."""
         draft = self._preferences.draft
         return draft if draft != self._draft else ""
 
@@ -149,7 +149,7 @@ class WindowState(QObject):
 
     @Slot()
     def save(self) -> None:
-        """Have what is remembered written, off this thread."""
+        """Save the preferences on the database thread."""
         p, shell = self._preferences, self._shell
         p.geometry = bytes(shell.saveGeometry().toBase64().data()).decode()
         p.docks = bytes(shell.saveState().toBase64().data()).decode()
@@ -157,13 +157,13 @@ class WindowState(QObject):
         self._database.submit(lambda store: save(now, path), partial(self._saved, now.draft), self._not_saved)
 
     def keep_draft(self, text: str) -> None:
-        """What is typed in a new chat."""
+        """Save the draft of a new chat."""
         if text != self._preferences.draft:
             self._preferences.draft = text
             self.save()
 
     def keep_open(self, chat_id: int) -> None:
-        """Which chat is open, so that it is open again even after a power cut. 0: a new one."""
+        """Save which chat is open, so that it opens again even after a power cut. 0: a new one."""
         if chat_id != self._preferences.chat:
             self._preferences.chat = chat_id
             self.save()

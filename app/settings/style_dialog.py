@@ -67,7 +67,7 @@ class StyleDialog(QDialog):
         self.system.setFocus()
 
     def style_now(self) -> Style:
-        """What the fields say."""
+        """The style in the fields."""
         lines = (line.replace("\\n", "\n") for line in self.stop.toPlainText().split("\n"))
         return Style(self.system.toPlainText().strip(), dict(self._values), tuple(line for line in lines if line))
 
@@ -90,7 +90,7 @@ class StyleDialog(QDialog):
 
     @property
     def _name(self) -> str:
-        """Of the preset that is chosen; ''."""
+        """Name of the chosen preset; '' for none."""
         return str(self.names.currentData() or "")
 
     @Slot(str, object)

@@ -65,7 +65,7 @@ class ChatView(QListView):
 
     @Slot()
     def _filled(self) -> None:
-        """Have Tab skip a list that is empty."""
+        """Let Tab skip an empty list."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._rows.rowCount() else Qt.FocusPolicy.NoFocus)
 
     def chats(self) -> tuple[Chat, ...]:

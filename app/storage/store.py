@@ -54,7 +54,7 @@ class ChatStore:
             raise
 
     def count_on(self) -> None:
-        """Have new ids larger than all there are, though the clock was set back: their order shows."""
+        """Make new ids larger than all there are, though the clock was set back: their order is shown."""
         for table in ("chats", "messages"):
             (last,) = self.db.execute(f"SELECT max(id) FROM {table}").fetchone()
             reserve_ids(last or 0)

@@ -46,7 +46,7 @@ class Chart(QWidget):
         return super().event(event)
 
     def describe(self, x: float) -> str:
-        """What is shown at a place; '' for nothing."""
+        """Tooltip at an x; '' for none."""
         raise NotImplementedError
 
 

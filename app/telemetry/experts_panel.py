@@ -141,7 +141,7 @@ class ExpertsPanel(QWidget):
             self.inspector.end()
 
     def show_meaning(self, meaning: str) -> None:
-        """One of MEANINGS."""
+        """Switch to one of MEANINGS."""
         self.meanings.setCurrentIndex(self.meanings.findData(meaning))
 
     @Slot()

@@ -141,7 +141,7 @@ class ExpertHeatmap(QWidget):
         theme.changed.connect(self._redraw)
 
     def set_meaning(self, meaning: str) -> None:
-        """One of MEANINGS."""
+        """Switch to one of MEANINGS."""
         self.meaning = meaning
         self._redraw()
 
@@ -256,7 +256,7 @@ class ExpertHeatmap(QWidget):
         self.update()
 
     def describe(self, point: QPointF) -> str:
-        """What is known of the expert at a point; empty beside the grid."""
+        """Description of the expert at a point; empty beside the grid."""
         at = self._at(point)
         return describe(self._data, *at) if at is not None and self._data is not None else ""
 

@@ -45,7 +45,7 @@ class PaintCache:
         self._stale_from = 0  # pixels from the top; what is below has to be painted
 
     def drop(self) -> None:
-        """Have all painted again."""
+        """Drop the picture: all is painted again."""
         self._picture = None
 
     def grown(self, by: float, end: float) -> bool:
