@@ -121,6 +121,7 @@ def test_killed_in_the_middle(
     assert "SIGKILL" in line
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 def test_of_a_crash_in_mid_answer_nothing_is_kept_that_was_said(
     make: Callable[..., EngineProcess], events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,41 @@
+"""Underhill on Windows' own Python, under Wine: ``python -m tests.windows run -- ARGUMENTS``, see --help."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import platformdirs
+
+from tests.windows.machine import Machine
+from tests.windows.smoke import smoke
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The exit code of what was run."""
+    parser = argparse.ArgumentParser(prog="python -m tests.windows", description=__doc__)
+    parser.add_argument("--cache", type=Path, default=platformdirs.user_cache_path("underhill-tests") / "windows")
+    parser.add_argument("--mirror", help="of Debian; default: debootstrap's own")
+    parser.add_argument("--out", type=Path, help="folder that programs see as W:\\out")
+    parser.add_argument("--timeout", type=float, help="seconds after which it is ended")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("setup", help="make what is missing, and no more")
+    commands.add_parser("smoke", help="what must hold at the least, in a few minutes")
+    run = commands.add_parser("run", help="run python.exe with ARGUMENTS in the checkout, W:\\tree")
+    run.add_argument("arguments", nargs="*", metavar="-- ARGUMENTS")
+    options = parser.parse_args(arguments)
+    machine = Machine(options.cache.absolute(), options.mirror)
+    if options.command == "setup":
+        return 0
+    if options.command == "smoke":
+        return smoke(machine)
+    out = (options.out or machine.nothing).absolute()
+    out.mkdir(parents=True, exist_ok=True)
+    done = machine.run(options.arguments, out, options.timeout)
+    sys.stdout.write(done.stdout)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
