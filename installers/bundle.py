@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--platform", choices=PLATFORMS, default="linux")
     parser.add_argument("--wheel", type=Path, help="Underhill's own, if it is not to be built here")
     parser.add_argument("--fat", action="store_true", help="with all wheels of the engine, for this Python")
+    parser.add_argument("--compiler", default="x86_64-w64-mingw32-gcc-posix", help="makes the library for Windows")
     parser.add_argument("--updates", default="", help="address that updates are asked for at")
     parser.add_argument("--key", action="append", default=[], help="public key of who signs them, hexadecimal")
     options = parser.parse_args(arguments)
@@ -64,6 +65,8 @@ def lay_down(options: argparse.Namespace, work: Path) -> None:
         wheels = download(work / part, [locked[name] for name in names], options.platform)
         for each in [*wheels, wheel] if part == "app" else wheels:
             unpack(each, release / part)
+    if options.platform == "windows":
+        compile_for_windows(release / "app" / "engine" / "native" / "src", options.compiler)
     tied = [path for path in release.rglob("*") if re.search(r"\.cpython-3\d+|\.cp3\d+-win", path.name)]
     if tied:
         raise SystemExit(f"for one version of Python alone: {tied[:5]}")
@@ -129,6 +132,14 @@ def own_wheel(folder: Path) -> Path:
     """Underhill's, with the C library, by the build that pip uses."""
     pip("wheel", "--no-deps", "-w", str(folder), str(ROOT))
     return next(folder.glob("underhill-*.whl"))
+
+
+def compile_for_windows(folder: Path, compiler: str) -> None:
+    """Put the C library for Windows in the place of this system's."""
+    for library in folder.glob("*.so"):
+        library.unlink()
+    command = [sys.executable, "-m", "engine.native.build", "--compiler", compiler]
+    subprocess.run([*command, "--output", str(folder / "underhill_kernels.dll")], cwd=ROOT, check=True)
 
 
 def entries(lock: Path) -> dict[str, str]:

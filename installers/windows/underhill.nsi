@@ -1,0 +1,159 @@
+; Underhill-Setup.exe: for one user, without an administrator. Built by installers/windows/build.sh, which defines
+; VERSION, RELEASE (a folder), OUTPUT and KILOBYTES. Silent: /S [/D=FOLDER]; the uninstaller: /S [/ALL].
+Unicode true
+Target amd64-unicode
+SetCompressor /SOLID lzma
+RequestExecutionLevel user
+ManifestDPIAware true
+Name "Underhill"
+OutFile "${OUTPUT}"
+InstallDir "$LOCALAPPDATA\Programs\Underhill"
+InstallDirRegKey HKCU "Software\Underhill" "Folder"
+BrandingText "Underhill ${VERSION}"
+VIProductVersion "${VERSION}.0"
+VIAddVersionKey "ProductName" "Underhill"
+VIAddVersionKey "ProductVersion" "${VERSION}"
+VIAddVersionKey "FileVersion" "${VERSION}"
+VIAddVersionKey "FileDescription" "Underhill"
+VIAddVersionKey "LegalCopyright" "the Underhill authors, Apache License 2.0"
+
+!include "MUI2.nsh"
+!include "FileFunc.nsh"
+!define UNINSTALL "Software\Microsoft\Windows\CurrentVersion\Uninstall\Underhill"
+!define MUI_ABORTWARNING
+!define MUI_FINISHPAGE_RUN
+!define MUI_FINISHPAGE_RUN_FUNCTION Start
+!insertmacro MUI_PAGE_WELCOME
+!insertmacro MUI_PAGE_LICENSE "${RELEASE}\LICENSE"
+!insertmacro MUI_PAGE_DIRECTORY
+!insertmacro MUI_PAGE_INSTFILES
+!insertmacro MUI_PAGE_FINISH
+!insertmacro MUI_UNPAGE_CONFIRM
+!insertmacro MUI_UNPAGE_COMPONENTS
+!insertmacro MUI_UNPAGE_INSTFILES
+!insertmacro MUI_LANGUAGE "English"
+!insertmacro MUI_LANGUAGE "SimpChinese"
+
+LangString GetPython ${LANG_ENGLISH} "Getting Python (about 25 MB)"
+LangString GetPython ${LANG_SIMPCHINESE} "正在获取 Python（约 25 MB）"
+LangString NoPython ${LANG_ENGLISH} "Python can't be downloaded. Check the internet connection or the proxy, then try again."
+LangString NoPython ${LANG_SIMPCHINESE} "无法下载 Python。请检查网络连接或代理，然后重试。"
+LangString Running ${LANG_ENGLISH} "Underhill is running. Close it, then try again."
+LangString Running ${LANG_SIMPCHINESE} "Underhill 正在运行。请先关闭它再重试。"
+LangString TheProgram ${LANG_ENGLISH} "Underhill and its engine"
+LangString TheProgram ${LANG_SIMPCHINESE} "Underhill 及其引擎"
+LangString TheData ${LANG_ENGLISH} "Delete my chats, settings and models"
+LangString TheData ${LANG_SIMPCHINESE} "删除我的对话、设置和模型"
+
+Var Python
+
+Function FindPython ; sets $Python to the folder of python.exe, or ''
+  StrCpy $Python ""
+  ${If} ${FileExists} "$INSTDIR\python\python.exe"
+    StrCpy $Python "$INSTDIR\python"
+    Return
+  ${EndIf}
+  FindFirst $0 $1 "$INSTDIR\python\cpython-3*"
+  ${If} $1 != ""
+  ${AndIf} ${FileExists} "$INSTDIR\python\$1\python.exe"
+    StrCpy $Python "$INSTDIR\python\$1"
+  ${EndIf}
+  FindClose $0
+FunctionEnd
+
+Function Start
+  SetOutPath "$INSTDIR"
+  Exec '"$Python\pythonw.exe" -I "$INSTDIR\launch.py"'
+FunctionEnd
+
+Section "-Underhill"
+  SectionIn RO
+  SetOutPath "$INSTDIR"
+  ; A library that a running Underhill has open cannot be deleted: nothing is changed then.
+  ClearErrors
+  ${If} ${FileExists} "$INSTDIR\qt\*.*"
+    Rename "$INSTDIR\qt" "$INSTDIR\qt.old"
+    ${If} ${Errors}
+      MessageBox MB_OK|MB_ICONEXCLAMATION "$(Running)" /SD IDOK
+      SetErrorLevel 4
+      Abort "$(Running)"
+    ${EndIf}
+  ${EndIf}
+  RMDir /r "$INSTDIR\qt.old"
+  RMDir /r "$INSTDIR\app"
+  RMDir /r "$INSTDIR\packages"
+  Delete "$INSTDIR\release.json" ; written last: without it the folder is no release
+  File /r /x release.json "${RELEASE}\*.*"
+  Call FindPython
+  ${If} $Python == ""
+    DetailPrint "$(GetPython)"
+    nsExec::ExecToLog '"$INSTDIR\bin\uv.exe" python install --no-config --no-bin --no-registry --install-dir "$INSTDIR\python" 3.12'
+    Pop $0
+    Call FindPython
+  ${EndIf}
+  ${If} $Python == ""
+    MessageBox MB_OK|MB_ICONEXCLAMATION "$(NoPython)" /SD IDOK
+    SetErrorLevel 3
+    Abort "$(NoPython)"
+  ${EndIf}
+  File "${RELEASE}\release.json"
+  FileOpen $0 "$INSTDIR\underhill-cli.cmd" w
+  FileWrite $0 '@"$Python\python.exe" -I "$INSTDIR\launch.py" --cli %*$\r$\n'
+  FileClose $0
+  WriteUninstaller "$INSTDIR\uninstall.exe"
+  CreateShortcut "$SMPROGRAMS\Underhill.lnk" "$Python\pythonw.exe" '-I "$INSTDIR\launch.py"' "$INSTDIR\underhill.ico"
+  WriteRegStr HKCU "Software\Underhill" "Folder" "$INSTDIR"
+  WriteRegStr HKCU "${UNINSTALL}" "DisplayName" "Underhill"
+  WriteRegStr HKCU "${UNINSTALL}" "DisplayVersion" "${VERSION}"
+  WriteRegStr HKCU "${UNINSTALL}" "Publisher" "the Underhill authors"
+  WriteRegStr HKCU "${UNINSTALL}" "DisplayIcon" "$INSTDIR\underhill.ico"
+  WriteRegStr HKCU "${UNINSTALL}" "InstallLocation" "$INSTDIR"
+  WriteRegStr HKCU "${UNINSTALL}" "UninstallString" '"$INSTDIR\uninstall.exe"'
+  WriteRegStr HKCU "${UNINSTALL}" "QuietUninstallString" '"$INSTDIR\uninstall.exe" /S'
+  WriteRegDWORD HKCU "${UNINSTALL}" "EstimatedSize" ${KILOBYTES}
+  WriteRegDWORD HKCU "${UNINSTALL}" "NoModify" 1
+  WriteRegDWORD HKCU "${UNINSTALL}" "NoRepair" 1
+SectionEnd
+
+Section "un.$(TheProgram)"
+  SectionIn RO
+  ClearErrors
+  Rename "$INSTDIR\qt" "$INSTDIR\qt.old"
+  ${If} ${Errors}
+  ${AndIf} ${FileExists} "$INSTDIR\qt\*.*"
+    MessageBox MB_OK|MB_ICONEXCLAMATION "$(Running)" /SD IDOK
+    SetErrorLevel 4
+    Abort "$(Running)"
+  ${EndIf}
+  ; Only what the installer made: somebody may have chosen a folder with other things in it.
+  RMDir /r "$INSTDIR\qt.old"
+  RMDir /r "$INSTDIR\app"
+  RMDir /r "$INSTDIR\bin"
+  RMDir /r "$INSTDIR\packages"
+  RMDir /r "$INSTDIR\python"
+  Delete "$INSTDIR\launch.py"
+  Delete "$INSTDIR\release.json"
+  Delete "$INSTDIR\LICENSE"
+  Delete "$INSTDIR\THIRD_PARTY_NOTICES.md"
+  Delete "$INSTDIR\underhill.ico"
+  Delete "$INSTDIR\underhill-cli.cmd"
+  Delete "$INSTDIR\uninstall.exe"
+  RMDir "$INSTDIR"
+  RMDir /r "$LOCALAPPDATA\underhill\program"
+  Delete "$SMPROGRAMS\Underhill.lnk"
+  DeleteRegKey HKCU "${UNINSTALL}"
+  DeleteRegKey HKCU "Software\Underhill"
+SectionEnd
+
+Section /o "un.$(TheData)" SectionData
+  RMDir /r "$LOCALAPPDATA\underhill"
+SectionEnd
+
+Function un.onInit
+  ${GetParameters} $0
+  ClearErrors
+  ${GetOptions} $0 "/ALL" $1
+  ${IfNot} ${Errors}
+    !insertmacro SelectSection ${SectionData}
+  ${EndIf}
+FunctionEnd
