@@ -40,7 +40,7 @@ _UNUSED = re.compile(
 def find_experts(checkpoint: WeightSource) -> ExpertPlan:
     """Where every expert of the checkpoint lies, and which tensors the rest of the model needs.
 
-    Raises UnderhillError: UNSUPPORTED_MODEL for dense models, other quantizations and families that nobody knows,
+    Raises UnderhillError: UNSUPPORTED_MODEL for dense models, other quantizations and unknown families,
     MISSING_FILE when an expert is not complete, BROKEN_FILE when shapes contradict each other.
     """
     config = text_config(checkpoint.config)

@@ -157,7 +157,7 @@ def _parsed(config: dict[str, Any]) -> Any:
     raw = copy.deepcopy(config)
     for unwanted in ("auto_map", "quantization_config"):  # where code would come from; weights are decoded by us
         raw.pop(unwanted, None)
-    logging.set_verbosity_error()  # it advises to install what nobody can install into this app
+    logging.set_verbosity_error()  # it advises to install what cannot be installed into this app
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

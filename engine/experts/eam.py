@@ -76,7 +76,7 @@ class EamCollection:
         self.changes += 1
 
     def clear(self) -> None:
-        """Forget all of it, for all who hold the collection."""
+        """Forget all answers; policy and predictor share the collection, so both do."""
         self._n = 0
         self.changes += 1
 

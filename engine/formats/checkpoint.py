@@ -64,7 +64,7 @@ def origin(path: Path) -> tuple[str, str]:
 
 
 def verified(file: Path) -> str | None:
-    """The SHA-256 of a file, where our own download found it right and nobody has touched it since; else None."""
+    """The SHA-256 of a file, where our own download found it right and it has not changed since; else None."""
     try:
         found = read_json(file.parent / NOTE)["verified"][file.name]
         stat = file.stat()

@@ -294,7 +294,7 @@ def _expert(name: str, shape: tuple[int, ...], rows: StoredRows) -> DecodedEntry
 
 def known_architecture(metadata: Metadata) -> Architecture:
     """Raises UnderhillError(UNSUPPORTED_MODEL) for others, for models without routed experts, and for impossibly many
-    layers or experts: whoever reads on makes lists of them.
+    layers or experts: what is read next makes lists of them.
     """
     name = metadata.architecture
     if not metadata.integer("expert_count", 0):
@@ -324,7 +324,7 @@ def known_architecture(metadata: Metadata) -> Architecture:
 
 
 def _check_types(tensors: Mapping[str, GgufTensor]) -> None:
-    """Raise UnderhillError(UNSUPPORTED_MODEL) for the first tensor of a type that nobody decodes."""
+    """Raise UnderhillError(UNSUPPORTED_MODEL) for the first tensor of a type without a decoder."""
     for tensor in {t.type: t for t in tensors.values()}.values():
         decode(np.zeros((1, type_sizes()[tensor.type][1]), np.uint8), tensor)
 

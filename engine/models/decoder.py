@@ -40,7 +40,7 @@ class Decoder:
         dense: WeightFormat = F32,
         kv_dtype: torch.dtype = torch.float32,
     ) -> None:
-        """dense: how linear layers, the head and small tables are held, and who multiplies with them.
+        """dense: how linear layers, the head and small tables are held, and what multiplies with them.
         kv_dtype: float32 or bfloat16.
 
         Raises UnderhillError: BROKEN_FILE for weights of other shapes than the spec's, and what `fetch` raises.
@@ -87,7 +87,7 @@ class Decoder:
 
     @property
     def routers(self) -> dict[int, Router]:
-        """Routers by the model's own layer index, for whoever wants to know early which experts are coming."""
+        """Routers by the model's own layer index, for predictors of the experts to come."""
         built = zip(self.spec.layers, self.layers, strict=True)
         found = ((spec.index, layer.router) for spec, layer in built)
         return {index: router for index, router in found if router is not None}

@@ -233,10 +233,10 @@ def token_bytes(spec: DecoderSpec) -> int:
     streams = 1 if spec.streams is None else spec.streams.count
     stream = 6 * spec.hidden * streams  # what goes through, its norm, and both sums with what a layer adds
     mlps = [mlp for layer in spec.layers for mlp in (layer.mlp, layer.shortcut) if mlp is not None]
-    room = max((_kept_outputs(mlp, spec.hidden) for mlp in mlps), default=0)  # stays from layer to layer
+    kept = max((_kept_outputs(mlp, spec.hidden) for mlp in mlps), default=0)  # stays from layer to layer
     mixers = [_mixer_numbers(layer.mixer) for layer in spec.layers if layer.mixer is not None]
     layer = max(*mixers, *map(_mlp_numbers, mlps))
-    return FLOAT * (stream + room + layer)
+    return FLOAT * (stream + kept + layer)
 
 
 def working_bytes(spec: DecoderSpec) -> int:
@@ -295,7 +295,7 @@ def _mlp_numbers(spec: MlpSpec) -> int:
         case MoeSpec():
             shared = 0 if spec.shared is None else _mlp_numbers(spec.shared.mlp)
             own = spec.experts
-            # Every expert's share of the tokens, gate and up and in 8 bits; and the lists of who goes where.
+            # Every expert's share of the tokens, gate and up and in 8 bits; and the lists of tokens by expert.
             return shared + 4 * own.intermediate + 3 * own.hidden + 20 * spec.router.top_k + spec.router.experts
         case _:
             return _mlp_numbers(spec.dense) + _mlp_numbers(spec.moe)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 OLD = ".old"  # what is being replaced or deleted
 UNFINISHED = ".tmp"  # ending of a file that is to take another's place
-FORGOTTEN = 3600.0  # seconds after which nobody is writing to such a file any more
+FORGOTTEN = 3600.0  # seconds after which such a file counts as left behind
 
 
 def sync_file(path: Path) -> None:
@@ -35,7 +35,7 @@ def replace_file(path: Path, data: bytes) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """Where to write what takes this file's place in the end; what stood there stays until then, or if that fails.
 
-    Of several who write it at once, threads or processes, each has a place of his own: the last one's is what stays.
+    Threads or processes that write it at once have a temporary file each: the last one's is what stays.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}{UNFINISHED}")
     _remove_forgotten(path)
@@ -50,11 +50,11 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _remove_forgotten(path: Path) -> None:
-    """What those left who were killed while they wrote this file."""
+    """Temporary files of this file, left by processes that were killed while they wrote it."""
     with suppress(OSError):
         for other in path.parent.iterdir():
             if other.name.startswith(f"{path.name}.") and other.name.endswith(UNFINISHED):
-                with suppress(OSError):  # somebody else was faster, or it is still open
+                with suppress(OSError):  # another process was faster, or it is still open
                     if time.time() - other.stat().st_mtime > FORGOTTEN:
                         other.unlink()
 

@@ -1,4 +1,4 @@
-"""How the codes of a matrix stand for weights: codebook, group size and the form of scales; shared by all who decode.
+"""How the codes of a matrix stand for weights: codebook, group size and the form of scales; shared by all decoders.
 
     w = unit * (scale * (level[code] - zero) + offset)
 

@@ -9,7 +9,7 @@ from engine.regular_file import parse_json
 from engine.store.problems import broken
 from engine.translatable import msg
 
-# What reading a file of our own raises that somebody has damaged: endless nesting and endless numbers among it.
+# What reading a damaged file of our own raises: endless nesting and endless numbers among it.
 DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
 
 

@@ -29,7 +29,7 @@ have 4 of them in C1, so that tier 4 is all there is.
 ``unit`` is one float32 per matrix, a power of two that keeps float16 scales out of the subnormal range;
 it stands in the 64-byte header line at the start of C0 (HEADER_BYTES below); 1 in raw records.
 Rows are padded to 16 with zero scale, offset and codes, so padded rows compute to 0. Columns are padded to ``group``
-with code 0, which decodes to that group's offset: whoever multiplies pads the activation with zeros there.
+with code 0, which decodes to that group's offset: kernels pad the activation with zeros there.
 """
 
 from __future__ import annotations

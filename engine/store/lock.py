@@ -40,7 +40,7 @@ class FileLock:
     def __exit__(self, *_: object) -> None:
         if sys.platform == "win32":  # an open file cannot be removed there
             os.close(self._fd)
-            with suppress(PermissionError):  # who waits for it has it open: then it is his to remove
+            with suppress(PermissionError):  # the process that waits for it has it open, and removes it then
                 self._path.unlink(missing_ok=True)
         else:
             self._path.unlink(missing_ok=True)

@@ -100,11 +100,11 @@ class TensorTable:
         """The checksum of every row, all of them being together what the manifest says."""
         found = np.empty(self._rows, np.uint32)
         step = max(1, CHUNK // self._row_bytes)
-        room = memoryview(huge(min(step, self._rows) * self._row_bytes).numpy().data)
+        buffer = memoryview(huge(min(step, self._rows) * self._row_bytes).numpy().data)
         whole = 0
         for first in range(0, self._rows, step):
             count = min(step, self._rows - first)
-            part = room[: count * self._row_bytes]
+            part = buffer[: count * self._row_bytes]
             self._fill(self._at(first), part)
             if isinstance(self._file, PosixFile):
                 self._file.forget(self._at(first), part.nbytes)

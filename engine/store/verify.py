@@ -44,7 +44,7 @@ def check_small_files(store: Store) -> None:
     """Compare the tokenizer, the chat template and what else was copied with their hashes, some megabytes in all.
 
     Experts and dense weights are checked as they are read; a flipped bit in a template would change answers and be
-    found by nobody. Raises UnderhillError: BROKEN_FILE, MISSING_FILE or DISK_ERROR.
+    not found at all. Raises UnderhillError: BROKEN_FILE, MISSING_FILE or DISK_ERROR.
     """
     for file in store.manifest.files:
         _copy(store.path, file)

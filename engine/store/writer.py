@@ -283,9 +283,9 @@ def remove_leftovers(directory: Path) -> None:
 
 
 def unlock_dead(destination: Path) -> None:
-    """Remove the lock of a store whose owner was killed: nobody holds it, but its file is there.
+    """Remove the lock of a store whose owner was killed: no process holds it, but its file is there.
 
-    Raises UnderhillError(BUSY) where somebody lives who holds it, DISK_ERROR.
+    Raises UnderhillError(BUSY) where a live process holds it, DISK_ERROR.
     """
     if _lock_file(destination).exists():
         with store_lock(destination):
@@ -297,12 +297,12 @@ def _lock_file(destination: Path) -> Path:
 
 
 def store_lock(destination: Path) -> FileLock:
-    """Held by whoever writes, replaces or removes the store at `destination`."""
+    """Lock held while the store at `destination` is written, replaced or removed."""
     return FileLock(_lock_file(destination), msg("An import, a move or the removal of {name}", name=destination.name))
 
 
 def is_busy(destination: Path) -> bool:
-    """Whether somebody writes, moves or removes the store at `destination` just now."""
+    """Whether the store at `destination` is being written, moved or removed."""
     try:
         unlock_dead(destination)
         return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.cache.expert_cache import NO_EXPERT
-from engine.experts.execution.sweep import most_chosen, room_of
+from engine.experts.execution.sweep import most_chosen, split_capacity
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import ExpertGrid, Policy
 from engine.experts.policies import LayerVisit as Visit
@@ -119,7 +119,7 @@ class Simulation:
 
     def _room(self, row: int) -> tuple[int, int] | None:
         layers, experts = len(self.shape.layers), self.shape.experts
-        return room_of(self.capacity, self.sizes.full, layers * experts, layers, row)
+        return split_capacity(self.capacity, self.sizes.full, layers * experts, layers, row)
 
     def _make_free(self, row: int, kept: frozenset[ExpertKey], used: set[ExpertKey]) -> None:
         """As the runtime before it sweeps a layer: who of it is neither kept nor used leaves, then others for room."""

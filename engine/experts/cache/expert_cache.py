@@ -24,7 +24,7 @@ from engine.store.layout import ExpertSpec
 from engine.translatable import msg
 
 PlanRead = Callable[[ExpertKey, tuple[int, ...]], None]
-NO_EXPERT = ExpertKey(-1, -1)  # what room is made for where it is for none in particular
+NO_EXPERT = ExpertKey(-1, -1)  # `incoming` of a policy where bytes are freed for no expert in particular
 
 
 @dataclass

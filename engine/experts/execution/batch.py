@@ -72,7 +72,7 @@ class BatchExecutor:
         if requests and len(call.x) > 1:
             sweep = self._sweeps.begin(requests[0].key.layer, requests)
         if sweep is not None:
-            there = deque(sorted(there, key=sweep.keeps))  # those first whose room is free then
+            there = deque(sorted(there, key=sweep.keeps))  # first those whose memory is freed by it
         window = self._window if len(call.x) > 1 else len(missing)  # one token's experts are soon all there
         has_room = None if sweep is None else sweep.has_room
         loads = LoadQueue(self._pending, {key: request.tier for key, request in missing.items()}, window, has_room)
@@ -94,7 +94,7 @@ class BatchExecutor:
                     sweep.read_ahead()
                 if not there and not came:
                     came.extend((missing[lease.key], lease) for lease in loads.wait())
-                # Those that came first: their room is what the next ones are read into. What was there can wait, and
+                # Those that came first: the next ones are read into their memory. What was there can wait, and
                 # is something to compute whenever none has come.
                 batch = _batch(came or there, None if sweep is None and not loads else BATCH)
                 self._compute(call, batch)

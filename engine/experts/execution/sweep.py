@@ -17,9 +17,9 @@ from engine.store.layout import ExpertSpec
 COVERAGE = 0.8  # of a layer's experts, from which on the next layer will need nearly all of its own, too
 
 
-def room_of(capacity: int, largest: int, experts: int, layers: int, row: int) -> tuple[int, int] | None:
-    """Of a cache of so many bytes, those that a prompt reads through, and how many experts of the layer in this row may
-    stay behind it; None where all experts fit. largest: bytes of one. experts, layers: of the model.
+def split_capacity(capacity: int, largest: int, experts: int, layers: int, row: int) -> tuple[int, int] | None:
+    """Bytes of a cache that a prompt reads through, and how many experts of the layer in this row may stay beside
+    them; None where all experts fit. largest: bytes of one. experts, layers: of the model.
     """
     if capacity >= experts * largest:
         return None
@@ -36,7 +36,7 @@ def most_chosen(experts: Sequence[int], chosen: Callable[[int], int], stay: int)
 class Sweep:
     """One call of many tokens, which asks for more experts than its layer may keep.
 
-    Every expert that is missing is read once, in the order of the disk, into room that is used again and again: of all
+    Every expert that is missing is read once, in disk order, into memory that is used again and again: of all
     that this layer computes with, those stay that this answer has chosen most often. keep: these. ahead: experts of the
     next layer, and at which tier; at most `window` bytes of them are asked for, and `brought` were.
     """
@@ -62,7 +62,7 @@ class Sweep:
         return found[0].key.expert in self._keep
 
     def done(self, key: ExpertKey) -> None:
-        """It was computed: its room is for the next one, unless it may stay."""
+        """It was computed: its memory is for the next one, unless it may stay."""
         if key.expert not in self._keep:
             self._cache.drop(key)
 
@@ -79,7 +79,7 @@ class Sweep:
 
 
 class Sweeps:
-    """Begins them. specs, tiers: by layer and expert; tiers by RequestedPrecision."""
+    """Starts sweeps of layer calls. specs, tiers: by layer and expert; tiers by RequestedPrecision."""
 
     def __init__(
         self,
@@ -101,10 +101,10 @@ class Sweeps:
         """One for these experts of a layer, those that are there being leased; None where all of them may stay."""
         last, self._last = self._last, None
         largest = max(request.spec.layout.bytes_for(request.full) for request in requests)
-        room = room_of(self._cache.capacity, largest, self._everything, len(self._specs), self._row[layer])
-        if room is None or len(requests) <= room[1]:
+        split = split_capacity(self._cache.capacity, largest, self._everything, len(self._specs), self._row[layer])
+        if split is None or len(requests) <= split[1]:
             return None
-        through, stay = room
+        through, stay = split
         asked = [request.key.expert for request in requests]
         keep = most_chosen(asked, self._telemetry.chosen(layer).__getitem__, stay)
         for expert in range(len(self._specs[layer])):  # those asked for are leased, and go when they are done

@@ -49,8 +49,8 @@ class Lru(ScoredPolicy):
 class LruPerLayer(Lru):
     """Every layer keeps its own LRU of k experts, k being an even share of what fits.
 
-    A layer that has its share evicts one of its own; one that has less takes from the layer that has most. Whom room
-    was made for in this visit counts as there: room for all that a token misses is made before any of it has come.
+    A layer that has its share evicts one of its own; one that has less takes from the layer that has most. Experts
+    that a victim was evicted for in this visit count as there: a token's misses are all reserved before one has come.
     """
 
     def __init__(self, shape: ExpertGrid) -> None:

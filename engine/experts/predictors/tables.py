@@ -68,7 +68,7 @@ class TokenTable(Predictor):
         if at is None:
             return None
         seen = float(self.seen[at]) + PRIOR
-        share = FLOOR + PRIOR * self._shape.k / self._shape.experts / seen  # of whom the token never chose
+        share = FLOOR + PRIOR * self._shape.k / self._shape.experts / seen  # of an expert that the token never chose
         out = self._out
         out.fill(math.log(share))
         out[self.experts[at, row]] = np.log(self.counts[at, row] * np.float32(1 / seen) + np.float32(share))
@@ -99,7 +99,7 @@ class TokenTable(Predictor):
             weight = counts.astype(np.int16)
             weight[(same & known[..., None]).any(1)] = FULL + 1  # not for newcomers
             lowest = weight.argsort(1, kind="stable")
-            newcomer = (~known & there).cumsum(1) - 1  # of its row the how manieth
+            newcomer = (~known & there).cumsum(1) - 1  # its number among those of its row
             column = np.where(known, column, np.take_along_axis(lowest, np.maximum(newcomer, 0), 1))
             new = ~known & there
             experts[row_of[new], column[new]] = chosen[new]
@@ -133,12 +133,12 @@ class TokenTable(Predictor):
 
     def _take(self, state: Arrays, kept: NDArray[np.int64]) -> None:
         n = len(kept)
-        room = max(64, n)
+        size = max(64, n)
         self.ids = state["ids"][kept].tolist()
         self.rows_of = {token: at for at, token in enumerate(self.ids)}
-        self.experts = np.tile(self._unused, (room, 1, 1))
-        self.counts = np.zeros((room, *self._unused.shape), np.uint8)
-        self.seen = np.zeros(room, np.uint16)
+        self.experts = np.tile(self._unused, (size, 1, 1))
+        self.counts = np.zeros((size, *self._unused.shape), np.uint8)
+        self.seen = np.zeros(size, np.uint16)
         for name in ("experts", "counts", "seen"):
             getattr(self, name)[:n] = state[name][kept]
         self._hand = 0

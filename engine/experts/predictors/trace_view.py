@@ -20,8 +20,8 @@ def same_width(rows: Sequence[NDArray[np.integer]]) -> NDArray[np.integer]:
 
 
 def _wide(row: NDArray[np.integer], width: int) -> NDArray[np.integer]:
-    room = [(0, 0)] * (row.ndim - 1) + [(0, width - row.shape[-1])]
-    return row if row.shape[-1] == width else np.pad(row, room, constant_values=NONE)
+    padding = [(0, 0)] * (row.ndim - 1) + [(0, width - row.shape[-1])]
+    return row if row.shape[-1] == width else np.pad(row, padding, constant_values=NONE)
 
 
 @dataclass(frozen=True, eq=False)

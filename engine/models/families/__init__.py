@@ -85,7 +85,7 @@ def is_known(config: Mapping[str, Any]) -> bool:
 def read_spec(config: Mapping[str, Any]) -> DecoderSpec:
     """The decoder that a parsed config.json describes.
 
-    UnderhillError(UNSUPPORTED_MODEL) for unknown families, dense models, and settings nobody taught Underhill.
+    UnderhillError(UNSUPPORTED_MODEL) for unknown families, dense models, and settings that Underhill does not know.
     """
     family = str(config.get("model_type") or "")
     if family not in FAMILIES:
