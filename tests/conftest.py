@@ -82,7 +82,7 @@ def xvfb() -> Iterator[str]:
     server = subprocess.Popen(command, pass_fds=[writable], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(writable)
     try:
-        with open(readable) as pipe:
+        with open(readable, encoding="utf-8") as pipe:
             number = pipe.readline().strip()  # Xvfb takes the first free one, and names it once it is ready
         assert number, "Xvfb did not start"
         yield f":{number}"

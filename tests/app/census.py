@@ -61,7 +61,7 @@ def children(root: QObject) -> Counter[str]:
 def resident() -> int:
     """Bytes of memory of this process; 0 where the system does not say."""
     status = Path("/proc/self/statm")
-    return int(status.read_text().split()[1]) * _PAGE if status.exists() else 0
+    return int(status.read_text(encoding="utf-8").split()[1]) * _PAGE if status.exists() else 0
 
 
 def growing(counts: list[Census], share: float = 0.5) -> dict[str, int]:

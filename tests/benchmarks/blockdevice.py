@@ -40,19 +40,19 @@ def read_ahead_file(path: Path, root: Path = Path("/sys/dev/block")) -> Path:
 @contextmanager
 def read_ahead(file: Path, kib: int) -> Iterator[None]:
     """This read-ahead as long as it lasts; then what it was."""
-    before = int(file.read_text())
+    before = int(file.read_text(encoding="utf-8"))
     try:
-        file.write_text(str(kib))
+        file.write_text(str(kib), encoding="utf-8")
         yield
     finally:
-        file.write_text(str(before))
+        file.write_text(str(before), encoding="utf-8")
 
 
 def drop_caches() -> None:
     """Make the system forget what it has read. Raises SystemExit where that is not allowed."""
     os.sync()
     try:
-        DROP.write_text("3")
+        DROP.write_text("3", encoding="utf-8")
     except OSError as cause:
         raise SystemExit(f"{DROP} cannot be written to ({cause.strerror}); this comparison starts cold.") from cause
 

@@ -105,7 +105,7 @@ def memory_controller(mounts: Path = MOUNTS) -> tuple[Path, int]:
     """Where groups with a memory limit are made, and the version. Raises SystemExit where the system has none."""
     if not mounts.exists():
         raise SystemExit(f"This needs Linux's control groups; {sys.platform} has none.")
-    lines = [line.split() for line in mounts.read_text().splitlines()]
+    lines = [line.split() for line in mounts.read_text(encoding="utf-8").splitlines()]
     for _, point, kind, *_ in lines:
         controllers = Path(point) / "cgroup.subtree_control"
         if kind == "cgroup2" and controllers.exists() and "memory" in controllers.read_text().split():

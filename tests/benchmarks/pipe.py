@@ -38,7 +38,7 @@ class Child:
     ) -> None:
         self._name, self._stops = name, stops
         # a pipe that nobody empties would stop it
-        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
         self._process = subprocess.Popen(
             command,
             cwd=ROOT,
@@ -59,7 +59,7 @@ class Child:
     @property
     def bytes_read(self) -> int:
         """That the process has had fetched from disks, page faults included, as the system counts them."""
-        lines = Path(f"/proc/{self._process.pid}/io").read_text().splitlines()
+        lines = Path(f"/proc/{self._process.pid}/io").read_text(encoding="utf-8").splitlines()
         return int(dict(line.split(": ") for line in lines)["read_bytes"])
 
     @contextmanager

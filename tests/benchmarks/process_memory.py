@@ -14,7 +14,7 @@ from pathlib import Path
 
 def resident() -> tuple[float, float]:
     """MB of this process: all that is resident, and of it what no file backs."""
-    fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines())
     rss, anonymous = (float(fields[name].split()[0]) * 1024 / 1e6 for name in ("VmRSS", "RssAnon"))
     return rss, anonymous
 

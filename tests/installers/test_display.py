@@ -34,7 +34,7 @@ def test_the_window_is_drawn_on_a_display(xvfb: str, qtbot: QtBot, tmp_path: Pat
     environment = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"}
     environment |= {"DISPLAY": xvfb, "QT_QPA_PLATFORM": "xcb", "UNDERHILL_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
     assert colours(environment) == 1
-    with open(tmp_path / "log", "w") as log:
+    with open(tmp_path / "log", "w", encoding="utf-8") as log:
         window = subprocess.Popen([sys.executable, "-m", "app"], cwd=root, env=environment, stdout=log, stderr=log)
     try:
         qtbot.waitUntil(lambda: window.poll() is not None or colours(environment) > 20, timeout=int(1000 * PROCESS))

@@ -134,7 +134,7 @@ WINDOW = "import sys\ndef main():\n    print('{version}', *sys.argv[1:])\n    re
 
 @pytest.mark.long
 def test_a_release_that_fails_to_start_is_taken_back(tmp_path: Path, bundle: Path, program: Path) -> None:
-    (bundle / "launch.py").write_text(Path(launch.__file__).read_text())
+    (bundle / "launch.py").write_text(Path(launch.__file__).read_text(encoding="utf-8"))
     home = tmp_path / "home"
     for folder, version, code in ((bundle, "1.0", 0), (update(home / "program", "1.1"), "1.1", 1)):
         (folder / "app" / "app").mkdir(parents=True)

@@ -54,7 +54,7 @@ class Owner:
         (made.folder / "app" / "app" / "__init__.py").write_text("")
         (made.folder / "app" / "app" / "main.py").write_text(f"def main():\n    print('{version}')\n    return 0\n")
         (made.folder / "qt" / "library").write_text(qt)
-        (made.folder / "launch.py").write_text(Path(launch.__file__).read_text())
+        (made.folder / "launch.py").write_text(Path(launch.__file__).read_text(encoding="utf-8"))
         note = {
             "version": version, "parts": {"app": f"app-of-{version}".ljust(64, "0"), "qt": qt.ljust(64, "0")},
             "updates": {"address": self.publisher.address, "keys": [self.public]},

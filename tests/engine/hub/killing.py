@@ -55,7 +55,7 @@ def pull(endpoint: str, home: Path, spot: str, log: Path) -> None:
     from engine.hub import download, outline
     from engine.store import writer
 
-    with log.open("a") as out:
+    with log.open("a", encoding="utf-8") as out:
         os.dup2(out.fileno(), 1)
         os.dup2(out.fileno(), 2)
     os.environ |= {HOME: str(home), "HF_ENDPOINT": endpoint}

@@ -18,7 +18,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def resident(address: int, nbytes: int) -> int:
     """Bytes in memory among the mappings that overlap this range (they may reach beyond it)."""
     total, counts = 0, False
-    for line in Path("/proc/self/smaps").read_text().splitlines():
+    for line in Path("/proc/self/smaps").read_text(encoding="utf-8").splitlines():
         first = line.split()[0]
         if "-" in first:
             start, end = (int(part, 16) for part in first.split("-"))
