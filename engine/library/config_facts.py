@@ -28,7 +28,7 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8) -> ModelFac
     experts = [(moe.experts.count, expert_spec(moe, top)) for moe in spec.moe_layers.values()]
     tiers = experts[0][1].tiers
     found = tuple(matrices(spec, spec.vocab))
-    sizes = {kind: [(m.role, nbytes(m, holding(kind, native=True))) for m in found] for kind in KINDS}
+    sizes = {kind: [(m.role, nbytes(m, holding(kind))) for m in found] for kind in KINDS}
     dense = sum(BF16 * m.rows * m.cols for m in found)
     return ModelFacts(
         name=name,

@@ -122,7 +122,7 @@ def _dense_bytes(store: Store, spec: DecoderSpec | None) -> tuple[dict[str, int]
     looked_up: dict[str, int] = {}
     head: dict[str, int] = {}
     for kind in KINDS:
-        sizes = [(m.role, nbytes(m, holding(kind, native=True), kept)) for m in found]
+        sizes = [(m.role, nbytes(m, holding(kind), kept)) for m in found]
         held[kind] = small + sum(size for _, size in sizes)
         looked_up[kind] = sum(size for role, size in sizes if role == "table")
         head[kind] = sum(size for role, size in sizes if role == "head")

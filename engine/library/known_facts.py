@@ -45,7 +45,7 @@ def catalogue_facts(entry: CatalogueEntry, top: int) -> ModelFacts:
     grown = (shape.dense_parameters - words) / (counted - words)
 
     def scaled(kind: Kind, size: int) -> int:
-        held = holding(kind, native=True)
+        held = holding(kind)
         known = sum(nbytes(m, held) for m in by_words)
         return round((size - known) * grown) + known
 

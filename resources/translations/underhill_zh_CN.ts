@@ -7333,16 +7333,6 @@
             <translation>这个 {family} 模型在某些层有 {heads} 个头，而键头有 {kv_heads} 个。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/layers/linear.py"></location>
-            <source>Weights of 4 bits need the native kernels.</source>
-            <translation>4 位权重需要原生内核。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/layers/linear.py"></location>
-            <source>Choose int8 for the other weights.</source>
-            <translation>请把其他权重设为 int8。</translation>
-        </message>
-        <message>
             <location filename="../../engine/models/layers/weights.py"></location>
             <source>The weights of {name} are stored as {dtype}, a quantization that Underhill does not read.</source>
             <translation>{name} 的权重以 {dtype} 保存，Underhill 不能读取这种量化。</translation>

@@ -1,4 +1,4 @@
-"""Linear layers whose weights are held as float32, bf16, or 8 or 4 bits, multiplied natively or by torch."""
+"""Linear layers whose weights are held as float32, bf16, or 8 or 4 bits."""
 
 from __future__ import annotations
 
@@ -9,28 +9,22 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.errors import Kind as ErrorKind
-from engine.errors import UnderhillError
 from engine.kernels.dense import PackedMatrix, raw_view, set_bias
 from engine.kernels.native import NativeKernel
 from engine.models.layers.weight_format import BITS, Kind, WeightFormat
 from engine.native.matrix_view import MatrixView
 from engine.native.memory import Arena
 from engine.quantization.coded import Coded
-from engine.translatable import msg
 
 Matrix = Tensor | Coded
-FEW_TOKENS = 16  # up to here torch's int8 kernel beats expanding the weights to bf16 (measured)
-EXPANDED_BYTES = 64 * 2**20  # of torch's int8 weights expanded to bf16 at once
 
 
 class Linear:
     """y = x W^T + b for float32 x [T, in], giving float32 [T, out].
 
-    With a native kernel, int8 and int4 are its tiles with a scale and an offset per group, a matrix that keeps codes of
-    its source stays as it is, and one token meets f32 and bf16 weights with activations as they are; several meet
-    bf16 weights in bf16. Without one, bf16 always rounds the activations, int8 has one scale per output channel and
-    activations in bf16, and int4 raises UnderhillError(BAD_REQUEST). The bias is added in float32.
+    int8 and int4 are native tiles with a scale and an offset per group, and a matrix that keeps codes of its source
+    stays as it is: both need dense.kernel. With it, one token meets f32 and bf16 weights with activations as they are;
+    several meet bf16 weights in bf16, which is torch's product, as is that of f32. The bias is added in float32.
     """
 
     def __init__(self, weight: Matrix | Sequence[Matrix], bias: Tensor | None, dense: WeightFormat) -> None:
@@ -41,28 +35,20 @@ class Linear:
         self.bias = None if bias is None else bias.float().contiguous()
         self.weight: Tensor
         self._kernel = dense.kernel
-        self._scales: Tensor | None = None
         self._tiles: list[PackedMatrix | Coded] = []
         bits = BITS.get(self.kind)
-        if bits is not None and dense.kernel is not None:
+        if bits is not None:
+            if dense.kernel is None:
+                raise ValueError(f"{self.kind} needs a kernel")
             self._tiles = _tiled(parts, bits, dense.kernel, dense.arena)
             self._held = [tiles.data for tiles in self._tiles]
             self.weight = self._held[0]
             self._views = self._biased()
             return
         plain = [part.values() if isinstance(part, Coded) else part for part in parts]
-        if self.kind == "int8":
-            self.weight, self._scales = _to_int8(plain[0] if len(plain) == 1 else torch.cat(plain))
-        elif self.kind == "int4":
-            raise UnderhillError(
-                ErrorKind.BAD_REQUEST,
-                msg("Weights of 4 bits need the native kernels."),
-                msg("Choose int8 for the other weights."),
-            )
-        else:
-            self.weight = _raw(plain, torch.float32 if self.kind == "f32" else torch.bfloat16, dense)
+        self.weight = _raw(plain, torch.float32 if self.kind == "f32" else torch.bfloat16, dense)
         self._held = [self.weight]
-        self._views = (raw_view(self.weight, self.bias),) if self._scales is None else ()
+        self._views = (raw_view(self.weight, self.bias),)
 
     def _biased(self) -> tuple[MatrixView, ...]:
         """Of all tiles, each with its part of the bias."""
@@ -79,25 +65,22 @@ class Linear:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return sum(tensor.nbytes for tensor in (*self._held, self.bias, self._scales) if tensor is not None)
+        return sum(tensor.nbytes for tensor in (*self._held, self.bias) if tensor is not None)
 
     def views(self) -> tuple[MatrixView, ...]:
         """Matrix and bias for native calls, one below the other, valid as long as this object lives.
 
-        Several where parts are coded in several ways; none where only torch can read it.
+        Several where parts are coded in several ways.
         """
         return self._views
 
     def __call__(self, x: Tensor, own: bool = False) -> Tensor:
         """x: [T, in] float32. own: the result is kept, and does not lie in the rooms that layers share."""
-        if self._kernel is not None and self._views and (self._tiles or x.shape[0] == 1):
+        if self._kernel is not None and (self._tiles or x.shape[0] == 1):
             return self._native(self._kernel, x.contiguous(), own)
-        if self._scales is not None:
-            y = self._int8(x.bfloat16(), self._scales)
-        elif self.kind == "bf16":
-            y = F.linear(x.bfloat16(), self.weight).float()
-        else:
+        if self.kind == "f32":
             return F.linear(x, self.weight, self.bias)
+        y = F.linear(x.bfloat16(), self.weight).float()
         return y if self.bias is None else y.add_(self.bias)
 
     def _native(self, kernel: NativeKernel, x: Tensor, own: bool) -> Tensor:
@@ -113,21 +96,12 @@ class Linear:
                 here.copy_(kernel.linear(view, x))
         return y
 
-    def _int8(self, x: Tensor, scales: Tensor) -> Tensor:
-        # torch's kernel walks columns in steps of 16 and does not look where they end
-        if x.shape[0] <= FEW_TOKENS and self.in_features % 16 == 0:
-            return torch._weight_int8pack_mm(x.contiguous(), self.weight, scales).float()
-        step = max(1, EXPANDED_BYTES // (2 * self.in_features))
-        blocks = [F.linear(x, block.bfloat16()) for block in self.weight.split(step)]
-        return (blocks[0] if len(blocks) == 1 else torch.cat(blocks, 1)).float().mul_(scales.float())
-
     def rows(self, ids: Tensor) -> Tensor:
         """Rows of W as float32 [N, in]: the embedding, where the head is tied to it."""
         if self._tiles and self._kernel is not None:
             (view,) = self._views
             return self._kernel.rows(view, ids)
-        found = self.weight[ids].float()
-        return found if self._scales is None else found.mul_(self._scales[ids].float()[:, None])
+        return self.weight[ids].float()
 
 
 def _tiled(parts: Sequence[Matrix], bits: int, kernel: NativeKernel, arena: Arena) -> list[PackedMatrix | Coded]:
@@ -152,17 +126,3 @@ def _raw(parts: Sequence[Tensor], dtype: torch.dtype, dense: WeightFormat) -> Te
         made[at : at + part.shape[0]] = part
         at += part.shape[0]
     return made
-
-
-def _to_int8(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Round to nearest with one scale per row: (int8 [out, in], bf16 [out]). Done in blocks to keep the peak low."""
-    codes = torch.empty(weight.shape, dtype=torch.int8)
-    scales = torch.empty(weight.shape[0], dtype=torch.bfloat16)
-    step = max(1, EXPANDED_BYTES // (4 * weight.shape[1]))
-    for at in range(0, weight.shape[0], step):
-        block = weight[at : at + step].float()
-        # the scale that is kept is the rounded one, so the codes are made for it; a row of zeros gets any scale
-        scale = (block.abs().amax(1) / 127).clamp_(min=1e-20).bfloat16()
-        codes[at : at + step] = (block / scale.float()[:, None]).round_().clamp_(-127, 127)
-        scales[at : at + step] = scale
-    return codes, scales

@@ -95,8 +95,8 @@ class Mla:
 
 
 def _by_head(weight: Tensor, dense: WeightFormat) -> Linear:
-    """weight: [heads, rows, cols]. Tiles where they are whole for every head; bf16 where torch multiplies, since many
-    tokens meet these matrices along both of their sides, which int8 with a scale per row cannot."""
-    if dense.kind in BITS and (dense.kernel is None or weight.shape[1] % ROWS_PER_TILE):
+    """weight: [heads, rows, cols]. Tiles where they are whole for every head, else bf16: each head is a matrix of its
+    own."""
+    if dense.kind in BITS and weight.shape[1] % ROWS_PER_TILE:
         dense = replace(dense, kind="bf16")
     return Linear(weight.flatten(0, 1), None, dense)

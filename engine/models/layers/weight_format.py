@@ -15,11 +15,11 @@ KINDS: tuple[Kind, ...] = ("f32", "bf16", "int8", "int4")
 
 @dataclass(frozen=True)
 class WeightFormat:
-    """kind: of linear layers. kernel: None where torch multiplies. head and table follow `kind` unless they are given.
+    """kind: of linear layers. kernel: None where torch multiplies, which it does with f32 and bf16 alone.
 
-    head: of the matrix that makes logits, also where the embedding is tied to it. table: of rows that are only looked
-    up: an untied embedding, Gemma 4's per-layer inputs; another kind than the head's holds a tied embedding twice.
-    arena: where weights for native calls lie.
+    head and table follow `kind` unless they are given. head: of the matrix that makes logits, also where the embedding
+    is tied to it. table: of rows that are only looked up: an untied embedding, Gemma 4's per-layer inputs; another kind
+    than the head's holds a tied embedding twice. arena: where weights for native calls lie.
     """
 
     kind: Kind = "f32"
@@ -47,12 +47,12 @@ class WeightFormat:
 F32 = WeightFormat()
 
 
-def holding(kind: Kind, kernel: NativeKernel | None = None, *, native: bool = False) -> WeightFormat:
-    """What the setting `dense` means. native: as if there were a kernel.
+def holding(kind: Kind, kernel: NativeKernel | None = None) -> WeightFormat:
+    """What the setting `dense` means. kernel: None where only the bytes are asked for.
 
     At 8 bits nothing is lost that bf16 would keep. At 4 bits the head alone costs twice what all the rest does, and
     rows that are only looked up save no time: both stay at 8 (docs/quantization.md).
     """
-    if kind in BITS and (native or kernel is not None):
+    if kind in BITS:
         return WeightFormat(kind, kernel, head="int8", table="int8")
     return WeightFormat(kind, kernel)

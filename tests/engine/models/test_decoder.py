@@ -11,6 +11,7 @@ import torch
 from transformers import AutoConfig
 
 from engine.errors import Kind, UnderhillError
+from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
 from engine.models.layers import state as state_module
 from engine.models.layers.weight_format import WeightFormat
@@ -115,7 +116,7 @@ def test_a_pass_that_breaks_off_leaves_the_sequence_as_it_was(pair: Pair) -> Non
 @pytest.mark.parametrize("tied", [False, True])
 def test_cheaper_weights_cost_little(dense: Any, allowed: float, tied: bool, tmp_path: Path) -> None:
     exact = make_pair(config(tie_word_embeddings=tied), tmp_path)
-    cheap = Decoder(exact.ours.spec, exact.weights, ReferenceExperts(exact.model), WeightFormat(dense))
+    cheap = Decoder(exact.ours.spec, exact.weights, ReferenceExperts(exact.model), WeightFormat(dense, NativeKernel(1)))
     wanted, got = logits(exact.ours, IDS, want="all"), logits(cheap, IDS, want="all")
     assert 0 < divergence(wanted, got) < allowed
     state = cheap.new_state()

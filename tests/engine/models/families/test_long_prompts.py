@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
 from engine.models.layers.weight_format import WeightFormat
 from tests.engine.models.families.tiny import FAMILIES, YARN, tiny
@@ -50,7 +51,11 @@ def test_lighter_weights_say_nearly_the_same(family: str, ids: list[int], tmp_pa
     spread = (wanted.softmax(-1) * (wanted - wanted.mean(0))).sum(-1).mean()
     for dense in ("bf16", "int8"):
         light = make_pair(
-            config, tmp_path / dense, gain=GAIN.get(family, 4.0), dense=WeightFormat(dense), kv_dtype=torch.bfloat16
+            config,
+            tmp_path / dense,
+            gain=GAIN.get(family, 4.0),
+            dense=WeightFormat(dense, NativeKernel(1)),
+            kv_dtype=torch.bfloat16,
         )
         found = _fed(light.ours, ids, [290, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]).log_softmax(-1)
         kl = (wanted.softmax(-1) * (wanted - found)).sum(-1).mean()

@@ -95,7 +95,7 @@ def test_a_snapshot_brings_the_sequence_back():
 
 
 def test_state_is_float32_whatever_the_cache_holds():
-    _, _, mixer = _pair("grouped", kind="int8")
+    _, _, mixer = _pair("grouped", kind="bf16")
     out, state = _lean_run(mixer, _x(9), [8, 1])
     assert out.dtype == torch.float32
     assert {tensor.dtype for tensor in state.tensors} == {torch.float32}

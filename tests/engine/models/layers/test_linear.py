@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from engine.errors import UnderhillError
 from engine.kernels.native import NativeKernel
 from engine.models.layers.linear import Linear
 from engine.models.layers.weight_format import F32, Kind, WeightFormat
@@ -65,9 +64,17 @@ def test_stacked_parts_are_one_matrix(kernel: NativeKernel, kind: Kind) -> None:
     assert whole.nbytes == parts.nbytes
 
 
-def test_four_bits_without_native_kernels_are_refused_and_never_replaced() -> None:
-    with pytest.raises(UnderhillError, match="native kernels"):
-        Linear(torch.randn(8, 64), None, WeightFormat("int4"))
+@pytest.mark.parametrize("kind", ["int8", "int4"])
+def test_codes_without_a_kernel_are_refused_and_never_replaced(kind: Kind) -> None:
+    with pytest.raises(ValueError, match="needs a kernel"):
+        Linear(torch.randn(8, 64), None, WeightFormat(kind))
+
+
+def test_rows_of_zeros_and_of_very_different_size_are_kept(kernel: NativeKernel) -> None:
+    weight = torch.randn(6, 64) * torch.tensor([1e-3, 0.0, 1.0, 10.0, 1e-1, 5.0])[:, None]
+    rows = Linear(weight, None, WeightFormat("int8", kernel)).rows(torch.arange(6))
+    assert torch.equal(rows[1], torch.zeros(64))
+    assert ((rows - weight).abs().amax(1) <= weight.abs().amax(1) / 100).all()
 
 
 def test_head_and_tables_follow_unless_told_otherwise(kernel: NativeKernel) -> None:

@@ -10,7 +10,7 @@ from engine.models.layers import linear as module
 from engine.models.layers.weight_format import F32, WeightFormat
 from engine.models.layers.weights import Linear, fetch, load_linear, vector
 
-ALLOWED = {"f32": 1e-6, "bf16": 6e-3, "int8": 1.3e-2}  # relative L2 error
+ALLOWED = {"f32": 1e-6, "bf16": 6e-3}  # relative L2 error
 
 
 class Tensors(dict[str, torch.Tensor]):
@@ -42,28 +42,9 @@ def test_products_stay_close_to_float64(kind: module.Kind, out: int, cols: int, 
     assert relative(y, wanted) <= ALLOWED[kind] * scale
 
 
-@pytest.mark.parametrize("kind", ["bf16", "int8"])
-def test_smaller_kinds_hold_fewer_bytes(kind: module.Kind) -> None:
+def test_bf16_holds_half_the_bytes() -> None:
     weight = torch.randn(64, 256)
-    share = Linear(weight, None, WeightFormat(kind)).nbytes / Linear(weight, None, F32).nbytes
-    assert share <= {"bf16": 0.5, "int8": 0.26}[kind]
-
-
-def test_weights_expanded_in_blocks_give_what_they_give_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    weight, x = torch.randn(50, 32), torch.randn(20, 32)
-    whole = Linear(weight, None, WeightFormat("int8"))
-    wanted = whole(x)
-    monkeypatch.setattr(module, "EXPANDED_BYTES", 7 * 2 * 32)
-    blocks = Linear(weight, None, WeightFormat("int8"))
-    assert torch.equal(blocks.weight, whole.weight)
-    assert torch.equal(blocks(x), wanted)
-
-
-def test_int8_keeps_rows_of_zeros_and_of_very_different_size() -> None:
-    weight = torch.randn(6, 32) * torch.tensor([1e-6, 0.0, 1.0, 1e4, 1e-3, 10.0])[:, None]
-    rows = Linear(weight, None, WeightFormat("int8")).rows(torch.arange(6))
-    assert torch.equal(rows[1], torch.zeros(32))
-    assert ((rows - weight).abs().amax(1) <= weight.abs().amax(1) / 127).all()
+    assert Linear(weight, None, WeightFormat("bf16")).nbytes * 2 == Linear(weight, None, F32).nbytes
 
 
 @pytest.mark.parametrize("kind", ALLOWED)
