@@ -23,7 +23,7 @@ from engine import resources
 from engine.calibration.calibrator import open_calibrated
 from engine.calibration.evaluate import sequences
 from engine.models.layers.weight_format import WeightFormat
-from engine.session import session
+from engine.session import loaded_model
 from tests.benchmarks.common import arguments, emit
 
 EXACT = {"dial": "exact", "dense": "f32", "activations": "exact"}
@@ -97,7 +97,7 @@ def run(case: Case, windows: Sequence[Sequence[int]]) -> tuple[list[Tensor], dic
     def held(kind: Any, kernel: Any) -> WeightFormat:
         return WeightFormat(**{"kind": kind, **case.held}, kernel=kernel)
 
-    with patch.object(session, "holding", held), open_calibrated("builtin", case.settings) as tested:
+    with patch.object(loaded_model, "holding", held), open_calibrated("builtin", case.settings) as tested:
         logits = [tested.logits(ids, one_by_one=False) for ids in windows]
         precision = tested.counters().precision
     uses = sum(precision.values())
