@@ -173,7 +173,7 @@ def opened() -> Iterator[Open]:
 
 @pytest.mark.parametrize("everywhere", [False, True])
 @pytest.mark.parametrize("policy", NAMES)
-@pytest.mark.parametrize("experts", [9, 20])
+@pytest.mark.parametrize("experts", [9, pytest.param(20, marks=pytest.mark.long)])
 def test_both_read_and_count_the_same(opened: Open, experts: int, policy: str, everywhere: bool) -> None:
     """One read is in hand, which waits; all others are queued, or come when the gate opens for a while."""
     sides, dice = (opened(experts, policy), opened(experts, policy)), random.Random(experts)
