@@ -113,11 +113,14 @@ lines=@LINES@
 want=$sha
 have=\$(tail -n +\$((lines + 1)) "\$file" | sha256sum | cut -d' ' -f1)
 [ "\$have" = "\$want" ] || { echo "This file is damaged: download it again." >&2; exit 1; }
-command -v xz >/dev/null || { echo "The command xz is needed; install your distribution's package xz or xz-utils." >&2; exit 1; }
 folder=\$(mktemp -d "\${TMPDIR:-/tmp}/underhill.XXXXXX")
 trap 'rm -rf "\$folder"' EXIT
 trap 'exit 130' INT TERM
-tail -n +\$((lines + 1)) "\$file" | xz -dc | tar -C "\$folder" -xf -
+unpack() {
+    if command -v xz >/dev/null; then xz -dc; else python3 -I -c 'import lzma, shutil, sys
+shutil.copyfileobj(lzma.open(sys.stdin.buffer), sys.stdout.buffer)'; fi
+}
+tail -n +\$((lines + 1)) "\$file" | unpack | tar -C "\$folder" -xf -
 sh "\$folder/install.sh" "\$@"
 exit
 EOF

@@ -92,6 +92,17 @@ Section "-Underhill"
     Call FindPython
   ${EndIf}
   ${If} $Python == ""
+    RMDir /r "$INSTDIR\app"
+    RMDir /r "$INSTDIR\bin"
+    RMDir /r "$INSTDIR\packages"
+    RMDir /r "$INSTDIR\qt"
+    RMDir /r "$INSTDIR\python"
+    Delete "$INSTDIR\launch.py"
+    Delete "$INSTDIR\LICENSE"
+    Delete "$INSTDIR\THIRD_PARTY_NOTICES.md"
+    Delete "$INSTDIR\underhill.ico"
+    SetOutPath "$TEMP" ; a folder that is current cannot be removed
+    RMDir "$INSTDIR"
     MessageBox MB_OK|MB_ICONEXCLAMATION "$(NoPython)" /SD IDOK
     SetErrorLevel 3
     Abort "$(NoPython)"
