@@ -4,6 +4,7 @@
  * Bytes are a polynomial over GF(2), and its remainder is the checksum. What lies D bits further on may be added to
  * what is in a register times x^D, and x^D may be replaced by its remainder: so a register moves ahead by two
  * multiplications, one for each half, and at the end 16 bytes remain that have the same checksum as all of them. */
+#include "cpu.h"
 #include "crc32.h"
 
 
@@ -102,13 +103,15 @@ VCLMUL static uint32_t by_vclmul(uint32_t crc, const uint8_t *p, int64_t n) {
 #endif
 
 int uh_crc32_ways(void) {
+    static _Atomic int known; /* asked for at every call, and cpuid takes microseconds in a virtual machine */
+    if (known) return known;
     int ways = 1 << UH_CRC_TABLE;
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("sse4.1") || !__builtin_cpu_supports("pclmul")) return ways;
-    ways |= 1 << UH_CRC_CLMUL;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq")) ways |= 1 << UH_CRC_VCLMUL;
+    if (uh_cpu_has(UH_CPU_SSE41) && uh_cpu_has(UH_CPU_PCLMUL)) ways |= 1 << UH_CRC_CLMUL;
+    const int wide = uh_system_saves(0xe6) && uh_cpu_has(UH_CPU_AVX512F) && uh_cpu_has(UH_CPU_VPCLMULQDQ);
+    if (ways >> UH_CRC_CLMUL & 1 && wide) ways |= 1 << UH_CRC_VCLMUL;
 #endif
+    known = ways;
     return ways;
 }
 

@@ -1,30 +1,26 @@
 /* Which instruction sets there are, and what each is made of. */
 #include <stddef.h>
 
+#include "cpu.h"
 #include "rows.h"
-
-#if defined(__x86_64__)
-#define HAS(feature) (__builtin_cpu_supports(feature) != 0)
-#endif
 
 int uh_isas(void) {
     int isas = 1 << UH_PORTABLE;
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (!HAS("avx2") || !HAS("fma") || !HAS("f16c")) return isas;
+    if (!uh_system_saves(0x6) || !uh_cpu_has(UH_CPU_AVX2) || !uh_cpu_has(UH_CPU_FMA) || !uh_cpu_has(UH_CPU_F16C)) return isas;
     isas |= 1 << UH_AVX2;
-    if (HAS("avxvnni")) isas |= 1 << UH_AVXVNNI;
-    if (!HAS("avx512f") || !HAS("avx512bw") || !HAS("avx512vl") || !HAS("avx512dq")) return isas;
+    if (uh_cpu_has(UH_CPU_AVXVNNI)) isas |= 1 << UH_AVXVNNI;
+    if (!uh_system_saves(0xe6) || !uh_cpu_has(UH_CPU_AVX512F) || !uh_cpu_has(UH_CPU_AVX512BW)) return isas;
+    if (!uh_cpu_has(UH_CPU_AVX512VL) || !uh_cpu_has(UH_CPU_AVX512DQ)) return isas;
     isas |= 1 << UH_AVX512;
-    if (HAS("avx512vnni")) isas |= 1 << UH_AVX512VNNI;
+    if (uh_cpu_has(UH_CPU_AVX512VNNI)) isas |= 1 << UH_AVX512VNNI;
 #endif
     return isas;
 }
 
 int uh_has_pairs(void) {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    return HAS("avx512bf16");
+    return uh_system_saves(0xe6) && uh_cpu_has(UH_CPU_AVX512BF16);
 #else
     return 0;
 #endif

@@ -1,8 +1,8 @@
 /* SHA-256 as FIPS 180-4 says it (section 6.2.2), and by the SHA extensions where the processor has them. */
+#include "cpu.h"
 #include "sha256.h"
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -78,12 +78,13 @@ __attribute__((target("sha,sse4.1"))) static void by_instructions(uint32_t *stat
 #endif
 
 int uh_sha256_ways(void) {
+    static _Atomic int known; /* asked for at every call, and cpuid takes microseconds in a virtual machine */
+    if (known) return known;
     int ways = 1 << UH_SHA_PLAIN;
 #if defined(__x86_64__)
-    unsigned a, b, c, d;
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("sse4.1") && __get_cpuid_count(7, 0, &a, &b, &c, &d) && b >> 29 & 1) ways |= 1 << UH_SHA_NI;
+    if (uh_cpu_has(UH_CPU_SSE41) && uh_cpu_has(UH_CPU_SHA)) ways |= 1 << UH_SHA_NI;
 #endif
+    known = ways;
     return ways;
 }
 
