@@ -22,8 +22,7 @@ from engine.experts.predictors import (
 from engine.models.gates import gates_of, has_gates
 from engine.session import predictor_store
 from engine.session.loaded_model import LoadedModel, keeping
-from engine.session.predictor_store import ALL, DEPTH, Learnt, Maps, fitting, table
-from engine.session.predictor_tables import empty, possible
+from engine.session.predictor_store import ALL, DEPTH, Learnt, Maps, empty, fitting, possible, table
 from engine.translatable import msg
 
 FITTED = 0.8  # of the text is for the gates, the rest for the weights of all predictors

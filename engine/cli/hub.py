@@ -13,9 +13,8 @@ from engine.calibration import lowering_search
 from engine.cli.output import ProgressBar, experts_by_bits, gb, millions, pill, say, speed, table
 from engine.hub import tokens
 from engine.hub.client import Hub, accept_token, connect
-from engine.hub.control import Control, Wait
+from engine.hub.control import Control, DownloadProgress, Wait
 from engine.hub.listings import judged, listed, of_catalogue, outline_facts
-from engine.hub.meter import DownloadProgress
 from engine.hub.pull import look, look_patiently, pull
 from engine.library import catalogue, library, settings_file
 from engine.library.entries import HubModel

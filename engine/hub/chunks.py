@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.formats.safetensors_header import unreadable
-from engine.hub.disk_space import writing
+from engine.hub.control import writing
 from engine.hub.revision import RemoteFile
 from engine.native.crc32 import crc32
 from engine.regular_file import open_unbuffered

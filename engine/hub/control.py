@@ -1,22 +1,28 @@
-"""Pausing, resuming, stopping and retrying a download, from another thread and while it waits for the network."""
+"""Control of a download: pause, resume, cancel and retry; how far it is, and whether the disk has space for it."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import math
+import os
 import random
+import shutil
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx2
 
 from engine.errors import Kind, UnderhillError
-from engine.hub.errors import HubError
-from engine.translatable import Translatable, msg
+from engine.hub.errors import HubError, disk_full
+from engine.store.output import FULL
+from engine.translatable import Translatable, msg, system_reason
 
 
 class Control:
@@ -178,3 +184,171 @@ class Retry:
             self._control.sleep(min(1.0, left))
         if not self._control.interrupted:
             self._tell(Wait(error.sentence, 0, self._waits))
+
+
+RATE_WINDOW = 20.0  # seconds that are looked back: over the ups and downs of disks, not over the first minute's
+
+
+class RateEstimator:
+    """Estimate a rate over the last WINDOW seconds, from what is done: bytes, or whatever is counted.
+
+    What was done before the first `note` counts for nothing.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: deque[tuple[float, int]] = deque()
+        self._total = 0
+
+    def note(self, done: int, total: int) -> None:
+        """So much is done by now. With another total, or less done than before, something else has begun."""
+        if total != self._total or (self._seen and done < self._seen[-1][1]):
+            self._seen.clear()
+            self._total = total
+        now = self._clock()
+        self._seen.append((now, done))
+        while len(self._seen) > 2 and self._seen[1][0] <= now - RATE_WINDOW:
+            self._seen.popleft()
+
+    @property
+    def rate(self) -> float:
+        """Per second, over the window; 0 where nothing can be said yet."""
+        if len(self._seen) < 2:
+            return 0.0
+        (start, before), (end, after) = self._seen[0], self._seen[-1]
+        return (after - before) / (end - start) if end > start else 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until all is done; None where nothing can be said."""
+        rate = self.rate
+        return (self._total - self._seen[-1][1]) / rate if rate > 0 else None
+
+
+WINDOW = 10.0  # seconds over which the rate is taken: steady enough to read, quick enough to believe
+STEP = 0.25  # seconds between samples
+
+
+@dataclass(frozen=True)
+class DownloadProgress:
+    """Bytes. rate: bytes a second now. eta: seconds still to go, None where nothing moves.
+
+    waiting: what a file is waiting for and how long still; None while bytes of all arrive.
+    """
+
+    done: int
+    total: int
+    rate: float
+    eta: float | None
+    files_done: int
+    files: int
+    waiting: Wait | None = None
+
+
+class Meter:
+    """Counts what several files bring in; thread-safe."""
+
+    def __init__(self, total: int, files: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lock = threading.Lock()
+        self._clock = clock
+        self._total, self._files = total, files
+        self._done = self._fetched = self._files_done = 0
+        self._samples: deque[tuple[float, int]] = deque([(clock(), 0)])
+        self._waiting: dict[str, Wait] = {}
+
+    def had(self, nbytes: int) -> None:
+        """So many bytes were here already; negative: they turned out to be wrong."""
+        with self._lock:
+            self._done += nbytes
+
+    def fetched(self, name: str, nbytes: int) -> None:
+        """So many bytes of a file have just arrived."""
+        with self._lock:
+            self._done += nbytes
+            self._fetched += nbytes
+            self._waiting.pop(name, None)
+            self._sample()
+
+    @property
+    def done(self) -> int:
+        """Bytes that are here."""
+        with self._lock:
+            return self._done
+
+    def file_done(self) -> None:
+        """One more file is whole."""
+        with self._lock:
+            self._files_done += 1
+
+    def wait(self, name: str, wait: Wait) -> None:
+        """Something is in a file's way; forgotten when its next byte arrives."""
+        with self._lock:
+            self._waiting[name] = wait
+
+    def progress(self) -> DownloadProgress:
+        """Right now."""
+        with self._lock:
+            self._sample()
+            then, before = self._samples[0]
+            passed = self._clock() - then
+            rate = (self._fetched - before) / passed if passed > 0 else 0.0
+            eta = (self._total - self._done) / rate if rate > 0 else None
+            waiting = next(iter(self._waiting.values()), None)
+            return DownloadProgress(self._done, self._total, rate, eta, self._files_done, self._files, waiting)
+
+    def _sample(self) -> None:
+        now = self._clock()
+        if now - self._samples[-1][0] >= STEP:
+            self._samples.append((now, self._fetched))
+        while len(self._samples) > 2 and now - self._samples[1][0] >= WINDOW:
+            self._samples.popleft()
+
+
+RESERVE = 256 << 20  # bytes left for everybody else
+CHECK_EVERY = 64 << 20  # bytes written between two looks
+
+
+class DiskSpaceGuard:
+    """Check before and during a download that the disk of one folder has room, less a reserve for others."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._since = 0
+
+    def check(self, needed: int) -> None:
+        """Raise UnderhillError(DISK_FULL) unless `needed` more bytes fit, with the reserve."""
+        with writing(self._folder):
+            free = shutil.disk_usage(self._folder).free
+        if free < needed + RESERVE:
+            raise disk_full(str(self._folder), needed + RESERVE - free)
+
+    def written(self, nbytes: int) -> None:
+        """Count bytes; look now and then whether others have filled the disk. Raises UnderhillError(DISK_FULL)."""
+        with self._lock:
+            self._since += nbytes
+            if self._since < CHECK_EVERY:
+                return
+            self._since = 0
+        self.check(0)
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Turn an OSError of writing into UnderhillError(DISK_FULL or DISK_ERROR)."""
+    try:
+        yield
+    except UnderhillError:
+        raise
+    except OSError as cause:
+        if cause.errno in FULL:
+            raise disk_full(str(folder)) from cause
+        raise HubError(
+            Kind.DISK_ERROR,
+            msg(
+                "{filename} cannot be written ({strerror}).",
+                filename=cause.filename or folder,
+                strerror=system_reason(cause) or os.strerror(cause.errno or 0),
+            ),
+            msg("Check the disk and its permissions."),
+        ) from cause

@@ -20,9 +20,7 @@ from engine.formats.checkpoint import NOTE
 from engine.hub import errors
 from engine.hub.chunks import NAME as ARRIVING
 from engine.hub.client import Hub
-from engine.hub.control import Control, Retry, RetryPolicy
-from engine.hub.disk_space import DiskSpaceGuard, writing
-from engine.hub.meter import DownloadProgress, Meter
+from engine.hub.control import Control, DiskSpaceGuard, DownloadProgress, Meter, Retry, RetryPolicy, writing
 from engine.hub.outline import Outline
 from engine.hub.revision import RemoteFile
 from engine.limits import INDEX_BYTES

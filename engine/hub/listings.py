@@ -14,11 +14,10 @@ from engine.hub.revision import quantizations, read_revision
 from engine.hub.search import LOOKED_AT, keep_config, read_configs, search
 from engine.library import catalogue, listing
 from engine.library.catalogue import CatalogueEntry, FourBit
-from engine.library.config_facts import parameters
+from engine.library.config_facts import looked_at_facts, parameters
 from engine.library.entries import HubModel, ModelDetails
 from engine.library.fit_estimates import FitEstimates
 from engine.library.home import home
-from engine.library.known_facts import looked_at_facts
 from engine.library.listing import experts_per_token
 from engine.planning.facts import ModelFacts
 from engine.translatable import msg, translated

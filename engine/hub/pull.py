@@ -8,10 +8,9 @@ from pathlib import Path
 from engine.convert.importer import Report
 from engine.errors import UnderhillError
 from engine.hub.client import Hub
-from engine.hub.control import Control, Retry, RetryPolicy, Wait
+from engine.hub.control import Control, DownloadProgress, Retry, RetryPolicy, Wait
 from engine.hub.download import discard, download, folder_of, was_passing
 from engine.hub.errors import HubError
-from engine.hub.meter import DownloadProgress
 from engine.hub.outline import Outline, read_outline
 from engine.hub.streaming import hindrance, opened
 from engine.library import folders, library, preflight

@@ -20,9 +20,8 @@ from engine.formats.source import Read, WeightSource
 from engine.hub import download as bodies
 from engine.hub import errors
 from engine.hub.chunks import Chunk, Need, Schedule, Spool, schedule
-from engine.hub.disk_space import writing
+from engine.hub.control import DownloadProgress, Meter, writing
 from engine.hub.download import DownloadContext, RangeDownload
-from engine.hub.meter import DownloadProgress, Meter
 from engine.hub.revision import RemoteFile
 from engine.native.crc32 import crc32
 from engine.native.sha256 import Sha256

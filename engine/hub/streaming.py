@@ -17,10 +17,8 @@ from engine.formats.source import Read, WeightSource, read_file
 from engine.hub import download as bodies
 from engine.hub.chunks import NAME, Spool
 from engine.hub.client import Hub
-from engine.hub.control import Control, RetryPolicy
-from engine.hub.disk_space import DiskSpaceGuard, writing
+from engine.hub.control import Control, DiskSpaceGuard, Meter, RetryPolicy, writing
 from engine.hub.download import DownloadContext, Report, bring, has_begun, is_there, settle
-from engine.hub.meter import Meter
 from engine.hub.outline import Outline, without_zeros
 from engine.hub.stream import ImportStream, held_bytes, plan_chunks
 from engine.store.lock import FileLock

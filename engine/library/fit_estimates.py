@@ -1,4 +1,4 @@
-"""Whether models fit this computer as it is now: pills for the library, for what could be had, for what others have."""
+"""Fit estimates: whether a model runs on this computer as it is now, how fast, and what its memory is used for."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from engine.hardware.machine import Machine
 from engine.library import folders
 from engine.library.catalogue import CatalogueEntry
 from engine.library.computer import machine_at
+from engine.library.config_facts import catalogue_facts, remote_facts
 from engine.library.entries import ModelCard
 from engine.library.facts import largest_file, model_facts, spec_of
-from engine.library.known_facts import catalogue_facts, remote_facts
-from engine.library.memory_use import memory_planned
 from engine.library.speed_record import recalled
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, Fit, fit
-from engine.planning.plan import make_plan
+from engine.planning.plan import Plan, make_plan
 from engine.store import manifest as manifests
 from engine.store.reader import Store
 
@@ -46,7 +45,7 @@ class FitEstimates:
         self._machines: dict[Path, Machine] = {}
 
     def library(self, cards: Iterable[ModelCard]) -> tuple[ModelCard, ...]:
-        """The cards with their pills, those of models that can be opened."""
+        """The cards, with fit estimates of those models that can be opened."""
         return tuple(replace(card, fit=self.store(card)) if card.usable else card for card in cards)
 
     def store(self, card: ModelCard) -> Fit | None:
@@ -105,3 +104,55 @@ class FitEstimates:
             found = machine_at(place)
             self._machines[place] = replace(found, memory=found.memory.plus(self._held))
         return self._machines[place]
+
+
+def memory_planned(plan: Plan, facts: ModelFacts, in_use: int) -> MemoryUse:
+    """As a plan has it: every part as large as it may get. in_use: bytes of the program before it opens a model."""
+    dense, context = facts.dense_bytes[plan.dense], plan.context * facts.per_token(plan.dense) + facts.state_bytes
+    return divided(
+        plan.ceiling - plan.spare,
+        plan.ceiling,
+        base=in_use,
+        dense=dense,
+        context=context,
+        cached=plan.cache_bytes,
+        capacity=plan.cache_bytes,
+        due=0,
+    )
+
+
+def divided(
+    taken: int,
+    ceiling: int,
+    *,
+    base: int,
+    dense: int,
+    context: int,
+    cached: int,
+    capacity: int,
+    due: int,
+    device: tuple[int, int] = (0, 0),
+) -> MemoryUse:
+    """`taken` in its parts, and what is left below the ceiling in its own. due: bytes that context and computing may
+    take together. Where parts that are known are more than is taken, some of the last are not written to yet."""
+    left, known = taken, []
+    for part in (dense, context, cached, base):
+        known.append(min(part, left))
+        left -= known[-1]
+    free = max(0, ceiling - taken)
+    room = min(max(0, capacity - known[2]), free)
+    aside = min(max(0, due - known[1] - left), free - room)
+    return MemoryUse(
+        ceiling=ceiling,
+        taken=taken,
+        program=known[3],
+        dense=known[0],
+        context=known[1],
+        buffers=left,
+        cached=known[2],
+        room=room,
+        aside=aside,
+        spare=free - room - aside,
+        device=device[0],
+        device_cached=device[1],
+    )

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import IO, Any
 
+from engine.sandbox import frames
 from engine.translatable import Translatable, as_json, from_json
 
 LEAVES = frozenset({int, float, str, bool, NoneType})
@@ -106,3 +107,13 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "enum": lambda value: _declared(value[0])(_real(value[1])),
     "made": _made,
 }
+
+
+def write_message(stream: IO[bytes], thing: object) -> None:
+    """Send one thing now. Raises OSError when nobody reads any more, TypeError as `pack`."""
+    frames.send(stream, pack(thing))
+
+
+def read_message(stream: IO[bytes]) -> Any:
+    """The next thing. Raises EOFError when the other side has ended, in the middle of one, too."""
+    return unpack(frames.receive(stream))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import engine
 from engine import log, protocol
-from engine.process import pipes, stop_watchdog
+from engine.process import codec, stop_watchdog
 from engine.translatable import Translatable, joined, msg
 
 LAST_WORDS = 400  # lines of what it printed that are told when it ends by itself: every thread has a stack
@@ -123,7 +123,7 @@ class EngineProcess:
         assert self._process.stdin is not None
         try:
             while (command := self._commands.get()) is not None:
-                pipes.write(self._process.stdin, command)
+                codec.write_message(self._process.stdin, command)
             self._process.stdin.close()
         except OSError:  # it has ended: the thread that reads finds out, and tells
             pass
@@ -132,7 +132,7 @@ class EngineProcess:
         assert self._process.stdout is not None
         try:
             while True:
-                for event in pipes.read(self._process.stdout):
+                for event in codec.read_message(self._process.stdout):
                     if isinstance(event, protocol.TERMINAL) and not self._ended(event):
                         continue
                     self._on_event(event)

@@ -38,7 +38,7 @@ from engine.library.entries import (
 from engine.library.home import checked_name
 from engine.planning.fit import Fit
 from engine.protocol.commands import *
-from engine.protocol.engine import Engine
+from engine.protocol.commands import Engine
 from engine.protocol.events import *
 from engine.protocol.hub_commands import *
 from engine.protocol.library_commands import *

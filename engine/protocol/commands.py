@@ -1,9 +1,9 @@
-"""Commands about the open model, about other commands, and about this computer."""
+"""Commands about the open model, about other commands, and about this computer; the engine that takes them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from engine.generation.messages import Look, Message
 
@@ -119,3 +119,13 @@ class ProbeComputer(Command):
 @dataclass(frozen=True)
 class Shutdown(Command):
     """Cancel everything, release everything, end the worker. Done is the last event of all."""
+
+
+class Engine(Protocol):
+    """A running engine. Both methods may be called from any thread and never block on the engine's work."""
+
+    def send(self, command: Command) -> None:
+        """Queue a command. Stop, UpdateSettings, DeleteModel and Shutdown overtake an answer that is being made."""
+
+    def close(self, timeout: float = 10.0) -> None:
+        """Shutdown and wait for the worker to end."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine import protocol
 from engine.errors import Kind, UnderhillError
-from engine.hub.meter import RateEstimator
+from engine.hub.control import RateEstimator
 from engine.service.command_worker import CancelledWork
 from engine.translatable import NO_TEXT, Translatable, msg
 

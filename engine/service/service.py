@@ -22,13 +22,13 @@ from engine.service.transfers import TRANSFERS, Transfers
 from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
-    from engine.pool.pool import Pool
+    from engine.service.pool import Pool
     from engine.session import Session
 
 NEEDS = (  # of every worker
     "engine.library.external_models", "engine.library.listing", "engine.library.relocation",
     "engine.hub.client", "engine.hub.control", "engine.hub.download", "engine.hub.errors",
-    "engine.hub.tokens", "engine.models.decoder", "engine.pool.pool", "engine.session",
+    "engine.hub.tokens", "engine.models.decoder", "engine.service.pool", "engine.session",
     "engine.calibration.idle_tasks",
     "engine.calibration.lowering_search", "engine.library.computer", "engine.hub.listings",
     "engine.library.fit_estimates", "engine.library.preflight", "engine.hub.pull", "engine.store.verify",
@@ -296,7 +296,7 @@ class Service:
     def _acquired(
         self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]
     ) -> OpenModel:
-        from engine.pool.pool import Pool
+        from engine.service.pool import Pool
 
         if self._pool is None:
             self._pool = Pool(OpenModel)

@@ -32,7 +32,7 @@ from engine.planning.facts import ModelFacts
 from engine.planning.plan import Plan
 from engine.planning.speed import SMALL_DENSE
 from engine.session import policy_weights
-from engine.session.predictor_tables import LearntTables
+from engine.session.predictor_store import LearntTables
 from engine.session.routing_history import RoutingHistory
 from engine.session.thresholds import thresholds_for
 from engine.store.reader import Store

@@ -11,8 +11,7 @@ from engine.models.decoder import Decoder
 from engine.models.gates import gates_of, has_gates
 from engine.session import predictor_store
 from engine.session.loaded_model import LoadedModel
-from engine.session.predictor_store import ALL, TABLES, UNTAUGHT, Learnt, fitting, table
-from engine.session.predictor_tables import KINDS, pairs_bytes
+from engine.session.predictor_store import ALL, KINDS, TABLES, UNTAUGHT, Learnt, fitting, pairs_bytes, table
 from engine.translatable import NO_TEXT, Translatable, joined, msg
 
 WORDS = {

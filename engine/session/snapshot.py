@@ -15,7 +15,7 @@ from engine.generation.answer import Listener
 from engine.generation.messages import ExpertFacts, Look, MemoryUse, Snapshot
 from engine.hardware import probe
 from engine.hardware.load import LoadWatch
-from engine.library.memory_use import divided
+from engine.library.fit_estimates import divided
 from engine.planning.speed import IN_CACHE
 from engine.session.bottleneck import Pace, why
 from engine.session.loaded_model import LoadedModel

@@ -5908,7 +5908,7 @@
             <translation>{reason}正在重试。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/disk_space.py"></location>
+            <location filename="../../engine/hub/control.py"></location>
             <source>{filename} cannot be written ({strerror}).</source>
             <translation>无法写入 {filename}（{strerror}）。</translation>
         </message>
@@ -7783,16 +7783,6 @@
             <translation>正在校验</translation>
         </message>
         <message>
-            <location filename="../../engine/service/pull_job.py"></location>
-            <source>Looking at it</source>
-            <translation>正在查看</translation>
-        </message>
-        <message>
-            <location filename="../../engine/service/pull_job.py"></location>
-            <source>Downloading</source>
-            <translation>正在下载</translation>
-        </message>
-        <message>
             <location filename="../../engine/service/service.py"></location>
             <source>No model is loaded.</source>
             <translation>没有加载模型。</translation>
@@ -7831,6 +7821,16 @@
             <location filename="../../engine/service/transfers.py"></location>
             <source>This download is not in the list any more.</source>
             <translation>此下载已不在列表中。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/transfers.py"></location>
+            <source>Looking at it</source>
+            <translation>正在查看</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/transfers.py"></location>
+            <source>Downloading</source>
+            <translation>正在下载</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
@@ -7923,7 +7923,7 @@
             <translation>缓存策略的权重无法保存到 {parent}。</translation>
         </message>
         <message>
-            <location filename="../../engine/session/predictor_tables.py"></location>
+            <location filename="../../engine/session/predictor_store.py"></location>
             <source>Keeping what was learnt of this model</source>
             <translation>保存从这个模型学到的内容</translation>
         </message>

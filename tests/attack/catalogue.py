@@ -10,7 +10,7 @@ from typing import Any
 from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.library import catalogue
-from engine.library.known_facts import catalogue_facts
+from engine.library.config_facts import catalogue_facts
 from engine.regular_file import parse_json
 from engine.translatable import translated
 from tests.attack.case import Case

@@ -10,8 +10,8 @@ from typing import Any
 
 from engine import resources
 from engine.convert.skeleton import build_skeleton
+from engine.library.config_facts import remote_facts
 from engine.library.fit_estimates import FitEstimates
-from engine.library.known_facts import remote_facts
 from engine.models.families import read_spec
 from tests.attack.case import Case
 from tests.attack.given import VALUES, changed

@@ -12,10 +12,11 @@ from engine.calibration.calibrator import CalibrationState
 from engine.experts.eam import EamCollection
 from engine.formats import checkpoint
 from engine.hardware import fingerprint as hardware
-from engine.hub import active_downloads, download, search, tokens
+from engine.hub import download, search, tokens
 from engine.library import dials, folders, listing, offline_index, partial_imports, settings_file, store_copy, trash
 from engine.library.entries import HubModel
 from engine.library.home import HOME
+from engine.service import transfers
 from engine.session import policy_weights
 from engine.store.journal import Journal
 from engine.tracing import trace
@@ -39,7 +40,7 @@ READERS: dict[str, tuple[str, Reader]] = {
     "folders": ("settings.json", lambda home: folders.paths()),
     "library": ("settings.json", lambda home: listing.listing()),
     "seen": ("seen.json", lambda home: offline_index.cards(home / "models")),
-    "transfers": ("transfers.json", lambda home: active_downloads.read()),
+    "transfers": ("transfers.json", lambda home: transfers.read_transfers()),
     "hardware": ("hardware.json", lambda home: hardware._rows(home)),
     "tokens": ("tokens.json", lambda home: tokens._hubs()),
     "preferences": ("preferences.json", lambda home: preferences.load(home / "preferences.json")),

@@ -12,7 +12,7 @@ from engine.experts.predictors import TokenTable
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.session import Session
-from engine.session.predictor_tables import KINDS, MOST
+from engine.session.predictor_store import KINDS, MOST
 from tests.audit.finding import Finding
 from tests.audit.unheard import Unheard
 from tests.engine.calibration.idling import rest

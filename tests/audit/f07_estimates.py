@@ -21,8 +21,8 @@ from engine.hardware.load import wait_for_quiet
 from engine.hardware.machine import Machine
 from engine.hardware.rates import Rates
 from engine.library import catalogue, computer, library
+from engine.library.config_facts import catalogue_facts
 from engine.library.fit_estimates import FitEstimates
-from engine.library.known_facts import catalogue_facts
 from engine.native.library import isas
 from engine.planning.plan import make_plan
 from engine.settings import ENGINE

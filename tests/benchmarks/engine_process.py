@@ -19,7 +19,7 @@ from types import FrameType
 from typing import IO, Any
 
 from engine import protocol
-from engine.process import event_writer, host
+from engine.process import host
 
 PROGRAM = ("-m", "tests.benchmarks.engine_process")
 COMPUTING = "underhill-model"  # the threads that do so, all of them by the name of the one that starts them
@@ -75,7 +75,7 @@ class Switch:
         return [(at, count) for at, count in json.loads(self._times.read_text(encoding="utf-8"))]
 
 
-class Switched(event_writer.EventWriter):
+class Switched(host.EventWriter):
     """Says all or little, and notes when tokens come.
 
     Whoever listens again hears text when it would be due had he listened all along, not at once.
@@ -102,7 +102,7 @@ class Switched(event_writer.EventWriter):
         elif not self.switch.on:
             self._unheard = True
             if now >= self._due:
-                self._due = now + event_writer.EARLY * self.pause
+                self._due = now + host.EARLY * self.pause
         elif not (self._unheard and isinstance(event, protocol.TextDelta) and now < self._due):
             self._unheard = self._unheard and not isinstance(event, protocol.TextDelta)
             super().send(event)

@@ -130,8 +130,8 @@ def import_served(way: str, endpoint: str, place: str) -> dict[str, Any]:
     from engine.convert.importer import import_checkpoint
     from engine.hub import streaming
     from engine.hub.client import connect
+    from engine.hub.control import DownloadProgress
     from engine.hub.download import download
-    from engine.hub.meter import DownloadProgress
     from engine.hub.outline import read_outline
 
     huggingface_hub.constants.HF_HUB_OFFLINE = False

@@ -12,7 +12,7 @@ from engine import limits
 from engine.convert.skeleton import build_skeleton
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
-from engine.library.known_facts import remote_facts
+from engine.library.config_facts import remote_facts
 from engine.models.families import read_spec
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
 

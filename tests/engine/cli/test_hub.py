@@ -15,7 +15,7 @@ import pytest
 from engine.calibration.calibrator import open_calibrated
 from engine.hub import control, download, tokens
 from engine.hub.client import connect
-from engine.hub.meter import DownloadProgress
+from engine.hub.control import DownloadProgress
 from engine.hub.pull import look, pull
 from engine.library import library, settings_file
 from engine.library.folders import location

@@ -14,11 +14,10 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.formats import checkpoint
-from engine.hub import disk_space
+from engine.hub import control
 from engine.hub.client import Hub
-from engine.hub.control import Control, RetryPolicy, Wait
+from engine.hub.control import Control, DownloadProgress, Meter, RetryPolicy, Wait
 from engine.hub.download import DownloadContext, RangeDownload, discard, download, folder_of
-from engine.hub.meter import DownloadProgress, Meter
 from engine.hub.outline import read_outline
 from engine.store.lock import FileLock
 from tests.engine.hub.conftest import QUICK
@@ -126,7 +125,7 @@ def test_that_something_is_kept_is_said_where_something_has_arrived(
     assert said() == "Try again later."
     server.faults = [Fault("model-00001.safetensors", cut=30_000, times=1), Fault("model-00001", cut=0)]
     assert said() == "Try again. What has arrived is kept."
-    monkeypatch.setattr(disk_space, "RESERVE", 1 << 60)
+    monkeypatch.setattr(control, "RESERVE", 1 << 60)
     assert said().endswith("MB there and try again. What has arrived is kept.")
 
 
@@ -189,7 +188,7 @@ def test_what_had_been_received_before_a_pause_is_kept(hub: Hub, server: HubServ
     server.forget()
     server.faults = [Fault(file.name, cut=40_000, stall=600, rate=200_000, times=1)]
     folder.mkdir(parents=True)
-    meter, room = Meter(file.size, 1), disk_space.DiskSpaceGuard(folder)
+    meter, room = Meter(file.size, 1), control.DiskSpaceGuard(folder)
     context = DownloadContext(hub, outline.repo, outline.commit, folder, control, meter, room, QUICK)
     got = bytearray()
 
@@ -251,13 +250,13 @@ def test_a_full_disk_is_told_before_anything_is_fetched(
 ) -> None:
     outline = read_outline(hub, "tiny/moe")
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, disk_space.RESERVE + outline.download_bytes - 1))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, control.RESERVE + outline.download_bytes - 1))
     before = len(server.requests)
     with pytest.raises(UnderhillError, match="Free 1 MB") as error:
         download(hub, outline, folder)
     assert error.value.kind is Kind.DISK_FULL
     assert len(server.requests) == before
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, disk_space.RESERVE + outline.download_bytes))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, control.RESERVE + outline.download_bytes))
     with pytest.raises(UnderhillError):
         download(hub, outline, folder, room=1)  # what comes after it needs room, too
     download(hub, outline, folder)
@@ -269,7 +268,7 @@ def test_a_disk_that_others_fill_meanwhile(
     outline = read_outline(hub, "tiny/moe")
     free = iter([10**12])
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(disk_space, "STEP", 50_000)
+    monkeypatch.setattr(control, "CHECK_EVERY", 50_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, next(free, 1000)))
     with pytest.raises(UnderhillError) as error:
         download(hub, outline, folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.hub.meter import RATE_WINDOW, RateEstimator
+from engine.hub.control import RATE_WINDOW, RateEstimator
 
 
 class Clock:

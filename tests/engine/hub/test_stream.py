@@ -12,10 +12,9 @@ import pytest
 
 from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
-from engine.hub import disk_space, download, stream, streaming
+from engine.hub import control, download, stream, streaming
 from engine.hub.client import Hub
-from engine.hub.control import Control
-from engine.hub.meter import DownloadProgress
+from engine.hub.control import Control, DownloadProgress
 from engine.hub.outline import read_outline
 from engine.store import manifest as manifests
 from engine.store.reader import load_manifest
@@ -256,11 +255,11 @@ def test_a_full_disk_is_told_before_anything_is_fetched(
 ) -> None:
     usage = namedtuple("usage", "total used free")
     needed = weights(server) + sum(p.stat().st_size for p in local.glob("*.safetensors"))
-    monkeypatch.setattr(disk_space.shutil, "disk_usage", lambda _: usage(0, 0, disk_space.RESERVE + needed - 1))
+    monkeypatch.setattr(control.shutil, "disk_usage", lambda _: usage(0, 0, control.RESERVE + needed - 1))
     with pytest.raises(UnderhillError) as error:
         coming()
     assert (error.value.kind, shards(server)) == (Kind.DISK_FULL, 0)
-    monkeypatch.setattr(disk_space.shutil, "disk_usage", lambda _: usage(0, 0, 10**12))
+    monkeypatch.setattr(control.shutil, "disk_usage", lambda _: usage(0, 0, 10**12))
     assert same(coming(), local)
 
 
@@ -269,12 +268,12 @@ def test_a_disk_that_others_fill_meanwhile(
 ) -> None:
     usage = namedtuple("usage", "total used free")
     free = iter([10**12] * 3)
-    monkeypatch.setattr(disk_space, "STEP", 50_000)
-    monkeypatch.setattr(disk_space.shutil, "disk_usage", lambda _: usage(0, 0, next(free, 1000)))
+    monkeypatch.setattr(control, "CHECK_EVERY", 50_000)
+    monkeypatch.setattr(control.shutil, "disk_usage", lambda _: usage(0, 0, next(free, 1000)))
     with pytest.raises(UnderhillError) as error:
         coming()
     assert error.value.kind is Kind.DISK_FULL
-    monkeypatch.setattr(disk_space.shutil, "disk_usage", lambda _: usage(0, 0, 10**12))
+    monkeypatch.setattr(control.shutil, "disk_usage", lambda _: usage(0, 0, 10**12))
     assert same(coming(), local)
 
 

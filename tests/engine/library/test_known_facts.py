@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from engine.library import catalogue
-from engine.library.config_facts import config_facts
-from engine.library.known_facts import catalogue_facts, looked_at_facts, remote_facts
+from engine.library.config_facts import catalogue_facts, config_facts, looked_at_facts, remote_facts
 from engine.models.families import FAMILIES
 from engine.planning.fit import fit
 from engine.store.layout import ExpertSpec

@@ -13,7 +13,7 @@ import pytest
 
 from engine import protocol
 from engine.library.entries import ModelCard
-from engine.process import pipes
+from engine.process import codec
 from engine.process.codec import pack, unpack
 
 
@@ -49,14 +49,14 @@ def test_comes_back_as_it_was(thing: Any) -> None:
 def test_one_after_another_through_a_pipe() -> None:
     stream = io.BytesIO()
     for number in range(3):
-        pipes.write(stream, protocol.TextDelta("x", "y" * 1000 * number, (number,)))
+        codec.write_message(stream, protocol.TextDelta("x", "y" * 1000 * number, (number,)))
     whole = stream.getvalue()
     stream.seek(0)
-    assert [pipes.read(stream).token_ids for _ in range(3)] == [(0,), (1,), (2,)]
+    assert [codec.read_message(stream).token_ids for _ in range(3)] == [(0,), (1,), (2,)]
     for cut in (len(whole), len(whole) - 1, 4):  # nothing more, a part of one, a part of a length
         short = io.BytesIO(whole[:cut])
         with pytest.raises(EOFError):
-            list(map(pipes.read, [short] * 4))
+            list(map(codec.read_message, [short] * 4))
 
 
 def test_what_is_no_plain_data_is_refused() -> None:
@@ -72,7 +72,7 @@ def test_what_is_no_plain_data_is_refused() -> None:
         "subprocess:Popen",
         "engine.process.codec:pack",
         "engine.library.entries:Path",
-        "engine.protocol.engine:Engine",
+        "engine.protocol.commands:Engine",
     ],
 )
 def test_nothing_but_the_engines_own_data_is_made(name: str) -> None:

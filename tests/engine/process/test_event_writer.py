@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from engine import protocol
-from engine.process import pipes
-from engine.process.event_writer import EventWriter, merge_text_deltas
+from engine.process import codec
+from engine.process.host import EventWriter, merge_text_deltas
 from tests.waiting import LONGEST
 
 Said = queue.Queue[tuple[protocol.Event, ...]]
@@ -33,7 +33,7 @@ def writer(said: Said) -> Iterator[EventWriter]:
     def hear() -> None:
         try:
             while True:
-                said.put(pipes.read(out))
+                said.put(codec.read_message(out))
         except EOFError:
             out.close()
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine import protocol
-from engine.hub import active_downloads, control, download
+from engine.hub import control, download
 from engine.library import folders, library
 from engine.library.home import home
 from engine.service import transfers
@@ -81,7 +81,7 @@ def test_from_the_hub_into_the_library(server: HubServer, desk: Desk, caplog: py
     (model,) = desk.result(protocol.SearchModels, "small").models
     assert model.here == "mine"
     assert [t.state for t in desk.result(protocol.ListTransfers)] == ["finished"]
-    assert active_downloads.read() == ()
+    assert transfers.read_transfers() == ()
     assert failed(desk, protocol.PullModel, "owner/small-moe", "mine").kind is protocol.Kind.BAD_REQUEST
     desk.result(protocol.CancelTransfer, begun.id)
     assert desk.result(protocol.ListTransfers) == ()
@@ -98,7 +98,7 @@ def test_halted_and_gone_on_with_nothing_comes_twice(server: HubServer, desk: De
     size = (server.repos["owner/small-moe"].folder / SHARD).stat().st_size
     assert sent(server) < size / 2
     assert changes(desk, begun.id)[-1].state == "paused"
-    assert [t.state for t in active_downloads.read()] == ["paused"]
+    assert [t.state for t in transfers.read_transfers()] == ["paused"]
     server.faults = []
     desk.result(protocol.ResumeTransfer, begun.id)
     assert state(desk, begun.id, "finished", "failed").state == "finished"
@@ -138,7 +138,7 @@ def test_what_goes_wrong_is_said_and_can_be_tried_again(server: HubServer, desk:
     assert broken.problem
     assert broken.action
     assert "mine" not in {card.name for card in desk.result(protocol.ListModels) if card.usable}
-    assert [t.problem for t in active_downloads.read()] == [broken.problem]
+    assert [t.problem for t in transfers.read_transfers()] == [broken.problem]
     server.faults = []
     again = desk.result(protocol.ResumeTransfer, begun.id)
     assert (again.state, again.problem) == ("running", "")
@@ -159,7 +159,7 @@ def test_given_up_nothing_is_left_of_it(server: HubServer, desk: Desk, paused: b
         desk.result(protocol.PauseTransfer, begun.id)
     assert desk.result(protocol.CancelTransfer, begun.id).state == "cancelled"
     assert desk.result(protocol.ListTransfers) == ()
-    assert active_downloads.read() == ()
+    assert transfers.read_transfers() == ()
     until_true(lambda: not left(), "something is left")
     assert {card.name for card in desk.result(protocol.ListModels)} == {"builtin", "m"}
 
@@ -216,8 +216,8 @@ def test_closed_or_killed_it_is_known_again_and_goes_on(server: HubServer, desk:
 
 @pytest.mark.parametrize("content", ["{", "{}", '[1, {"id": "x"}, {"id": 3, "repo": []}]', '[{"unknown": 1}]'])
 def test_a_damaged_list_is_an_empty_one(mine: Path, content: str) -> None:
-    active_downloads.file().write_text(content)
-    assert active_downloads.read() == ()
+    transfers.transfers_file().write_text(content)
+    assert transfers.read_transfers() == ()
 
 
 def test_one_of_several_gguf_models(server: HubServer, desk: Desk, tmp_path: Path) -> None:

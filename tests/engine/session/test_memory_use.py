@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.calibration.calibrator import open_calibrated
 from engine.generation.messages import Look, MemoryUse
 from engine.hardware import probe
-from engine.library.memory_use import divided
+from engine.library.fit_estimates import divided
 from tests.engine.session.sizes import chat
 
 PARTS = ("program", "dense", "context", "buffers", "cached")

@@ -1,118 +1,274 @@
-"""Reading ahead with a real model: learnt at calibration, the same words with it and without, off where told so."""
+"""Tables of coming experts outlive the session that learnt them, where that may be remembered; nowhere else."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from engine import resources
-from engine.calibration.calibrator import open_calibrated
-from engine.calibration.evaluate import sequences
-from engine.calibration.routing_capture import observe
-from engine.calibration.teaching import teach_gates
-from engine.experts.predictors import Blend
-from engine.experts.predictors.gates import LinearMap
-from engine.generation.messages import Message, Stats
+from engine.calibration import teaching
+from engine.calibration.calibrator import QUICK, open_calibrated
+from engine.calibration.teaching import GateTeacher, TableTeacher
+from engine.errors import UnderhillError
+from engine.experts.predictors import RoutingContext, RoutingShape, TokenTable
+from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
-from engine.models.decoder import Decoder
-from engine.models.gates import gates_of
 from engine.session import Session, predictor_store
+from engine.session.predictor_store import KINDS, LearntTables, empty
+from tests.engine.calibration.idling import idle, rested
 from tests.engine.session.test_session import Listener
 
 pytestmark = pytest.mark.long
 
-HELLO = (Message("user", "Hello! What can you do?"),)
 SMALL = {"dial": "exact", "threads": 1, "cache_fraction": 0.4}
+SHAPE = RoutingShape(rows=3, experts=8, k=2)
+CHATS = (("Hello! What can you do?", "Tell me a joke."), ("What is 3 + 4?", "And 12 - 5?"))
 
 
-def answered(session: Session) -> Stats:
-    return session.generate(HELLO, Sampling(temperature=0, max_tokens=24), (), Listener())
+@pytest.fixture
+def store(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The built-in model's, with nothing learnt before and after; a little calibration text."""
+    monkeypatch.setattr(teaching, "TEXT", 1200)
+    path = home / "models" / "builtin"
+    _clear(path)
+    yield path
+    _clear(path)
 
 
-def test_the_same_words_with_it_and_without(home: Path) -> None:
-    with open_calibrated("builtin", {**SMALL, "prefetch": "off"}) as opened:
-        assert opened.runtime.prefetch is None
-        without = answered(opened)
+def _clear(path: Path) -> None:
+    for file in path.glob("learnt*"):
+        file.unlink()
+
+
+def chatted(session: Session) -> None:
+    """Two chats, each of two questions."""
+    for chat in CHATS:
+        said: list[Message] = []
+        for question in chat:
+            said.append(Message("user", question))
+            stats = session.generate(said, Sampling(temperature=0, max_tokens=24), (), Listener())
+            said.append(Message("assistant", stats.text))
+
+
+def known(session: Session) -> set[int]:
+    table = session.tables.of("tokens")
+    assert isinstance(table, TokenTable)
+    return set(table.rows_of)
+
+
+def taught(session: Session) -> None:
+    teacher = TableTeacher(session, lambda: session.ahead.tables)
+    while not teacher.complete:
+        teacher.step()
+
+
+def test_what_chats_taught_is_known_after_a_restart_and_grows(store: Path) -> None:
     with open_calibrated("builtin", SMALL) as opened:
-        assert opened.runtime.prefetch is not None
-        ours = answered(opened)
-        seen = opened.runtime.prefetch.stats
-    assert ours.token_ids == without.token_ids
-    assert seen.started > 0
-    assert seen.useful > 0
-    assert seen.recall[0] > 0.5
-
-
-def test_it_can_be_turned_off_and_on_while_the_model_is_open(home: Path) -> None:
+        before = known(opened)
+        chatted(opened)
+        first = known(opened)
+        assert len(first) > len(before)
     with open_calibrated("builtin", SMALL) as opened:
-        first = answered(opened)
-        opened.update({"prefetch": "off"})
-        assert opened.runtime.prefetch is None
-        assert answered(opened).token_ids == first.token_ids
-        opened.update({"prefetch": "auto", "prefetch_depth": 1})
+        assert known(opened) == first
         assert opened.runtime.prefetch is not None
-        assert answered(opened).token_ids == first.token_ids
+        chatted(opened)
+        table = opened.tables.of("tokens")
+        assert isinstance(table, TokenTable)
+        assert max(table.seen) > 1
+    with open_calibrated("builtin", SMALL) as opened:
+        assert known(opened) >= first
 
 
-def test_with_all_in_memory_there_is_nothing_to_read_ahead(session: Session) -> None:
-    assert session.all_in_memory
-    assert session.runtime.prefetch is None
+def test_in_spare_time_it_learns_from_calibration_text_once(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(predictor_store.LearntTables, "release", lambda self, kinds: None)
+    reads = []
+    step = TableTeacher.step
+    monkeypatch.setattr(TableTeacher, "step", lambda self, wanted: (reads.append(self._next), step(self, wanted))[1])
+    with open_calibrated("builtin", SMALL) as opened:
+        said = rested(opened, until=lambda: idle(opened)._after == [])
+        assert any("Learning which experts tokens use, and which follow which (" in sentence for sentence in said)
+        assert reads
+        counts = {kind: opened.tables.of(kind).state() for kind in KINDS}
+        assert len(known(opened)) > 100
+        assert all(state["counts"].any() for state in counts.values())
+    reads.clear()
+    with open_calibrated("builtin", SMALL) as opened:
+        assert TableTeacher(opened, lambda: opened.ahead.tables).complete
+        for kind, state in counts.items():
+            after = opened.tables.of(kind).state()
+            assert all(np.array_equal(after[name], state[name]) for name in state), kind
 
 
-def test_taught_gates_come_back_from_disk_and_find_more(session: Session, tmp_path: Path) -> None:
-    text = sequences(session.chat, resources.path("calibration", "calibration.jsonl"), 512, 1500)
-    run = observe(session, text, 1500)
-    assert run.ids.shape[1] == len(run.tokens) >= 1400
-    assert isinstance(session.decoder, Decoder)
-    gates = gates_of(session.decoder)
-    assert predictor_store.read(tmp_path / predictor_store.FILE, gates) is None
-    teach_gates(session, run)
-    kept = predictor_store.read(session.store.path / predictor_store.FILE, gates)
-    assert kept is not None
-    assert [len(own) for own in kept.maps] == [3, 3, 3, 2, 1, 0]
-    experts, hidden = gates[0].weight.shape
-    assert {one.weight.shape for own in kept.maps for one in own} == {(experts, 2 * hidden)}
-    assert (kept.weights[:2, 0] > 0).all()
-    found = session.ahead.choose("auto")
-    assert isinstance(found.predictor, Blend)
-    assert found.words == "taught gates and the token table"
-    np.testing.assert_array_equal(found.predictor.weights, kept.weights)
-    together = session.ahead.choose("blend")
-    assert isinstance(together.predictor, Blend)
-    assert [part.name for part in together.predictor.parts] == ["gates", "tokens", "coactivation", "paths", "eam"]
-    np.testing.assert_array_equal(together.predictor.weights, kept.all_weights)
+def test_the_first_layer_is_foreseen_as_well_after_a_restart(store: Path) -> None:
+    def foreseen(session: Session) -> float:
+        chatted(session)
+        assert session.runtime.prefetch is not None
+        seen = session.runtime.prefetch.stats
+        assert seen.first_said > 100
+        return seen.first_recall
+
+    with open_calibrated("builtin", SMALL) as opened:
+        taught(opened)
+        before = foreseen(opened)
+        assert "of those named for the first layer, before it ran" in opened.ahead.sentence()
+    with open_calibrated("builtin", SMALL) as opened:
+        after = foreseen(opened)
+    assert before > 0.6
+    assert after >= before
 
 
-def test_a_file_of_a_version_that_knew_less_still_serves(session: Session, tmp_path: Path) -> None:
-    assert isinstance(session.decoder, Decoder)
-    gates = gates_of(session.decoder)
-    learnt = predictor_store.read(session.store.path / predictor_store.FILE, gates)
-    assert learnt is not None
-    path = tmp_path / predictor_store.FILE
-    experts, hidden = gates[0].weight.shape
-    narrow = [[LinearMap(one.weight[:, :hidden], one.bias) for one in own] for own in learnt.maps]
-    predictor_store.write(path, predictor_store.Learnt(narrow, learnt.weights))
-    found = predictor_store.read(path, gates)
-    assert found is not None
-    assert found.all_weights is None
-    assert {one.weight.shape for own in found.maps for one in own} == {(experts, hidden)}
-    np.testing.assert_array_equal(found.weights, learnt.weights)
+def test_a_text_that_is_interrupted_is_learnt_once(store: Path) -> None:
+    with open_calibrated("builtin", SMALL) as opened:
+        whole = {kind: empty(kind, opened.tables.shape) for kind in KINDS}
+        teacher, stops, asked = TableTeacher(opened, lambda: opened.ahead.tables), 0, 0
+
+        def wanted() -> bool:
+            nonlocal asked
+            asked += 1
+            return asked % 97 == 0
+
+        opened.tables.forget()
+        while not teacher.complete:
+            try:
+                teacher.step(wanted)
+            except UnderhillError:
+                stops += 1
+        assert stops > 2
+        parts = {kind: opened.tables.of(kind).state() for kind in KINDS}
+        opened.tables.forget()
+        taught(opened)
+        for kind in whole:
+            once = opened.tables.of(kind).state()
+            assert all(np.array_equal(once[name], parts[kind][name]) for name in once), kind
 
 
-@pytest.mark.parametrize("harm", ["cut", "other"])
-def test_a_damaged_file_is_not_believed(session: Session, tmp_path: Path, harm: str) -> None:
-    assert isinstance(session.decoder, Decoder)
-    gates = gates_of(session.decoder)
-    learnt = predictor_store.read(session.store.path / predictor_store.FILE, gates)
-    assert learnt is not None
-    path = tmp_path / predictor_store.FILE
-    predictor_store.write(path, learnt)
-    assert predictor_store.read(path, gates) is not None
-    if harm == "cut":
-        path.write_bytes(path.read_bytes()[:-100])
-        assert predictor_store.read(path, gates) is None
+@pytest.mark.parametrize("when", ["while it is open", "before it is opened"])
+def test_where_nothing_is_to_be_remembered_nothing_is(store: Path, when: str) -> None:
+    with open_calibrated("builtin", SMALL) as opened:
+        taught(opened)
+        chatted(opened)
+    assert {path.name for path in store.glob("learnt*")} == {f"learnt-{kind}.safetensors" for kind in KINDS}
+    if when == "while it is open":
+        with open_calibrated("builtin", SMALL) as opened:
+            held = known(opened)
+            opened.update({"remember_routing": False})
+            assert not list(store.glob("learnt*"))
+            assert held
+            assert not known(opened)
+            assert opened.ahead.choose("tokens").predictor is opened.tables.of("tokens")
+            chatted(opened)
     else:
-        assert predictor_store.read(path, gates[:3] + gates[:2]) is not None  # fewer layers of the same shape
-        assert predictor_store.read(path, [*gates, gates[0]]) is None
+        with open_calibrated("builtin", {**SMALL, "remember_routing": False}) as opened:
+            assert not known(opened)
+            chatted(opened)
+            assert known(opened)  # it learns, and forgets
+    assert not list(store.glob("learnt*"))
+
+
+def test_after_it_was_forgotten_it_is_learnt_anew_in_spare_time(store: Path) -> None:
+    with open_calibrated("builtin", SMALL) as opened:
+        rested(opened, until=lambda: len(idle(opened)._after) < 2)
+        opened.update({"remember_routing": False})
+        opened.update({"remember_routing": True})
+        assert not known(opened)
+        idle(opened)._after.clear()
+        rested(opened)
+        assert len(known(opened)) > 100
+
+
+@pytest.mark.parametrize("harm", ["cut", "foreign", "impossible", "huge"])
+def test_a_file_that_cannot_be_this_models_counts_as_none(
+    tmp_path: Path, harm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = made(tmp_path, [(5, 0), (6, 1)])
+    path = tmp_path / "learnt-tokens.safetensors"
+    if harm == "cut":
+        path.write_bytes(path.read_bytes()[:-3])
+    elif harm == "foreign":
+        (tmp_path / "manifest.json").write_text("another model")
+    elif harm == "impossible":
+        state = first.of("tokens").state()
+        state["experts"] = np.zeros_like(state["experts"])  # one expert named many times over
+        held = first._held["tokens"]
+        monkeypatch.setattr(held.table, "state", lambda: state)
+        first._write("tokens", held)
+    else:
+        monkeypatch.setitem(predictor_store.MOST, "tokens", 100)
+    again = LearntTables(tmp_path, SHAPE, remember=True)
+    table = again.of("tokens")
+    assert isinstance(table, TokenTable)
+    assert not table.rows_of
+    assert again.taught("tokens") == 0
+    if harm != "huge":
+        table.add(7, np.zeros((3, 1), np.int64))
+        again.keep()
+        assert LearntTables(tmp_path, SHAPE, remember=True).of("tokens").state()["ids"].tolist() == [7]
+
+
+def made(store: Path, sights: list[tuple[int, int]]) -> LearntTables:
+    """Tables of a store that were taught (token, expert), and kept."""
+    found = LearntTables(store, SHAPE, remember=True)
+    see(found, sights)
+    found.keep()
+    return found
+
+
+def see(found: LearntTables, sights: list[tuple[int, int]]) -> None:
+    sight = RoutingContext()
+    for token, expert in sights:
+        sight.begin(token)
+        for _ in range(SHAPE.rows):
+            sight.routed([expert, expert + 1], None)
+            for kind in KINDS:
+                found.of(kind).learn(sight)
+
+
+def test_two_sessions_of_one_model_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    first, second = (LearntTables(tmp_path, SHAPE, remember=True) for _ in range(2))
+    for one in (first, second):
+        one.of("tokens")
+    see(first, [(5, 0), (5, 0), (6, 1)])
+    see(second, [(5, 0), (7, 4)])
+    first.keep()
+    second.keep()
+    after = LearntTables(tmp_path, SHAPE, remember=True)
+    tokens: Any = after.of("tokens")
+    assert {token: int(tokens.seen[at]) for token, at in tokens.rows_of.items()} == {5: 2, 6: 1, 7: 1}
+    paths: Any = after.of("paths")
+    assert {key[1:] for key in paths.counts} == {(0, 0), (1, 1), (4, 4)}
+    pairs: Any = after.of("pairs")
+    assert {int(e) for e in np.flatnonzero(pairs.counts[0, 0].sum(1))} == {0, 1, 2, 4, 5}
+    second.keep()  # nothing is new: nothing is written
+    stamp = (tmp_path / "learnt-tokens.safetensors").stat().st_mtime_ns
+    second.keep()
+    assert (tmp_path / "learnt-tokens.safetensors").stat().st_mtime_ns == stamp
+
+
+@pytest.mark.parametrize("experts", [8, 300])
+def test_a_token_table_never_takes_more_than_its_bytes(experts: int) -> None:
+    table = TokenTable.within(RoutingShape(rows=20, experts=experts, k=4), 200_000)
+    for token in range(2000):
+        table.add(token, np.tile(np.arange(4), (20, 1)))
+    assert sum(array.nbytes for array in table.state().values()) <= 200_000
+    merged = TokenTable.within(RoutingShape(rows=20, experts=experts, k=4), 200_000)
+    merged.add(5000, np.tile(np.arange(4), (20, 1)))
+    merged.merge(table.state())
+    assert len(merged.ids) == len(table.ids)
+
+
+def test_gates_of_an_earlier_version_are_taught_anew_in_spare_time(store: Path) -> None:
+    file = store / "foresight.safetensors"
+    with open_calibrated("builtin", SMALL) as opened:
+        assert GateTeacher(opened, QUICK, opened.ahead.begin).complete
+        file.write_bytes(b"of another version")
+        teacher = GateTeacher(opened, QUICK, opened.ahead.begin)
+        shares = []
+        while not teacher.complete:
+            shares.append(teacher.share)
+            teacher.step()
+        assert shares == sorted(shares)
+        assert len(shares) > 2
+        assert GateTeacher(opened, QUICK, opened.ahead.begin).complete

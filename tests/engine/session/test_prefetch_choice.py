@@ -11,7 +11,7 @@ from engine.experts.predictors import Blend, Eam, StackedGates
 from engine.generation.messages import Look, Message, Stats
 from engine.generation.sampling import Sampling
 from engine.models.decoder import Decoder
-from engine.session import Session, predictor_store, predictor_tables, prefetch_choice
+from engine.session import Session, predictor_store, prefetch_choice
 from engine.settings import ALL
 from tests.engine.models.families.tiny import tiny
 from tests.engine.models.parity import hf_model
@@ -100,7 +100,7 @@ def test_matrices_of_past_answers_need_to_be_remembered(home: Path) -> None:
 
 
 def test_pairs_that_would_take_too_much_are_left_out(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(predictor_tables.MOST, "pairs", 1000)
+    monkeypatch.setitem(predictor_store.MOST, "pairs", 1000)
     with open_calibrated("builtin", {**SMALL, "predictor": "pairs"}) as opened:
         assert "pairs of layers would take" in opened.ahead.note
         together = opened.ahead.choose("blend").predictor

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.pool.pool import Pool
+from engine.service.pool import Pool
 from engine.translatable import translated
 
 

@@ -1,1 +1,0 @@
-"""Several models under one memory budget."""
