@@ -42,7 +42,7 @@ SCORED = 1024  # tokens of other text for what a dial costs at the most
 SCORED_HERE = 256  # tokens, one at a time, for what it costs with what this computer's cache holds
 FILE = "calibration.part.npz"  # how far the calibration has come, so that the next start goes on from there
 VERSION = 1  # of that file
-PARTS = 200  # of the scores' distribution that is kept, for whoever chooses thresholds by hand
+PARTS = 200  # of the scores' distribution that is kept, for the settings page, where thresholds are set by hand
 LOGITS = 48 << 20  # bytes that the logits of a window may take
 
 Report = Callable[[int, int], None]

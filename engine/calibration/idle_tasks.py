@@ -1,4 +1,4 @@
-"""What a model does while nobody asks: it warms up, measures and learns, and steps aside at once."""
+"""Idle tasks: what an open model reads, measures and learns between commands, in steps that end when one comes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.calibration.calibrator import QUICK, TOKENS, Calibrator
 from engine.calibration.policy_fit import PolicyFitter
 from engine.calibration.teaching import GateTeacher, TableTeacher
 from engine.errors import Kind, UnderhillError
-from engine.library.computer import LARGE, SpareProbe, machine_at
+from engine.library.computer import LARGE, IdleProbe, machine_at
 from engine.library.facts import largest_file
 from engine.library.listing import TOY
 from engine.session.session import Session
@@ -40,14 +40,14 @@ class Task(Protocol):
 
 
 class IdleTasks:
-    """Small steps, each of which ends within a layer or a token of somebody asking."""
+    """The idle tasks of one session, in steps; each ends within a layer or a token once a command waits."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._tokens = QUICK if session.card.parameters < TOY else TOKENS
         self._task: Task | None = None
         self._logged = False  # that it began
-        self._after: list[Callable[[], None]] = [
+        self._queue: list[Callable[[], None]] = [
             self._calibrate,
             self._teach_gates,
             self._teach_tables,
@@ -58,22 +58,22 @@ class IdleTasks:
         self._doing: Callable[[int], Translatable] = lambda share: NO_TEXT  # what is being done, so many percent of it
         self._failed: Callable[[Translatable], Translatable] = lambda why: why  # that it could not be done, and why
         file, spare = largest_file(session.store), session.plan.spare >= PROBE_BYTES
-        self._probe = SpareProbe((file,) if spare and file.stat().st_size >= LARGE else ())
+        self._probe = IdleProbe((file,) if spare and file.stat().st_size >= LARGE else ())
 
     @property
     def over(self) -> bool:
         """Whether nothing is left to measure and to learn."""
-        return self._probe.over and self._task is None and not self._after
+        return self._probe.over and self._task is None and not self._queue
 
     def use(self, wanted: Callable[[], bool], quiet: bool = True) -> bool:
         """Do one step of what there is to do, unless `wanted` becomes true; whether the card has changed.
 
-        quiet: nobody has asked for a while. Until then it only reads what will be needed when somebody does.
+        quiet: there was no command for a while. Until then it only reads what the next answer will need.
         """
         session = self._session
         if not session.warm.complete:
-            with suppress(UnderhillError):  # what cannot be read now is asked for again by whoever needs it
-                session.warm.go_on(wanted)
+            with suppress(UnderhillError):  # what cannot be read now is read again when it is needed
+                session.warm.read_until(wanted)
             return False
         if not quiet:
             return False
@@ -82,15 +82,15 @@ class IdleTasks:
             return self._measure()
         if session.tables.generation != self._generation:  # all that was learnt was forgotten
             self._generation = session.tables.generation
-            self._after.append(self._teach_tables)
+            self._queue.append(self._teach_tables)
         if session.low != self._low:  # what the dials cost with it is another thing
             self._low = session.low
             if self._task is not None:
-                self._after.insert(0, self._begun)
+                self._queue.insert(0, self._begun)
             self._task = None
-            self._after.insert(0, self._calibrate)
-            if self._fit not in self._after:
-                self._after.append(self._fit)
+            self._queue.insert(0, self._calibrate)
+            if self._fit not in self._queue:
+                self._queue.append(self._fit)
         if self.over:
             return False
         try:
@@ -104,7 +104,7 @@ class IdleTasks:
 
     def _learn(self, wanted: Callable[[], bool]) -> None:
         if self._task is None:
-            self._begun = self._after.pop(0)
+            self._begun = self._queue.pop(0)
             self._begun()
             if self._task is not None and not self._task.complete:
                 _log.info("%s of %s begins", type(self._task).__name__, self._session.card.name)

@@ -145,7 +145,7 @@ def expert_bytes(store: Store, bits: dict[ExpertKey, int]) -> int:
 
 
 def offer(store: Store, found: Found) -> LoweringOffer:
-    """It in figures, for whoever is to decide."""
+    """What a search found, in figures for a person to decide by."""
     counts = Counter(found.bits.get(key, store.spec(*key).top) for key in keys_of(store))
     after, low = expert_bytes(store, found.bits), found.lowering
     needed = after + (store.path / store.manifest.dense_file).stat().st_size

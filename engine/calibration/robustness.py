@@ -119,7 +119,7 @@ def measured(model: LoadedModel, windows: Sequence[Sequence[int]], report: Repor
     """By expert, the KL divergence from Exact when it alone is lowered: a pass over the text for every expert.
 
     That is the rise of the loss on text that the model would write itself. The loss on a given text rises or falls with
-    one expert by less than what chance has in it, and whoever ranks by it finds the experts that suit that text.
+    one expert by less than chance adds to it; ranking by it finds the experts that suit that text.
     """
     keys = keys_of(model.store)
     references = _references(model, windows)

@@ -20,7 +20,7 @@ Rows = list[list[NDArray[Any]]]
 
 
 class RoutingCapture:
-    """Texts, each a sequence of its own, as the routers met them. room: tokens noted, and the text they end."""
+    """Texts, each a sequence of its own, as the routers met them. max_tokens: after so many, no other text is noted."""
 
     def __init__(self, model: LoadedModel, most: int = BYTES, *, gating: bool = True) -> None:
         """most: bytes of vectors. gating: whether vectors are noted at all."""
@@ -30,7 +30,7 @@ class RoutingCapture:
         self._layers = source.layers
         self._row = {layer: row for row, layer in enumerate(source.layers)}
         self._experts = max(source.experts(layer) for layer in source.layers)
-        self.room = most // (2 * source.spec(source.layers[0]).hidden * len(source.layers))
+        self.max_tokens = most // (2 * source.spec(source.layers[0]).hidden * len(source.layers))
         self._texts: list[list[int]] = []
         self._seen: list[tuple[Rows, Rows]] = []
 
@@ -46,7 +46,7 @@ class RoutingCapture:
         also: told of every routing decision, whether there is room for more or not.
         """
         model, runtime = self._model, self._model.runtime
-        full = self.tokens >= self.room
+        full = self.tokens >= self.max_tokens
         chosen: Rows = [[] for _ in self._layers]
         gating: Rows = [[] for _ in self._layers]
 
@@ -93,7 +93,7 @@ def observe(model: LoadedModel, texts: Iterable[list[int]], tokens: int, most: i
     seen = RoutingCapture(model, most)
     with model.exactly():
         for ids in texts:
-            if seen.tokens >= min(tokens, seen.room):
+            if seen.tokens >= min(tokens, seen.max_tokens):
                 break
             with seen.watching(ids):
                 model.context.run_through(ids)

@@ -108,8 +108,8 @@ def run_pull(args: argparse.Namespace) -> int:
             f"{millions(outline.active_parameters)} used per token. {gb(outline.download_bytes)} to download, "
             f"{gb(outline.store_bytes(top))} in the library. Licence: {outline.licence or 'not stated'}."
         )
-        pills = FitEstimates()
-        for fit in pills.each(lambda top: outline_facts(outline, top), (top,)):
+        estimates = FitEstimates()
+        for fit in estimates.each(lambda top: outline_facts(outline, top), (top,)):
             say(fit.sentence)
         path = pull(
             hub, outline, args.name, top,

@@ -30,10 +30,10 @@ def run_list(args: argparse.Namespace) -> int:
     from engine.library import builtin
     from engine.library.fit_estimates import FitEstimates
 
-    pills = FitEstimates()
-    cards = pills.library(library.listing())
+    estimates = FitEstimates()
+    cards = estimates.library(library.listing())
     if not any(card.name == BUILTIN and card.usable for card in cards):
-        cards = (builtin.card(pills), *(card for card in cards if card.name != BUILTIN))
+        cards = (builtin.card(estimates), *(card for card in cards if card.name != BUILTIN))
     if args.json:
         print(json.dumps([asdict(card) for card in cards]))
         return 0

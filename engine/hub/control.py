@@ -29,7 +29,7 @@ class Control:
     """One download's. Every method may be called from any thread."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._changed = threading.Condition()  # its lock guards the flags and `_open`; readers wait on it while paused
         self._paused = False
         self._stopped = False
         self._open: set[httpx2.Response] = set()
@@ -102,13 +102,13 @@ class Control:
             )
 
     def _hang_up(self) -> None:
-        """Wake whoever waits for bytes. Closing from here would not wake them; shutting the connection down does."""
+        """Wake readers that wait for bytes. Closing from here would not do it; shutting the connection down does."""
         for response in self._open:
             stream = response.extensions.get("network_stream")
             connection = stream.get_extra_info("socket") if stream is not None else None
             if connection is not None:
                 with contextlib.suppress(OSError):
-                    # past TLS, whose own shutdown would take its state from under whoever reads
+                    # past TLS, whose own shutdown would take its state from under the reader
                     socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
@@ -125,7 +125,7 @@ class RetryPolicy:
     first: float = 1.0
     most: float = 30.0
     tries: int = 7
-    longest: float = 600.0  # seconds; who asks for more than that is told to the user instead
+    longest: float = 600.0  # seconds; a server that asks for more fails the download with that sentence
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Retry:
         self._failed = 0
 
     def moved(self) -> None:
-        """There was a new byte: counting of failures begins anew."""
+        """There was a new byte: failures are counted from 0 again."""
         self._failed = 0
 
     def after(self, error: HubError) -> None:
@@ -304,7 +304,7 @@ class Meter:
             self._samples.popleft()
 
 
-RESERVE = 256 << 20  # bytes left for everybody else
+RESERVE = 256 << 20  # bytes left on the disk for other programs; a full system disk breaks more than a download
 CHECK_EVERY = 64 << 20  # bytes written between two looks
 
 

@@ -315,7 +315,7 @@ def settle(folder: Path, endpoint: str, outline: Outline, passing: bool) -> None
 
 
 def was_passing(folder: Path, outline: Outline) -> bool:
-    """Whether `folder` has something of this very download, which nobody wanted to keep."""
+    """Whether `folder` has something of this very download, which was not meant to be kept."""
     try:
         note = read_json(folder / NOTE, INDEX_BYTES)
         return bool(note["passing"]) and (note["repo"], note["commit"]) == (outline.repo, outline.commit)

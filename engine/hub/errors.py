@@ -63,7 +63,7 @@ def noting(arrived: Callable[[], int]) -> Iterator[None]:
         raise HubError(e.kind, e.sentence, action, retry=e.retry, after=e.after) from e
 
 
-# ---- nobody answers -------------------------------------------------------------------------------------------------
+# ---- no answer -------------------------------------------------------------------------------------------------
 
 
 def offline() -> HubError:
@@ -251,7 +251,7 @@ def _seconds(response: httpx2.Response) -> float | None:
     text = response.headers.get("Retry-After", "").strip()
     if not _DIGITS.fullmatch(text):
         return None
-    return float(text) if len(text) < 9 else WAIT_SECONDS  # whoever asks for years is not waited for
+    return float(text) if len(text) < 9 else WAIT_SECONDS  # a server that asks for years is not waited for
 
 
 # ---- what arrives is not what was promised --------------------------------------------------------------------------

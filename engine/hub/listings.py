@@ -25,29 +25,29 @@ from engine.translatable import msg, translated
 KEPT = "configs"  # the folder in Underhill's data that configs are kept in
 
 
-def of_catalogue(pills: FitEstimates) -> tuple[HubModel, ...]:
+def of_catalogue(estimates: FitEstimates) -> tuple[HubModel, ...]:
     """The catalogue, the smallest first. Nothing is sent."""
     owned = _owned()
     entries = sorted(catalogue.load(), key=lambda entry: entry.parameters)
-    return tuple(replace(_offered(e), fit=pills.catalogue(e), here=_here(e, owned)) for e in entries)
+    return tuple(replace(_offered(e), fit=estimates.catalogue(e), here=_here(e, owned)) for e in entries)
 
 
 def listed(hub: Hub, words: str, limit: int = LOOKED_AT) -> tuple[HubModel, ...]:
-    """What a hub has under these words and Underhill opens, most downloaded first, without pills."""
+    """What a hub has under these words and Underhill opens, most downloaded first, without estimates."""
     owned, known = _owned(), {entry.repo: entry for entry in catalogue.load()}
     found = (replace(model, here=owned.get(model.repo, "")) for model in search(hub, words, limit))
     return tuple(_told(model, known.get(model.repo)) for model in found)
 
 
-def judged(hub: Hub, models: Iterable[HubModel], pills: FitEstimates) -> tuple[HubModel, ...]:
-    """The same with pills. The config of each that is not kept yet is fetched, or the first 64 KB of a GGUF file."""
+def judged(hub: Hub, models: Iterable[HubModel], estimates: FitEstimates) -> tuple[HubModel, ...]:
+    """The same with estimates. The config of each that is not kept is fetched, or the first 64 KB of a GGUF file."""
     models = tuple(models)
     found = read_configs(hub, models, home() / KEPT)
     known = {entry.repo: entry for entry in catalogue.load()}
-    return tuple(_judged(model, found.get(model.repo), known.get(model.repo), pills) for model in models)
+    return tuple(_judged(model, found.get(model.repo), known.get(model.repo), estimates) for model in models)
 
 
-def details(hub: Hub, repo: str, revision: str, pills: FitEstimates, gguf: str = "") -> ModelDetails:
+def details(hub: Hub, repo: str, revision: str, estimates: FitEstimates, gguf: str = "") -> ModelDetails:
     """All that is known of a model before it is here: from its config and the headers of its files, and no weights.
 
     gguf: which of its GGUF models, where it has some; see read_outline. Raises UnderhillError: what looking at it
@@ -58,8 +58,8 @@ def details(hub: Hub, repo: str, revision: str, pills: FitEstimates, gguf: str =
     keep_config(home() / KEPT, hub.endpoint, repo, outline.commit, outline.config)
     entry = catalogue.find(repo)
     text = text_config(outline.config)
-    fits = pills.each(lambda top: outline_facts(outline, top), outline.tops)
-    best = pills.best(lambda top: outline_facts(outline, top), outline.tops)
+    fits = estimates.each(lambda top: outline_facts(outline, top), outline.tops)
+    best = estimates.best(lambda top: outline_facts(outline, top), outline.tops)
     quantization = outline.config.get("quantization_config")
     model = HubModel(
         repo, repo.rpartition("/")[2], outline.model_type, outline.parameters, outline.download_bytes, outline.licence,
@@ -90,7 +90,7 @@ def outline_facts(outline: Outline, top: int) -> ModelFacts:
 
 
 def _judged(
-    model: HubModel, config: dict[str, Any] | None, entry: CatalogueEntry | None, pills: FitEstimates
+    model: HubModel, config: dict[str, Any] | None, entry: CatalogueEntry | None, estimates: FitEstimates
 ) -> HubModel:
     if config is not None:
         kind = str(config.get("model_type") or model.model_type)
@@ -99,8 +99,8 @@ def _judged(
             model, model_type=kind, context_length=_context(text_config(config)),
             parameters=max(held, model.parameters), active_parameters=model.active_parameters or used,
         )  # fmt: skip
-        return replace(told, fit=pills.config(config, model.title, model.parameters))
-    return replace(model, fit=pills.catalogue(entry)) if entry is not None else model
+        return replace(told, fit=estimates.config(config, model.title, model.parameters))
+    return replace(model, fit=estimates.catalogue(entry)) if entry is not None else model
 
 
 def _told(model: HubModel, entry: CatalogueEntry | None) -> HubModel:
@@ -114,7 +114,7 @@ def _told(model: HubModel, entry: CatalogueEntry | None) -> HubModel:
 
 
 def _offered(entry: CatalogueEntry) -> HubModel:
-    """As it is got unless somebody chooses otherwise: in four bits, where it can be had so."""
+    """As it is fetched by default: in four bits, where it can be had so."""
     source = next(iter(entry.sources), None)
     repo, nbytes = (source.repo, entry.four_bit_bytes(source)) if source else (entry.repo, entry.download_bytes)
     model = HubModel(

@@ -225,7 +225,7 @@ class ImportStream:
             self._say(self._context.meter.progress())
 
     def _settle(self, commit: bool = False) -> None:
-        """Note what has been hashed; drop the chunks that nobody needs any more."""
+        """Note what has been hashed; drop the chunks that are not needed any more."""
         with self._changed:
             posted, self._posted = self._posted, []
         for chunk, note in posted:
@@ -296,7 +296,7 @@ class ImportStream:
             self._changed.notify_all()
         control = self._context.control
         if not (control.paused or control.stopped) and any(not future.done() for future in self._running):
-            control.pause()  # whoever waits for bytes hangs up
+            control.pause()  # readers that wait for bytes end
             control.resume()
         self._pool.shutdown(wait=False, cancel_futures=True)
         wait(self._running, _GOODBYE)

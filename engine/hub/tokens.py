@@ -1,4 +1,4 @@
-"""The token of a hub: in the system's keyring, or in HF_TOKEN where somebody puts it there. Never in a file."""
+"""The access token of a hub: in the system's keyring, or in the environment as HF_TOKEN. Never in a file."""
 
 from __future__ import annotations
 

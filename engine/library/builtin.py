@@ -25,11 +25,11 @@ def facts() -> ModelFacts:
     return config_facts(_config(), BUILTIN, library.TOP)
 
 
-def card(pills: FitEstimates) -> ModelCard:
+def card(estimates: FitEstimates) -> ModelCard:
     """As a list shows it; it can be used, and its `problem` says that there is nothing of it on the disk."""
     config, found = _config(), facts()
     held, used = parameters(config)
-    fit = next(iter(pills.each(lambda top: facts(), (library.TOP,))), None)
+    fit = next(iter(estimates.each(lambda top: facts(), (library.TOP,))), None)
     against = fit.sentence if fit is not None and fit.pill == "too_big" else NO_TEXT
     return ModelCard(
         name=BUILTIN,

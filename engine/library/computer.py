@@ -1,4 +1,4 @@
-"""Measuring this computer with what lies on it: at once when somebody asks, or bit by bit while nobody does."""
+"""This computer as plans use it: its probes with files of the library, at once on demand or in steps while idle."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def measure_computer(
     wait_for_quiet(PATIENCE, lambda: report(msg("Waiting for other programs to leave the processor"), 0, 0), cancelled)
     rates = probe_fully(place, large_files(place), report, cancelled)
     if rates.busy and known is not None and known.disk_points and not known.busy:
-        return _told(known, msg("Other programs take the processor, so what is known is kept."))
+        return _described(known, msg("Other programs take the processor, so what is known is kept."))
     if rates.unread and known is not None:
         rates = replace(rates, disk_points=known.disk_points)
     try:
@@ -66,11 +66,11 @@ def measure_computer(
             "{sentence} What was measured could not be kept, and will have to be measured again.",
             sentence=refused.sentence,
         )
-        return _told(rates, why)
+        return _described(rates, why)
     return computer()
 
 
-def _told(rates: Rates, why: Translatable) -> Computer:
+def _described(rates: Rates, why: Translatable) -> Computer:
     machine = with_rates(probe.probe(existing(folders.paths()[0]), isa=isas()[-1]), rates)
     return describe(processor(), machine, rates, why)
 
@@ -127,7 +127,7 @@ class _Look(NamedTuple):
 
 
 _looks: dict[tuple[str, Fingerprint, bool | None, int], _Look] = {}
-_looking = threading.Lock()  # two would disturb each other
+_looking = threading.Lock()  # held while disk and memory are timed: two at once would halve each other's rates
 
 
 def large_files(place: Path) -> tuple[Path, ...]:
@@ -141,7 +141,7 @@ def large_files(place: Path) -> tuple[Path, ...]:
     return tuple(f for size, f in sorted(found, reverse=True)[:MOST] if size >= LARGE)
 
 
-class SpareProbe:
+class IdleProbe:
     """A full probe in small steps, of files that are there: nothing is written to the disk but its result."""
 
     def __init__(self, files: tuple[Path, ...]) -> None:
@@ -153,7 +153,7 @@ class SpareProbe:
         self._watch = LoadWatch()
 
     def ready(self) -> bool:
-        """Whether there is anything to do, and nobody would disturb it."""
+        """Whether there is anything to do and the processor is free for it."""
         if self.over or self._probe is not None or self._watch.seconds < SEEN:
             return not self.over and self._probe is not None
         load = self._watch.load

@@ -11,7 +11,7 @@ from engine.library import folders
 from engine.library.home import BUILTIN
 from engine.translatable import Translatable, msg
 
-FLAG = "damaged"  # a file in the store of the built-in model: it is made anew before it is opened again
+FLAG = "damaged"  # a file in the store of the built-in model: it is imported again before it is opened
 _KINDS = (Kind.BROKEN_FILE, Kind.MISSING_FILE)
 
 
@@ -51,5 +51,5 @@ def remedy(store: Path, named: bool = False) -> Translatable:
 
 
 def is_known(store: Path) -> bool:
-    """Whether the store has turned out to be damaged, or is no longer there: nobody should go on with it."""
+    """Whether the store has turned out to be damaged, or is no longer there: a session must not go on using it."""
     return (store / FLAG).exists() or not store.is_dir()

@@ -298,7 +298,7 @@ def _builtin(progress: Report | None) -> Path:
 
 
 def renew_builtin(progress: Report | None = None) -> Path:
-    """Make the built-in model's store anew, whatever it looks like: damage inside its data shows only when it is read.
+    """Import the built-in model again, whatever its store looks like: damage inside it shows only when it is read.
 
     Raises UnderhillError as importing does.
     """

@@ -96,7 +96,7 @@ def title_of(name: str) -> Translatable:
 
 
 def note_of(name: str, parameters: int, lean: bool) -> Translatable:
-    """What whoever chooses a model of this name should know."""
+    """A note for people who choose a model of this name; '' for none."""
     notes = []
     if name == BUILTIN:
         notes.append(
@@ -163,11 +163,11 @@ def _folder(path: Path, first: bool) -> ModelFolder:
     own = path == folders.own()
     if not folders.is_there(path):
         return ModelFolder(str(path), False, first, own, False, problem=folders.not_there(path).sentence)
-    room = folders.disk_space(path)
+    disk = folders.disk_space(path)
     models = sum(trash.size(p) for p in _directories(path) if _is_ours(p))
     fetched = trash.size(home() / "downloads") if own else 0
     deleted = trash.nbytes(path)
-    return ModelFolder(str(path), True, first, own, room.writable, room.free, room.total, models, deleted, fetched)
+    return ModelFolder(str(path), True, first, own, disk.writable, disk.free, disk.total, models, deleted, fetched)
 
 
 def _directories(folder: Path) -> list[Path]:

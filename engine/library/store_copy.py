@@ -105,13 +105,13 @@ def finish(destination: Path) -> None:
 
 
 def discard(destination: Path) -> None:
-    """Remove what there is of a copy to or from `destination` that is not whole, the lock of whoever was killed too.
+    """Remove what there is of a copy to or from `destination` that is not whole, and a killed process's lock.
 
     Raises UnderhillError(BUSY or DISK_ERROR).
     """
     partial = _partial(destination)
     if not partial.exists():
-        with suppress(UnderhillError):  # held: by somebody who has nothing to do with a copy to here
+        with suppress(UnderhillError):  # held by a process that does not copy to here
             unlock_dead(destination)
     else:
         with store_lock(destination), writing(destination):
@@ -239,7 +239,7 @@ def _check(partial: Path, report: Report) -> None:
     """Read the copy again, and compare all of it with its manifest."""
     problems = verify(partial, lambda done, total: report(msg("Checking the copy"), done, total))
     if problems:
-        shutil.rmtree(partial)  # nobody can tell which of its bytes are good
+        shutil.rmtree(partial)  # which of its bytes are good cannot be told
         raise _differs(partial, problems[0].removeprefix("The model is damaged: ").removesuffix("."))
 
 

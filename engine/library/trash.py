@@ -85,9 +85,9 @@ def empty(lived: LivedTime | None = None) -> int:
         for path, _, at in list(_entries(folder)):
             if lived is not None and lived.since(at) < DAYS * 86400:
                 continue
-            with writing(path), suppress(FileNotFoundError):  # restored or removed by somebody else meanwhile
+            with writing(path), suppress(FileNotFoundError):  # restored or removed by another process meanwhile
                 freed += size(path)
-                path.rename(path.with_name(path.name + OLD))  # from here on nobody can bring back half of it
+                path.rename(path.with_name(path.name + OLD))  # first: half of a model must never be restored
         for old in trash.glob("?*" + OLD):
             with writing(old), suppress(FileNotFoundError):
                 shutil.rmtree(old)

@@ -93,7 +93,7 @@ def _made(value: list[Any]) -> Any:
     kind = _declared(value[0])
     thing = object.__new__(kind)
     for field, each in zip(_fields(kind), value[1:], strict=True):
-        object.__setattr__(thing, field, _real(each))  # as it was, and not made anew from its arguments
+        object.__setattr__(thing, field, _real(each))  # as it was, without running __post_init__
     return thing
 
 
@@ -110,7 +110,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 
 
 def write_message(stream: IO[bytes], thing: object) -> None:
-    """Send one thing now. Raises OSError when nobody reads any more, TypeError as `pack`."""
+    """Send one thing now. Raises OSError when the other side has ended, TypeError as `pack`."""
     frames.send(stream, pack(thing))
 
 

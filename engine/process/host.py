@@ -1,4 +1,4 @@
-"""The engine's side of the pipes: commands come by standard input, a thread writes events to what was standard output."""
+"""The engine's side of the pipes: commands come by standard input, events leave by what was standard output."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def main(served: int) -> NoReturn:
     """
     try:
         _serve(served)
-    except BaseException as error:  # threads of the engine would keep the process, and nobody would be answered
+    except BaseException as error:  # threads would keep the process alive, and commands without an answer
         _log.critical("The engine cannot go on", exc_info=error)
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(BROKEN)
-    os._exit(0)  # what threads still do is for nobody
+    os._exit(0)  # without waiting for threads: their results have no reader
 
 
 def _serve(served: int) -> None:
@@ -144,7 +144,7 @@ class EventWriter:
         self._events.append(event)
         if urgent:
             self._urgent = True
-        if urgent or not self._told:  # a token more wakes nobody
+        if urgent or not self._told:  # a further token need not wake the writer
             self._told = True
             self._news.set()
 
@@ -182,7 +182,7 @@ class EventWriter:
             codec.write_message(self._stream, merge_text_deltas(event for event in events if event is not None))
         except BrokenPipeError:
             raise
-        except Exception:  # one that cannot be packed: nobody must wait for it for ever
+        except Exception:  # it cannot be packed: without the end of the process the window would wait for it for ever
             traceback.print_exc()
             sys.stderr.flush()
             os._exit(BROKEN)

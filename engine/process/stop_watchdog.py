@@ -77,7 +77,7 @@ class StopWatchdog:
 
 
 class _Processors:
-    """Which share of them nobody used."""
+    """Share of the processors' time that was unused."""
 
     def __init__(self) -> None:
         import psutil  # no window needs it until an answer is stopped

@@ -16,7 +16,7 @@ class FrameTooLarge(ValueError):
 
 
 def send(stream: IO[bytes], packed: bytes) -> None:
-    """Send a message now. Raises OSError when nobody reads any more."""
+    """Send a message now. Raises OSError when the other side has ended."""
     stream.write(_LENGTH.pack(len(packed)) + packed)
     stream.flush()
 

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 MAX_ANSWER = 256 << 20  # bytes of one value that a process may send
 PIPE = 1 << 20  # bytes, the most that Linux gives without asking
 START_SECONDS = 120.0  # to start a process and import what it needs; half a minute on a slow disk in use
-POLL = 0.1  # seconds between two looks whether somebody has stopped what waits
+POLL = 0.1  # seconds between two checks whether the caller was cancelled
 _waits = threading.local()
 _functions: weakref.WeakSet[SandboxedFunction] = weakref.WeakSet()
 
@@ -102,7 +102,7 @@ class SandboxedFunction:
     def stream(self, *arguments: Any, seconds: float) -> Iterator[Any]:
         """Each value as it is yielded. seconds: for each of them. Raises SandboxFailure.
 
-        An iterator that is left before its end kills the process, which would otherwise go on for nobody.
+        An iterator that is left before its end kills the process, which would otherwise go on without a reader.
         """
         stopped: Callable[[], bool] | None = getattr(_waits, "stopped", None)
         while not self._lock.acquire(timeout=POLL):

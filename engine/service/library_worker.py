@@ -105,7 +105,7 @@ class LibraryWorker:
         return listing.model_folders()
 
     def cards(self, chosen: dict[str, Any]) -> tuple[protocol.ModelCard, ...]:
-        """Everything in the library, with pills. chosen: settings that a model would be opened with."""
+        """Everything in the library, with estimates. chosen: settings that a model would be opened with."""
         from engine.library import library
         from engine.library.fit_estimates import FitEstimates
 

@@ -33,7 +33,7 @@ NEEDS = (  # of every worker
     "engine.calibration.lowering_search", "engine.library.computer", "engine.hub.listings",
     "engine.library.fit_estimates", "engine.library.preflight", "engine.hub.pull", "engine.store.verify",
 )  # fmt: skip
-PULSE = 0.2  # seconds between two snapshots at least, and between looks for something to do while nobody asks
+PULSE = 0.2  # seconds between two snapshots at least, and between two steps of the idle tasks
 _log = logging.getLogger(__name__)
 
 QUIET = 3.0  # seconds after the last command before the engine does more of its own than to warm up
@@ -49,20 +49,22 @@ class Service:
 
     def __init__(self, on_event: Callable[[protocol.Event], None]) -> None:
         self._on_event = on_event
-        self._emitting = threading.Lock()
+        self._emitting = threading.Lock()  # every worker emits; the callback gets one event at a time
         self._current: OpenModel | None = None
         self._pool: Pool | None = None
         self._quiet_since = time.monotonic()
         self._look = protocol.Look()
-        self._told = 0.0  # when telemetry was last sent, or could have been
-        self._model = CommandWorker("model", self._on_model, self._emit, needs=NEEDS, idle=self._rest, pulse=PULSE)
+        self._telemetry_at = 0.0  # when telemetry was last sent, or could have been
+        self._model = CommandWorker(
+            "model", self._on_model, self._emit, needs=NEEDS, idle=self._run_idle_tasks, pulse=PULSE
+        )
         self._library_worker = LibraryWorker(self._emit, self._open_store, lambda target: self._library.holds(target))
         self._library = CommandWorker(
             "library", self._library_worker.do, self._emit, needs=NEEDS, idle=self._library_worker.tidy, pulse=PULSE
         )
         self._opened = ""  # what the open model was called when it was asked for
         self._unreadable: dict[str, Any] | None = None  # settings of the open model, once the disk failed under it
-        self._lowerer = Lowerer(self._lent, self._away)
+        self._lowerer = Lowerer(self._borrow, self._close_for)
         self._hub_worker = HubWorker(self._emit)
         self._transfers = Transfers(self._emit, self._hub_worker.hub)
         self._hub = CommandWorker("hub", self._hub_worker.do, self._emit, needs=NEEDS)
@@ -70,7 +72,13 @@ class Service:
         self._halt = CommandWorker("stop", self._on_stop, self._emit)
         light = (protocol.Watch, protocol.Shutdown)
         self._control = CommandWorker(
-            "control", self._on_control, self._emit, needs=NEEDS, light=light, idle=self._pulse, pulse=self._look.pulse
+            "control",
+            self._on_control,
+            self._emit,
+            needs=NEEDS,
+            light=light,
+            idle=self._send_telemetry,
+            pulse=self._look.pulse,
         )
 
     # ---- protocol.Engine -------------------------------------------------------------------------------------------
@@ -138,8 +146,8 @@ class Service:
         match command:
             case protocol.Watch():
                 self._look, self._control.pulse = command.look, command.look.pulse
-                if time.monotonic() - self._told >= PULSE:
-                    self._pulse()  # who looks at something else sees it soon
+                if time.monotonic() - self._telemetry_at >= PULSE:
+                    self._send_telemetry()  # who looks at something else sees it soon
             case protocol.ListModels():
                 return self._list(command.settings)
             case protocol.CountTokens():
@@ -195,7 +203,7 @@ class Service:
         cards = self._library_worker.cards(chosen)
         if session is None:
             return cards
-        open_one = session.card  # its own plan's figures, not what it would be if it were opened anew
+        open_one = session.card  # its own plan's figures, not what it would be if it were opened again
         return tuple(
             dataclasses.replace(card, loaded=True, fit=open_one.fit) if card.path == open_one.path else card
             for card in cards
@@ -210,16 +218,16 @@ class Service:
         session = self._session
         return None if session is None else session.store.path
 
-    def _pulse(self) -> None:
+    def _send_telemetry(self) -> None:
         session = self._session
-        self._told = time.monotonic()
+        self._telemetry_at = time.monotonic()
         if session is not None and (snapshot := session.snapshot(self._look)) is not None:
             self._emit(protocol.Telemetry("", **vars(snapshot)))
 
     # ---- the model --------------------------------------------------------------------------------------------
 
-    def _rest(self) -> None:
-        """Nobody asks: what the model can do for itself meanwhile, until somebody does."""
+    def _run_idle_tasks(self) -> None:
+        """One step of the idle tasks of the open model, between two commands."""
         opened = self._current
         if opened is None:
             return
@@ -289,7 +297,7 @@ class Service:
     def _open(self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]) -> Session:
         opened = self._acquired(model, chosen, report)
         session = opened.session
-        session.on_notice = lambda notice: self._tell(session, notice)
+        session.on_notice = lambda notice: self._plan_changed(session, notice)
         self._current, self._unreadable = opened, None
         return session
 
@@ -305,7 +313,7 @@ class Service:
         return opened
 
     @contextlib.contextmanager
-    def _lent(
+    def _borrow(
         self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]
     ) -> Iterator[Callable[[str], Session]]:
         """Opens a model under these settings, Exact and its other weights held as is asked for, beside the open one or
@@ -333,7 +341,7 @@ class Service:
                     self._open(self._opened, then, report)
 
     @contextlib.contextmanager
-    def _away(self, path: Path, report: Callable[[Translatable, int, int], None]) -> Iterator[None]:
+    def _close_for(self, path: Path, report: Callable[[Translatable, int, int], None]) -> Iterator[None]:
         """While this lasts the model at this path is closed; if it was the open one, it is opened again behind it."""
         open_one = self._session
         settings_then = None if open_one is None or open_one.store.path != path else dict(open_one.settings)
@@ -350,8 +358,8 @@ class Service:
                     protocol.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences))
                 )
 
-    def _tell(self, session: Session, notice: Translatable) -> None:
-        """On the thread that watches memory; of models that are kept open, idle, nobody wants to hear."""
+    def _plan_changed(self, session: Session, notice: Translatable) -> None:
+        """Say so, on the thread that watches memory; not of models that are only kept open."""
         if session is self._session:
             self._emit(protocol.PlanChanged("", session.sentences, notice))
 
@@ -363,9 +371,9 @@ class Service:
     def _generate(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> protocol.Stats:
         from engine.generation.sampling import Sampling
 
-        session = self._readable()
+        session = self._reopened_if_unreadable()
         sampling = Sampling(**settings.validated(command.sampling, settings.SAMPLING))  # type: ignore[arg-type]
-        follower = _Follower(command.id, self._emit, cancelled, self._between_tokens)
+        follower = _Follower(command.id, self._emit, cancelled, self._run_urgent)
         try:
             stats = session.generate(
                 command.messages,
@@ -384,8 +392,8 @@ class Service:
             raise CancelledWork(stats)
         return stats
 
-    def _readable(self) -> Session:
-        """The open model. Opened anew where the disk failed under its last answer: a disk that was pulled out and
+    def _reopened_if_unreadable(self) -> Session:
+        """The open model. Opened again where the disk failed under its last answer: a disk that was pulled out and
         plugged in again is there, and yet no file that was open before can be read.
         """
         if (then := self._unreadable) is not None:
@@ -398,7 +406,7 @@ class Service:
             )
         return self._loaded()
 
-    def _between_tokens(self) -> None:
+    def _run_urgent(self) -> None:
         self._model.run_urgent(protocol.UpdateSettings, protocol.DeleteModel)
 
     def _delete(self, command: protocol.DeleteModel) -> bool:

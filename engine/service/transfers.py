@@ -39,7 +39,7 @@ from engine.translatable import as_json, from_json
 _log = logging.getLogger(__name__)
 
 AT_ONCE = 2
-KEEP = 5.0  # seconds after which it is kept anew how far those are that run
+KEEP = 5.0  # seconds after which the progress of running downloads is written again
 TRANSFERS = (
     protocol.PullModel,
     protocol.ListTransfers,

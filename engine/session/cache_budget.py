@@ -1,4 +1,4 @@
-"""Watches the system's memory beside an open model, and gives the expert cache what there is room for."""
+"""The cache budget: how many bytes the expert cache may hold while the system's free memory changes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from engine.translatable import NO_TEXT, Translatable, msg
 
 _log = logging.getLogger(__name__)
 
-FELT = 0.98  # of what is planned, from which on that less is kept is worth a sentence
-AGAIN = 0.9  # of what was told last, from which on another is
+# Share of the planned capacity below which a sentence says that less is kept: a smaller loss cannot be felt.
+FELT = 0.98
+AGAIN = 0.9  # share of what was said last, below which it is said once more; keeps small steps from repeating it
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Share:
     """What a plan gives an expert cache. Bytes. planned: its capacity; smallest: below which it must not be.
 
     lent: of these, what it gives back while `chunk` tokens are computed at once; token_bytes: less of it for each less.
-    ceiling: on the whole process; None where nobody watches it. most: of all experts that are to be kept;
+    ceiling: on the whole process; None where it is not limited. most: of all experts that are to be kept;
     record: of one. context: planned for the rows of a context; experts have what it does not take yet. row: of these,
     a token's.
     """
@@ -104,9 +105,11 @@ class CacheBudget:
         self._lent = 0
         self._rows: int | None = None  # bytes that the context's rows take; None: not known
         self._due = 0  # of these, the ones that are written once the pass under way is through
-        self._many = True  # until a first token was computed nobody knows what that takes
-        self._told: int | None = None  # what `said` was told last that there is room for, where that was too little
+        self._many = True  # until a first token was computed it is not known what that takes
+        self._announced: int | None = None  # bytes that `said` was last called for, where less than planned fits
         self._blind = self._blind_said = False  # the last look failed; that one did was said
+        # Held while a capacity is decided and applied: the watching thread and the thread of the model both do, and
+        # without it one would apply a capacity decided on what the other has just changed.
         self._lock = threading.Lock()
 
     @property
@@ -181,7 +184,7 @@ class CacheBudget:
                 self._lend(after)
 
     def look(self, read: Callable[[], Reading], now: float) -> None:
-        """Follow what the system says. Where that fails, all is as it was, so that the next look does it anew.
+        """Follow what the system says. Where that fails, all is as it was, so that the next one repeats it.
 
         It is read while nothing is lent or given back, so that the process's bytes are of the same moment as the
         cache's: what was read before a prompt took its share would be taken for what the process takes beside it.
@@ -224,14 +227,14 @@ class CacheBudget:
     def _tell(self) -> None:
         """Say what is less than planned when it gets so, and much less once more; and when it is as planned again."""
         share, sentence, kept = self._share, self.sentence, self._kept()
-        if sentence and (self._told is None or kept < AGAIN * self._told):
-            self._told = kept
+        if sentence and (self._announced is None or kept < AGAIN * self._announced):
+            self._announced = kept
             _log.warning(
                 "Short of memory: %.0f MB of experts are kept, %.0f were planned", kept / 1e6, share.planned / 1e6
             )
             self._said(sentence)
-        elif not sentence and self._told is not None:
-            self._told = None
+        elif not sentence and self._announced is not None:
+            self._announced = None
             _log.info("There is memory again: %.0f MB of experts are kept", share.planned / 1e6)
             self._said(
                 msg("There is memory again: {planned} of experts are kept, as planned.", planned=size(share.planned))
@@ -280,8 +283,8 @@ class CacheBudget:
 
     def _kept(self) -> int:
         """Of what is planned, what there is room for while tokens are computed one by one."""
-        share, room = self._share, (self._fits[False], self._state.limit)
-        return max(share.smallest, min(share.planned, *(n for n in room if n is not None), share.planned))
+        share, limits = self._share, (self._fits[False], self._state.limit)
+        return max(share.smallest, min(share.planned, *(n for n in limits if n is not None), share.planned))
 
     def _capacity(self) -> int:
         allowed, fits = self._allowed_by_system() - self._lent, self._fits[self._many]
@@ -292,8 +295,8 @@ class PressureWatch:
     """A thread that looks twice a second, more often in a prompt, for less than a millisecond. A look that fails does
     not end it."""
 
-    def __init__(self, room: CacheBudget) -> None:
-        self._room = room
+    def __init__(self, budget: CacheBudget) -> None:
+        self._budget = budget
         self._closed = threading.Event()
         self._files = tuple(control_groups.pressure_files())
         self._thread = threading.Thread(target=self._run, name="underhill-memory", daemon=True)
@@ -306,7 +309,7 @@ class PressureWatch:
 
     def _run(self) -> None:
         printed = False
-        while not self._closed.wait(pressure.IN_PROMPT if self._room.prompt else pressure.PERIOD):
+        while not self._closed.wait(pressure.IN_PROMPT if self._budget.prompt else pressure.PERIOD):
             try:
                 self._look()
             except Exception:  # the next look may work
@@ -316,7 +319,7 @@ class PressureWatch:
 
     def _look(self) -> None:
         try:
-            self._room.look(lambda: pressure.read(self._files), time.monotonic())
+            self._budget.look(lambda: pressure.read(self._files), time.monotonic())
         except Exception:
-            self._room.unseen()
+            self._budget.unseen()
             raise

@@ -23,8 +23,8 @@ VERSION = 2
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was found for one dial, whose thresholds and bits of coarse experts were these then; low: None where nobody
-    runs coarse, or the file does not say.
+    """What was found for one dial, whose thresholds and bits of coarse experts were these then; low: None where no
+    expert runs coarse, or the file does not say.
     """
 
     thresholds: Thresholds
@@ -55,7 +55,7 @@ def _fitted(found: dict[str, Any]) -> Fitted:
 
 
 def weights_of(store: Path, dial: str) -> HobbitWeightsByShare:
-    """The weights fitted for this model and dial; those of the house until then, or where the file was damaged."""
+    """The weights fitted for this model and dial; the default ones until then, or where the file was damaged."""
     found = read(store).get(dial)
     return DEFAULT if found is None else found.weights
 

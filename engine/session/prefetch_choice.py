@@ -60,7 +60,7 @@ class PrefetchChoice:
         return tuple(chosen[name] for name in ("predictor", "prefetch_depth", "prefetch_width", "remember_routing"))
 
     def begin(self) -> None:
-        """From the next token on as the settings say."""
+        """Prefetch as the settings say from the next token on."""
         model = self._model
         if self.wanted is None:
             model.runtime.read_ahead(None)
@@ -74,10 +74,10 @@ class PrefetchChoice:
     def choose(self, name: str) -> Chosen:
         """The predictor of that name in the setting, or, with a note, what is taken instead."""
         learnt = self._learnt()
-        lacking = self._lacking(name, learnt)
+        lacking = self._unmet(name, learnt)
         if not lacking:
-            return self._made(name, learnt)
-        instead = self._made("auto", learnt)
+            return self._build(name, learnt)
+        instead = self._build("auto", learnt)
         return Chosen(
             instead.predictor,
             instead.words,
@@ -99,7 +99,7 @@ class PrefetchChoice:
         prefetch, words = self._model.runtime.prefetch, self._words
         if prefetch is None or not words:
             return NO_TEXT
-        return _told(prefetch.stats, words, resting=prefetch.backing_off)
+        return accuracy_sentence(prefetch.stats, words, resting=prefetch.backing_off)
 
     def _learnt(self) -> Learnt | None:
         model = self._model
@@ -107,8 +107,8 @@ class PrefetchChoice:
             return None
         return predictor_store.read(model.store.path / predictor_store.FILE, gates_of(model.decoder))
 
-    def _lacking(self, name: str, learnt: Learnt | None) -> Translatable:
-        """What this model has not that a predictor needs; '' for nothing."""
+    def _unmet(self, name: str, learnt: Learnt | None) -> Translatable:
+        """What a predictor needs that this model lacks, in a sentence; '' for nothing."""
         if name in ("gates", "taught", "blend") and not has_gates(self._model.decoder):
             if isinstance(self._model.decoder, Decoder):
                 return msg("The routers of this model read something else than its experts are given.")
@@ -124,7 +124,7 @@ class PrefetchChoice:
             return msg("There are no matrices of past answers, since remembering which experts are used is off.")
         return NO_TEXT
 
-    def _made(self, name: str, learnt: Learnt | None) -> Chosen:
+    def _build(self, name: str, learnt: Learnt | None) -> Chosen:
         if name in TABLES:
             return Chosen(self._table(name), WORDS[name])
         if not has_gates(self._model.decoder):
@@ -152,7 +152,8 @@ class PrefetchChoice:
         return self._model.tables.of(kind)
 
 
-def _told(seen: PrefetchStats, words: str, *, resting: bool) -> Translatable:
+def accuracy_sentence(seen: PrefetchStats, words: str, *, resting: bool) -> Translatable:
+    """How many of the predicted experts were chosen, and how many bytes were read in vain."""
     if not seen.said or not seen.said[0]:
         return msg("Read ahead by {words}, of which nothing can be said yet.", words=words)
     told = [

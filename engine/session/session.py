@@ -356,7 +356,7 @@ class Session(LoadedModel):
         if not self._closed:
             self._closed = True
             self._pressure.close()
-            self.warm.put_away()
+            self.warm.save()
             self.runtime.close()
             self.store.close()
 

@@ -1,4 +1,4 @@
-"""What a session tells the live panels: a few counters, and the matrices only while somebody looks at them."""
+"""Snapshots for the live panels: a few counters, and the matrices only while a panel shows them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from engine.session.loaded_model import LoadedModel
 from engine.translatable import NO_TEXT, Translatable, msg
 
 WINDOW = 2.0  # seconds over which speeds are taken
-HELD_FOR = 1.0  # seconds over which the processor's other users are looked at
+HELD_FOR = 1.0  # seconds over which the processor's load by other programs is averaged
 MAPS_EVERY = 1.75  # pulses, at least, between two snapshots with matrices while an answer is made: most of the work
 
 
@@ -58,6 +58,7 @@ class Watcher:
         self._tokens = 0
         self._prompt_rate = self._answer_rate = 0.0
         self._reading = self._generating = False
+        # Counters are read from the thread of the panels while `answering`, on that of the model, replaces the rates.
         self._lock = threading.Lock()
         self._last: tuple[object, ...] = ()
         self._mapped = Look(), -math.inf  # what was looked at when matrices were told last, and when
@@ -81,7 +82,7 @@ class Watcher:
             self._reading = self._generating = False
 
     def following(self, listener: Listener) -> Listener:
-        """The same listener; what it hears of the prompt is heard here too."""
+        """The same listener; its calls on the prompt are noted here as well."""
         return _Following(self, listener)
 
     def prompt_read(self, tokens: int, seconds: float) -> None:
@@ -214,12 +215,12 @@ class _Following:
     def __init__(self, watcher: Watcher, listener: Listener) -> None:
         self._watcher, self._start = watcher, time.monotonic()
         self.turns_dropped, self.text, self.cancelled = listener.turns_dropped, listener.text, listener.cancelled
-        self._heard = listener.prompt_read
+        self._prompt_read = listener.prompt_read
 
     def prompt_read(self, done: int, total: int, reused: int) -> None:
         """So many prompt tokens are read."""
         self._watcher.prompt_read(done - reused, time.monotonic() - self._start)
-        self._heard(done, total, reused)
+        self._prompt_read(done, total, reused)
 
 
 def memory_now(model: LoadedModel, taken: int, before: int, lent: int) -> MemoryUse:

@@ -1,4 +1,4 @@
-"""Holds the speed of an open model's answers against what its plan expected."""
+"""Compares the speed of answers with what the plan expected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.session.bottleneck import HELD
 from engine.session.loaded_model import LoadedModel
 from engine.translatable import Translatable
 
-FULL = 0.95  # of what the cache will hold, from which on the speed of an answer says something
+FULL = 0.95  # share of what the cache will hold from which on an answer counts: before, experts are read that stay
 
 
 def is_full(held: int, cache: int, record: int) -> bool:
@@ -32,7 +32,7 @@ class SpeedCheck:
         self.begin()
 
     def begin(self) -> None:
-        """There is a new plan. What was seen of the model under such a one is what is to be expected again."""
+        """Begin again for a new plan, with the speed that was measured under such a one before."""
         model = self._model
         self._took, self._over, self._counts = Decoded(), False, False
         self._read = 0
@@ -53,8 +53,8 @@ class SpeedCheck:
         self._read = counters.bytes_read
 
     def answered(self, stats: Stats) -> None:
-        """An answer has come to its end. What is expected from now on is what was seen, in the library as here; whom it
-        matters to, where that was far off, is told why."""
+        """Count an answer. After enough tokens, what was measured replaces what the plan expected, here and in the
+        library; `judged` is called, with a sentence where they differed much."""
         model = self._model
         if not self._counts or self._load.load.others >= HELD:  # what others slowed down says nothing of the next time
             return

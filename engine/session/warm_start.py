@@ -1,4 +1,4 @@
-"""Warm start: experts that will probably be needed are read before anybody asks, into room that nobody uses."""
+"""Warm start: experts that will probably be needed are read before a prompt comes, into unused cache capacity."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from engine.session.loaded_model import LoadedModel
 from engine.session.routing_history import Uses
 from engine.translatable import msg
 
-LOOK = 0.002  # seconds between looks whether somebody asks, while reads are under way
-READS = 2  # under way, per reader
+LOOK = 0.002  # seconds between two checks for a command while reads are pending: what a prompt waits at most
+READS = 2  # pending per reader: one that runs, and one that starts without waiting for Python
 
 
 class WarmStart:
@@ -28,7 +28,7 @@ class WarmStart:
     def __init__(self, model: LoadedModel) -> None:
         self._model, self._history = model, model.history
         self._left: deque[ExpertKey] = deque()
-        self._coming: dict[ExpertKey, int] = {}  # and their bytes
+        self._pending: dict[ExpertKey, int] = {}  # and their bytes
         self._prompt: Uses = ()
         if not model.all_in_memory and model.settings["remember_routing"]:
             last = self._history.residents()
@@ -38,18 +38,18 @@ class WarmStart:
     @property
     def complete(self) -> bool:
         """Whether nothing is left to be read."""
-        return not self._left and not self._coming
+        return not self._left and not self._pending
 
-    def go_on(self, wanted: Callable[[], bool]) -> None:
-        """Read until all is there, or no room is left, or somebody asks: then what is not being read is given up."""
+    def read_until(self, wanted: Callable[[], bool]) -> None:
+        """Read until all is there, the cache is full, or `wanted` is true: then pending reads are cancelled."""
         while not self.complete:
             if wanted():
-                self._give_up()
+                self._cancel()
                 return
-            self._ask()
+            self._submit()
             time.sleep(LOOK)
             self._model.runtime.pending.commit_completed()
-            self._count()
+            self._update_pending()
 
     def prompt_read(self, uses: Uses) -> None:
         """A prompt is through: read what answers to such prompts use. Whatever this one demands is read before that.
@@ -63,15 +63,15 @@ class WarmStart:
         if not self._model.settings["remember_routing"] or self._model.all_in_memory:
             return
         self._left = deque(self._history.likely_after(uses))
-        self._ask()
+        self._submit()
 
     def token_done(self) -> None:
         """One more token of the answer is there: read on."""
         if self.complete:
             return
         self._model.runtime.pending.commit_completed()
-        self._count()
-        self._ask()
+        self._update_pending()
+        self._submit()
 
     def refresh(self) -> None:
         """Something has left experts coarse: read what they lack, as far as there is room."""
@@ -80,11 +80,11 @@ class WarmStart:
     def answered(self, uses: Uses) -> None:
         """An answer has ended. uses: of its prompt and its tokens."""
         self._model.runtime.pending.commit_completed()
-        self._count()
+        self._update_pending()
         if self._model.settings["remember_routing"]:
             self._history.answered(self._prompt, uses)
 
-    def put_away(self) -> None:
+    def save(self) -> None:
         """The model is being closed: keep what will be of use next time. What cannot be written is not kept."""
         try:
             if not self._model.settings["remember_routing"]:
@@ -114,11 +114,11 @@ class WarmStart:
         self._history.forget()
         self._model.tables.forget()
 
-    def _ask(self) -> None:
+    def _submit(self) -> None:
         runtime = self._model.runtime
         tier, most = self._model.plan.tier, READS * int(self._model.settings["readers"])
         room = runtime.cache.capacity * MAX_PREFETCH_SHARE
-        while self._left and (len(self._coming) < most or sum(self._coming.values()) < room):
+        while self._left and (len(self._pending) < most or sum(self._pending.values()) < room):
             key = self._left[0]
             spec = self._model.store.spec(*key)
             full = tier if tier in spec.tiers else spec.top
@@ -129,15 +129,15 @@ class WarmStart:
                 return
             self._left.popleft()
             if cache.tier(key) < full and runtime.pending.prefetch(key, full):
-                self._coming[key] = nbytes
+                self._pending[key] = nbytes
 
-    def _count(self) -> None:
+    def _update_pending(self) -> None:
         pending = self._model.runtime.pending
-        left = {key: nbytes for key, nbytes in self._coming.items() if pending.pending_tier(key)}
-        self.read += len(self._coming) - len(left)
-        self._coming = left
+        left = {key: nbytes for key, nbytes in self._pending.items() if pending.pending_tier(key)}
+        self.read += len(self._pending) - len(left)
+        self._pending = left
 
-    def _give_up(self) -> None:
+    def _cancel(self) -> None:
         self._left.clear()
-        self._model.runtime.pending.cancel(self._coming)
-        self._count()
+        self._model.runtime.pending.cancel(self._pending)
+        self._update_pending()

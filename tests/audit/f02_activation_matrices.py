@@ -90,7 +90,7 @@ def _read_behind_a_prompt(chats: list[list[str]]) -> int:
     with open_calibrated("builtin", {**QUIET, "cache_fraction": 0.95, "readers": 1}) as session:
         session.warm._left.clear()  # asked at once, before anything was read at opening
         _ask(session, [chats[0][:1]])
-        session.warm.go_on(lambda: False)
+        session.warm.read_until(lambda: False)
         return session.warm.read
 
 

@@ -78,7 +78,7 @@ class Model:
     def warm(self) -> float:
         """Read what earlier sessions left behind, as is done before anybody asks; seconds."""
         start = time.perf_counter()
-        self._session.warm.go_on(lambda: False)
+        self._session.warm.read_until(lambda: False)
         return time.perf_counter() - start
 
     def fill(self, tokens: list[int]) -> None:

@@ -102,7 +102,7 @@ def measure(share: float, rate: float, turns: int) -> dict[str, Any]:
                     _remove(store)
                 with open_calibrated("builtin", chosen) as session:
                     start = time.perf_counter()
-                    session.warm.go_on(lambda: False)
+                    session.warm.read_until(lambda: False)
                     waited = time.perf_counter() - start
                     runs[kind] = fed(session, text(session, "eval.jsonl", PROMPT + STEPS))
                 for name, content in kept.items():

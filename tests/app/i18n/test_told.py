@@ -277,7 +277,7 @@ def test_statistics_of_an_answer_are_kept_as_they_came() -> None:
 
 def test_who_reads_ahead_and_what_may_not_be_chosen_are_told_in_chinese(qtbot: QtBot) -> None:
     for foresight in (PrefetchStats([0], [0]), PrefetchStats([8], [4], useful=30, wasted=10)):
-        said = prefetch_choice._told(foresight, prefetch_choice.WORDS["blend"], resting=True)
+        said = prefetch_choice.accuracy_sentence(foresight, prefetch_choice.WORDS["blend"], resting=True)
         assert not english(tr_engine(said)), tr_engine(said)
     mode = next(s for s in settings.ENGINE if s.name == "mode")
     editor = SettingEditor(mode, None)

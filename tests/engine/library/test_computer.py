@@ -17,7 +17,7 @@ from engine.hardware.load import Load, LoadWatch
 from engine.hardware.machine import DiskPoint
 from engine.hardware.rates import Rates
 from engine.library import computer
-from engine.library.computer import SpareProbe, large_files, machine_at, measure_computer
+from engine.library.computer import IdleProbe, large_files, machine_at, measure_computer
 from engine.translatable import translated
 
 RATES = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12})
@@ -106,7 +106,7 @@ def test_in_spare_time_it_goes_step_by_step_and_is_done_once(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(computer, "Probe", Steps)
-    probe = SpareProbe((tmp_path / "data",))
+    probe = IdleProbe((tmp_path / "data",))
     seen = []
     for _ in range(9):
         probe.use()
@@ -114,10 +114,10 @@ def test_in_spare_time_it_goes_step_by_step_and_is_done_once(
     assert seen[:4] == [(False, 0, 3), (False, 1, 3), (False, 2, 3), (False, 3, 3)]
     assert seen[4][0]
     assert computer.computer().rates == RATES
-    again = SpareProbe((tmp_path / "data",))
+    again = IdleProbe((tmp_path / "data",))
     again.use()
     assert again.over  # nothing to do
-    assert SpareProbe(()).over
+    assert IdleProbe(()).over
 
 
 def test_a_disk_that_fails_meanwhile_ends_it_quietly(
@@ -128,7 +128,7 @@ def test_a_disk_that_fails_meanwhile_ends_it_quietly(
             raise UnderhillError(Kind.DISK_ERROR, translated("broken"))
 
     monkeypatch.setattr(computer, "Probe", Failing)
-    probe = SpareProbe((tmp_path / "data",))
+    probe = IdleProbe((tmp_path / "data",))
     for _ in range(3):
         probe.use()
     assert probe.over
@@ -162,7 +162,7 @@ def test_what_was_measured_beside_other_programs_says_so_and_is_measured_again_w
     assert "measured while other programs took 60 % of the processor" in found.why
     assert found.why in found.sentences
     monkeypatch.setattr(computer, "Probe", Steps)
-    probe = SpareProbe((tmp_path / "data",))
+    probe = IdleProbe((tmp_path / "data",))
     monkeypatch.setattr(LoadWatch, "load", Load(0.6))
     assert not probe.ready()
     monkeypatch.setattr(LoadWatch, "load", Load())
@@ -171,7 +171,7 @@ def test_what_was_measured_beside_other_programs_says_so_and_is_measured_again_w
         probe.use()
     assert probe.improved
     assert computer.computer().why == ""
-    assert not SpareProbe(()).ready()
+    assert not IdleProbe(()).ready()
     monkeypatch.setattr(computer, "probe_fully", lambda *_: replace(RATES, memory_rate=1e10, busy=0.6))
     kept = measure_computer(again=True)  # what is known is better than that
     assert kept.rates is not None

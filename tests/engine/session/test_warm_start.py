@@ -66,7 +66,7 @@ def test_whoever_asks_ends_it_and_nothing_is_left_under_way(store: Path) -> None
     used(store)
     with open_calibrated("builtin", SMALL) as session:
         asked = iter([False, False])
-        session.warm.go_on(lambda: next(asked, True))
+        session.warm.read_until(lambda: next(asked, True))
         assert session.warm.complete
         assert session.runtime.pending.cancel_all() is False
         assert ask(session).token_ids
@@ -144,7 +144,7 @@ def test_behind_a_prompt_all_is_read_that_answers_like_it_use_while_the_answer_c
         before = opened.warm.read
         opened.generate(HELLO, Sampling(temperature=0, max_tokens=24), (), listener)
         while not opened.warm.complete:
-            opened.warm.go_on(lambda: False)
+            opened.warm.read_until(lambda: False)
         assert opened.warm.read - before > 4 * most
         likely = opened.history.likely_after(opened.warm._prompt)
         resident = set(opened.runtime.cache.residency())
