@@ -16,7 +16,7 @@ from engine.errors import Kind, UnderhillError
 from engine.formats import checkpoint
 from engine.hub import control
 from engine.hub.client import Hub
-from engine.hub.control import Control, DownloadProgress, Meter, RetryPolicy, Wait
+from engine.hub.control import Control, DiskSpaceGuard, DownloadProgress, Meter, RetryPolicy, Wait
 from engine.hub.download import DownloadContext, RangeDownload, discard, download, folder_of
 from engine.hub.outline import read_outline
 from engine.store.lock import FileLock
@@ -188,7 +188,7 @@ def test_what_had_been_received_before_a_pause_is_kept(hub: Hub, server: HubServ
     server.forget()
     server.faults = [Fault(file.name, cut=40_000, stall=600, rate=200_000, times=1)]
     folder.mkdir(parents=True)
-    meter, room = Meter(file.size, 1), control.DiskSpaceGuard(folder)
+    meter, room = Meter(file.size, 1), DiskSpaceGuard(folder)
     context = DownloadContext(hub, outline.repo, outline.commit, folder, control, meter, room, QUICK)
     got = bytearray()
 
