@@ -42,7 +42,7 @@ def test_threads_default_to_cores_of_this_process() -> None:
 def test_building_without_a_compiler_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(build, "commands", list)
+    monkeypatch.setattr(build, "commands", lambda target: [])
     assert build.main([]) == 3
     assert "No C compiler" in capsys.readouterr().err
 
@@ -57,7 +57,7 @@ def test_what_computes_is_said_in_a_sentence(native_library: Path) -> None:
 def test_a_failing_compiler_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(build, "options", lambda windows: ["--no-such-option"])
+    monkeypatch.setattr(build, "options", lambda windows, zig: ["--no-such-option"])
     assert build.main(["--output", str(tmp_path / "kernels.so")]) == 1
     assert "no-such-option" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
