@@ -143,7 +143,7 @@ def test_a_release_that_fails_to_start_is_taken_back(tmp_path: Path, bundle: Pat
     said = []
     for _ in range(4):
         done = subprocess.run(
-            [sys.executable, "-I", str(bundle / "launch.py"), "--model", "x"], env={"UNDERHILL_HOME": str(home)},
+            [sys.executable, "-I", "-S", str(bundle / "launch.py"), "--model", "x"], env={"UNDERHILL_HOME": str(home)},
             capture_output=True, text=True, timeout=PROCESS, check=False,
         )  # fmt: skip
         said.append((done.stdout.strip(), done.returncode))

@@ -82,7 +82,7 @@ class Owner:
     def starts(self) -> str:
         """Which version starts now; it says so itself."""
         done = subprocess.run(
-            [sys.executable, "-I", str(self.installed.folder / "launch.py")], capture_output=True, text=True,
+            [sys.executable, "-I", "-S", str(self.installed.folder / "launch.py")], capture_output=True, text=True,
             env={"UNDERHILL_HOME": str(self.folder)}, timeout=PROCESS, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
