@@ -81,7 +81,7 @@ def test_a_machine_adds_up(tmp_path: Path) -> None:
 
 def test_what_a_full_probe_found_is_used_and_memory_measured_all_the_same(tmp_path: Path) -> None:
     points = (DiskPoint(1 << 20, 1, True, 1e9), DiskPoint(1 << 20, 4, True, 2e9), DiskPoint(4 << 20, 4, True, 4e9))
-    rates = Rates(1.0, 1, points, {4: 0.5}, {64: 3e11}, 2e-9, {"card": (1e10, 5e9, 2e11)})
+    rates = Rates(1.0, 1, points, {4: 0.5}, {64: 3e11}, {"card": (1e10, 5e9, 2e11)})
     keep(tmp_path, fingerprint(tmp_path), on_battery(), rates)
     machine = probe.probe(tmp_path, isa="avx2", kept=tmp_path)
     assert (machine.disk_points, machine.products) == (points, {64: 3e11})
