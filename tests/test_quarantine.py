@@ -11,6 +11,8 @@ import pytest
 
 from tests.quarantine import LISTED, is_listed, read_quarantine
 
+pytestmark = pytest.mark.long
+
 pytest_plugins = ["pytester"]
 
 PLUGINS = ("pytest_rerunfailures", "pytest_timeout", "tests.quarantine")

@@ -12,6 +12,8 @@ import pytest
 
 from tests.waiting import LONGEST
 
+pytestmark = pytest.mark.long
+
 OPEN = """
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication

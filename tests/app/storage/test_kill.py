@@ -13,6 +13,8 @@ import pytest
 
 from app.storage.store import ChatStore
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 
 

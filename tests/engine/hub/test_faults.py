@@ -18,6 +18,8 @@ from tests.engine.hub.conftest import QUICK
 from tests.engine.hub.fetching import contents
 from tests.hubserver import Fault, HubServer
 
+pytestmark = pytest.mark.long
+
 SHARD = "model-00001.safetensors"
 SILENCE = limits.SILENCE_SECONDS
 

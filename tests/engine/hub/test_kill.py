@@ -15,6 +15,8 @@ from tests.engine.formats.tiny_checkpoint import write_checkpoint
 from tests.engine.hub import fetching
 from tests.hubserver import Fault, HubServer
 
+pytestmark = pytest.mark.long
+
 KILLS = 6
 
 

@@ -19,6 +19,8 @@ from tests.engine.hub import fetching
 from tests.engine.hub.test_stream import held, same
 from tests.hubserver import Fault, HubServer
 
+pytestmark = pytest.mark.long
+
 KILLS = 10
 CHUNK = 1 << 18
 

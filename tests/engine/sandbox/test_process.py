@@ -24,6 +24,8 @@ from engine.sandbox import (
 )
 from tests.waiting import until
 
+pytestmark = pytest.mark.long
+
 LONG = 60.0  # seconds; a busy machine starts a process in several
 Make = Callable[..., SandboxedFunction]
 

@@ -15,6 +15,8 @@ from engine.experts.runtime import open_runtime
 from engine.models.compat.decoder import CompatDecoder
 from engine.store.reader import Store
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("model_type", ["aria_text", "jamba", "muse_spark", "nemotron_h"])
 def test_parity_through_the_store(saved: Callable[[str], tuple[Path, Any]], model_type: str, tmp_path: Path) -> None:
