@@ -41,6 +41,7 @@ class Step:
         self.hidden, self.k = x.shape[1], ids.shape[1]
         self.given, self.chosen = x[0].numpy(), ids[0].numpy().data
         self.gates = weights[0].numpy().data
+        # Taken once for all layers and tokens: the four tensors are kept above, and are never resized.
         self.addresses = (x.data_ptr(), ids.data_ptr(), weights.data_ptr(), y.data_ptr())
 
     @classmethod

@@ -22,6 +22,7 @@ class Urgency(IntEnum):
     """The lower goes first. DEMAND: a layer waits for it; UPGRADE: a coarse expert is in use in its place; PREFETCH: it
     is only expected to be asked for."""
 
+    # UH_DEMAND and so on: C keeps a queue for each.
     DEMAND = 0
     UPGRADE = 1
     PREFETCH = 2

@@ -21,6 +21,7 @@ from engine.translatable import msg
 class RequestedPrecision(IntEnum):
     """What a token asks of one of its experts, should it have to be loaded; the larger is the stronger."""
 
+    # HOBBIT, section 3.2: above T2 skipped, between T1 and T2 low, up to T1 high. Compared by size, see the docstring.
     SKIP = 0
     LOW = 1
     HIGH = 2

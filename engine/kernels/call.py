@@ -42,6 +42,8 @@ class Parts:
                 raise ValueError(f"part {part.name} must be in ordinary memory")
         codes = [parts[part.index] for part in layout.codes_for(self.tier)]
         params = 0 if self.spec.raw else parts[layout.params_for(self.tier).index].data_ptr()
+        # Addresses of `parts`, kept below; whoever has leased them must not release them before the kernel has
+        # returned.
         places = (*(*(t.data_ptr() for t in codes), 0, 0)[:3], params)
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "planes", len(codes))

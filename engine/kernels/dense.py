@@ -62,6 +62,7 @@ class PackedMatrix:
         self.view = MatrixView(
             unit=_unit(weights, kernel), rows=rows, cols=cols, groups=-(-cols // group), group=group, kind=PLANES[bits]
         )
+        # The view points into `data`, which lives as long as this does.
         at = self.data.data_ptr()
         for plane, nbytes in enumerate(sections[:-1]):
             self.view.codes[plane] = at

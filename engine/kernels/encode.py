@@ -16,8 +16,8 @@ from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
 from engine.translatable import msg
 
 KINDS = {torch.float16: 11, torch.bfloat16: 16, torch.float32: 32}  # as in encode.h
-MOST_GROUP = 256
-_NO_MEMORY, _NOT_FINITE = -1, -2
+MOST_GROUP = 256  # columns: UH_MOST_ENCODED_GROUP, the length of arrays in encode_tile.h
+_NO_MEMORY, _NOT_FINITE = -1, -2  # what uh_encode returns
 
 
 class NotFinite(ValueError):
@@ -45,6 +45,7 @@ class Rule(ctypes.Structure):
 RULE = Rule(lp_norm=0.7, beta=10.0, kappa=1.01, iterations=20, patience=5, flat=1e-30, largest=12)
 
 
+# uh_encoding, field by field as in encode.h; C writes unit, norm and errors.
 class _Encoding(ctypes.Structure):
     _fields_ = (
         ("weights", ctypes.c_void_p),
@@ -75,6 +76,8 @@ class NativeEncoder:
 
     def __init__(self, isa: str | None = None, path: Path | None = None) -> None:
         self._encode = load_library(path).uh_encode
+        # CDLL: no interpreter's lock meanwhile, so that an import quantizes on several threads. All scratch is the
+        # call's own.
         self._encode.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
         self._isa = ISAS.index(isas(path)[-1] if isa is None else isa)
         if ISAS[self._isa] not in isas(path):
@@ -99,6 +102,7 @@ class NativeEncoder:
             _check(plane, stored_rows * stored_cols * bits // 8)
             _check(lines, stored_rows // ROWS_PER_TILE * (stored_cols // group) * LINE)
         w = w.contiguous()
+        # Addresses alone: w, codes and params are this frame's until the call has returned.
         e = _Encoding(w.data_ptr(), kind=KINDS[w.dtype], rows=rows, cols=cols, group=group, tiers=len(codes))
         e.codes[: len(codes)] = [t.data_ptr() for t in codes]
         e.params[: len(params)] = [t.data_ptr() for t in params]

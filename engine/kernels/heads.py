@@ -11,6 +11,7 @@ from engine.kernels.native import NativeKernel
 from engine.native.op_graph import NORMS, Heads
 
 
+# uh_heads of underhill_kernels.h, field by field. Its addresses are of tensors that the caller has for the call.
 class _Heads(ctypes.Structure):
     _fields_ = (
         ("x", ctypes.c_void_p),

@@ -32,6 +32,8 @@ _MATRICES = ("gate", "up", "down")
 EXPERT = struct.Struct("=QQQQiiii")  # uh_expert: Parts.addresses, Parts.planes, first, count, planes stored
 
 
+# uh_matrix, uh_layout and the structures below, field by field as in underhill_kernels.h. ctypes checks nothing: a
+# change there needs one here and another ABI.
 class _Matrix(ctypes.Structure):
     _fields_ = (
         ("size", ctypes.c_int32 * 4),
@@ -147,6 +149,8 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     """The library with the signatures of what computes set, and those functions of it that keep Python's lock."""
     library, quick = load_library(path), load_holding_lock(path)
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
+    # These let go of the interpreter's lock: the window's queue, the importer and all else go on while a layer
+    # computes.
     library.uh_open.argtypes, library.uh_open.restype = (ctypes.c_int,) * 3, pointer
     library.uh_close.argtypes, library.uh_close.restype = (pointer,), None
     library.uh_run.argtypes = (
@@ -167,6 +171,7 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
     library.uh_combine_some.argtypes, library.uh_combine_some.restype = (pointer, *[pointer] * 4, i32, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
+    # These keep it: a predictor's product and a look at a layer take a few microseconds.
     quick.uh_linear.argtypes = library.uh_linear.argtypes
     quick.uh_missing_experts.argtypes = (pointer, pointer, i32, pointer, pointer)
     return library, quick
@@ -196,6 +201,8 @@ class NativeKernel:
             raise UnderhillError(
                 Kind.OUT_OF_MEMORY, msg("The compute threads could not be started."), msg("Use fewer threads.")
             )
+        # One context has one pool of threads and one scratch. Taken last, under the cache's lock or none, and held over
+        # the wait for a read in `compute_and_wait`.
         self._lock = threading.Lock()
 
     @property
@@ -348,6 +355,8 @@ class NativeKernel:
     def pack(self, view: MatrixView, first: int, weights: Tensor) -> None:
         """Quantize weights [N, cols], contiguous bf16 or float32, into rows first .. of a matrix of 4 or 8 bits."""
         with self._lock:
+            # The addresses here and below are of tensors that are arguments or of this frame: alive until the call
+            # returns.
             self._library.uh_pack(self._context, view, first, weights.shape[0], weights.data_ptr(), RAW[weights.dtype])
 
     def rows(self, view: MatrixView, ids: Tensor) -> Tensor:

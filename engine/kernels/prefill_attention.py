@@ -11,9 +11,10 @@ from torch import Tensor
 from engine.kernels.native import NativeKernel
 from engine.kernels.scratch_pool import SCRATCH
 
-BITS = {torch.float32: 32, torch.bfloat16: 16}
+BITS = {torch.float32: 32, torch.bfloat16: 16}  # as C calls its types of rows
 
 
+# uh_kv_piece and uh_prefill of underhill_kernels.h, field by field.
 class _Piece(ctypes.Structure):
     _fields_ = (
         ("keys", ctypes.c_void_p),
@@ -78,6 +79,8 @@ def prefill_attention(
     out = SCRATCH.floats(tokens, heads * dim)
     kernel.prefill_attention(
         _Span(
+            # `made` is kept by the structure (a ctypes pointer), q, keys, values and sinks by the caller, until the
+            # call returns.
             q.data_ptr(), None if sinks is None else sinks.data_ptr(), out.data_ptr(), made, q.stride(0), rows - tokens,
             window or 0, len(pieces), BITS[dtype], tokens, heads, kv_heads, dim, scale,
         )

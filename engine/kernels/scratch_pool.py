@@ -37,6 +37,8 @@ class ScratchPool:
         if needed < OWN_MAPPING:
             return torch.empty(shape, dtype=torch.float32)
         block = self._block(needed)
+        # from_address owns nothing: the finalizer's `block` keeps the memory, and it comes back with the last view of
+        # the piece.
         piece = (ctypes.c_ubyte * needed).from_address(block.data_ptr())
         weakref.finalize(piece, self._came_back, block, self._age).atexit = False
         return torch.frombuffer(piece, dtype=torch.float32).view(shape)

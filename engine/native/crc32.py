@@ -35,12 +35,14 @@ def native(way: str | None = None, path: Path | None = None) -> Callable[[memory
     if way is not None and way not in ways(path):
         raise ValueError(f"this processor cannot compute checksums by {way}")
     function = load_library(path).uh_crc32
+    # CDLL: the interpreter's lock is free meanwhile, or reads and decoding would wait for checksums.
     function.argtypes, function.restype = (c_int, c_uint32, c_void_p, c_int64), c_uint32
     number = -1 if way is None else WAYS.index(way)
 
     def compute(data: memoryview, value: int = 0) -> int:
         if not data.nbytes:
             return value
+        # The array may be gone by then: `data` keeps its buffer where it is until the call returns.
         found: int = function(number, value, np.frombuffer(data, np.uint8).ctypes.data, data.nbytes)
         return found
 

@@ -29,6 +29,7 @@ class LeastRanked:
         self._kept = order
         self.found = array("i", [0] * FIRST_OUT)
         self._call = _native().uh_first_out
+        # Bare addresses, taken once (about a microsecond each): `order` and `found` are kept here and never move.
         self._given = order.ctypes.data, order.size, FIRST_OUT, self.found.buffer_info()[0]
 
     def __call__(self) -> int:
@@ -37,6 +38,7 @@ class LeastRanked:
         return found
 
 
+# Field by field as in hobbit.h: ctypes checks nothing, so a change there needs one here and another ABI.
 class _HobbitScores(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("scores", "last", "ticks", "order", "bars", "near", "state", "next")),
@@ -74,6 +76,7 @@ class HobbitScores:
             experts=order.size // rows,
             most=FIRST_OUT,
         )
+        # Kept by the native cache table (EvictionState), which reads it at every eviction: valid while this lives.
         self.address = ctypes.addressof(self._numbers)
         self._native = _native()
 
@@ -92,6 +95,7 @@ class HobbitScores:
 
     def note(self, row: int, experts: Sequence[int], high: Sequence[bool] | None, tokens: int) -> None:
         """See uh_hobbit_note."""
+        # Alive for the length of the call only, which is as long as native code reads them.
         used = array("i", experts)
         fine = None if high is None else bytes(high)
         self._native.uh_hobbit_note(self.address, row, used.buffer_info()[0], fine, len(used), tokens)
@@ -106,6 +110,7 @@ def _native() -> ctypes.PyDLL:
     """Called without letting go of Python's lock: to have it back may take longer than a call."""
     library = load_holding_lock()
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
+    # Without argtypes ctypes would cut addresses to 32 bits.
     library.uh_first_out.argtypes = (pointer, i32, i32, pointer)
     library.uh_hobbit_note.argtypes = (pointer, i32, pointer, ctypes.c_char_p, i32, i32)
     library.uh_hobbit_note.restype = None

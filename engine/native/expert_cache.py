@@ -20,10 +20,12 @@ from engine.translatable import msg
 
 PARTS, PLANES = 6, 3  # UH_PARTS, UH_PLANES
 ASKED, NO_ROOM, OUT_OF_MEMORY, THERE, STOPPED = range(0, -5, -1)  # as in the C enum
-NOBODY = -1
+NOBODY = -1  # UH_NONE: a policy that names no victim; the table then has no room
 AT_ONCE = 64  # reads whose ends are taken in one call
 
 
+# The structures below are those of expert_cache.h and io_pool.h, field by field: a change there needs one here and
+# another ABI.
 class _Record(ctypes.Structure):
     _fields_ = (
         ("nbytes", ctypes.c_int64 * PARTS),
@@ -94,6 +96,8 @@ class Piece(NamedTuple):
     nbytes: int
 
 
+# Called in the middle of a C function, by its thread, which holds the interpreter's lock (PyDLL). They must not raise,
+# and of the same table they call nothing but `pins` and `set_plan`: all else would find it half changed.
 _Allocate = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_int64)
 _ChooseVictim = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
@@ -149,6 +153,7 @@ def _native() -> ctypes.PyDLL:
         ("commit_step", (i32, pointer, pointer, i32, pointer, i32, pointer, i32, pointer, pointer, pointer), i32),
     ):  # fmt: skip
         function = getattr(library, f"uh_cache_{name}")
+        # restype pointer matters most: as int, the default, addresses would lose their upper half.
         function.argtypes, function.restype = (pointer, *arguments), result
     return library
 
@@ -171,6 +176,7 @@ class Slabs:
             self.problem = problem
             self.refusals += 1
             return None
+        # C carves it up until it calls `release`; the entry in `tensors` is what keeps the memory alive.
         return tensor.data_ptr()
 
     def release(self, slab: int) -> None:
@@ -198,6 +204,8 @@ class CacheTable:
         self.library = _native()
         self.slabs = Slabs(allocate)
         self._failures: list[BaseException] = []
+        # Kept for as long as the table: C holds their bare addresses, and a collected closure would be a jump into
+        # nothing.
         self._callbacks = (
             _Allocate(self.slabs.allocate),
             _Release(self.slabs.release),
@@ -209,6 +217,8 @@ class CacheTable:
         if opened is None:
             raise MemoryError(msg("no memory for a table of experts"))
         self.address = opened
+        # A view into C's own counters: read without a call, dangling once `uh_cache_close` has run with the last
+        # reference.
         self.totals = (ctypes.c_int64 * 4).from_address(self.library.uh_cache_totals(opened))
         self._records = [None if spec is None else _record(spec) for spec in specs]  # kept alive
         for expert, record in enumerate(self._records):
@@ -218,8 +228,10 @@ class CacheTable:
         self._ends, self._results = (_End * AT_ONCE)(), (_LoadResult * AT_ONCE)()
         self._awaited = array("i", [0] * AT_ONCE)
         self.stats = _BatchStats()
+        # Taken once, since it is passed for every layer of every token.
         self._stats_at = ctypes.addressof(self.stats)
         self._reads: IoPool | None = None
+        # With the address alone: what the finalizer refers to lives for ever, and a method of self would be self.
         weakref.finalize(self, self.library.uh_cache_close, opened)
 
     def _guarded(self, call: Callable[..., int | None], otherwise: int | None) -> Callable[..., int | None]:
@@ -243,12 +255,14 @@ class CacheTable:
 
     def follow(self, eviction: Eviction) -> None:
         """Who leaves, where a policy keeps numbers; they have to stay where they are."""
+        # C copies the structure, not the arrays whose addresses are in it: the policy must outlive the table.
         self.library.uh_cache_policy(self.address, ctypes.byref(eviction))
 
     def read_with(self, reads: IoPool) -> None:
         """Who brings experts; stopped before memory that they write to is let go."""
         self._reads = reads
         self.library.uh_cache_reads(self.address, reads.address)
+        # Reader threads write into the slabs: they have to stand still before the memory goes back.
         weakref.finalize(self.slabs, reads.stop)
 
     def set_plan(self, expert: int, parts: Sequence[int], crcs: Sequence[int], runs: bytes, chunks: bytes) -> None:
@@ -271,6 +285,7 @@ class CacheTable:
             slab, address, nbytes = parts[3 * part : 3 * part + 3]
             if slab >= 0:
                 memory = tensors[slab]
+                # An offset and not a pointer: slicing the slab's tensor makes a reference that keeps it alive.
                 found.append(Piece(part, memory, address - memory.data_ptr(), nbytes))
         return found
 
@@ -290,6 +305,7 @@ class CacheTable:
     def ended(self, wait: bool) -> int:
         """How many reads have ended, at most AT_ONCE, for `commit`. wait: for one, Python's lock being free."""
         assert self._reads is not None
+        # The only call here that may wait, and so the only one with the interpreter's lock let go of.
         return self._reads.completed_into(ctypes.addressof(self._ends), AT_ONCE, wait)
 
     @property

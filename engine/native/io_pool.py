@@ -23,9 +23,11 @@ MOST_PARTS = 64  # UH_MOST_SLICES
 WHOLE, CANCELLED, REFUSED, SHORT, DAMAGED = range(5)  # as in the C enum
 _END, _EVENT = Struct("=qqiiii"), Struct("=qqqqii")
 _AT_ONCE = 64  # ends or events fetched in a call
-_NS = 1e-9
+_NS = 1e-9  # C counts nanoseconds of CLOCK_MONOTONIC, as time.perf_counter does on Linux
 
 
+# As in files.h and io_pool.h, field by field; `bytes`, `ns`, `queued` by urgency, in the order of UH_DEMAND,
+# UH_UPGRADE, UH_PREFETCH.
 class _Slice(ctypes.Structure):
     _fields_ = (("to", ctypes.c_void_p), ("nbytes", ctypes.c_int64))
 
@@ -83,10 +85,13 @@ ReadHook: Callable[..., Any] = ctypes.CFUNCTYPE(
 @lru_cache(maxsize=4)
 def _functions(path: Path) -> tuple[ctypes.PyDLL, ctypes.CDLL]:
     """What ends at once, called without letting go of Python's lock, and what may take long."""
+    # quick: a mutex and some list work in C, cheaper than giving the interpreter's lock away and having it back.
+    # patient: waits for a disk; holding the lock there would stop every thread of the process.
     quick, patient = load_holding_lock(path), ctypes.CDLL(str(path))
     pointer, i32, i64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
     quick.uh_io_open.argtypes, quick.uh_io_open.restype = (ctypes.c_int, pointer), pointer
     quick.uh_io_submit.argtypes = (pointer, i32, pointer, i32, pointer, i32, pointer, i32)
+    # Request numbers have 64 bits: they are never used twice, so that a late end cannot be taken for another request's.
     quick.uh_io_submit.restype = i64
     quick.uh_io_cancel.argtypes = (pointer, i64)
     quick.uh_io_demand.argtypes, quick.uh_io_demand.restype = (pointer, i64), None
@@ -94,6 +99,7 @@ def _functions(path: Path) -> tuple[ctypes.PyDLL, ctypes.CDLL]:
     quick.uh_io_look.argtypes, quick.uh_io_look.restype = (pointer, pointer), None
     quick.uh_io_listen.argtypes = (pointer, ctypes.c_int)
     quick.uh_io_events.argtypes, quick.uh_io_events.restype = (pointer, pointer, i32), i32
+    # In both: `completed` looks without waiting through the one, and waits through the other.
     for library in (quick, patient):
         library.uh_io_completed.argtypes, library.uh_io_completed.restype = (pointer, pointer, i32, ctypes.c_int), i32
     for function in (patient.uh_io_stop, patient.uh_io_close):
@@ -119,6 +125,8 @@ class IoPool:
             )
         self._ends = ctypes.create_string_buffer(_AT_ONCE * _END.size)
         self._events = ctypes.create_string_buffer(_AT_ONCE * _EVENT.size)
+        # The hook is an argument so that it outlives the threads that call it. Through the patient library: closing
+        # joins threads.
         weakref.finalize(self, _close, self._patient, self._pool, hook)
 
     @property
@@ -129,6 +137,7 @@ class IoPool:
 
     def completed_into(self, ends: int, most: int, wait: bool) -> int:
         """As `completed`, at most so many, written to this address as uh_io_completion; returns how many."""
+        # No buffer is checked: `ends` must have room for `most` completions.
         n: int = (self._patient if wait else self._quick).uh_io_completed(self._pool, ends, most, wait)
         return n
 
@@ -162,6 +171,7 @@ class IoPool:
     def look(self) -> IoState:
         """What was read so far, and what is to be."""
         state = _State()
+        # Filled under C's own mutex, so the figures are of one moment.
         self._quick.uh_io_look(self._pool, ctypes.byref(state))
         seconds = tuple([_NS * ns for ns in state.ns])
         busy, since = _NS * state.busy_ns, _NS * state.ns_since_open

@@ -42,6 +42,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
             Kind.MISSING_FILE, msg("Underhill's native library was not built ({name} is missing).", name=path.name)
         )
     try:
+        # dlopen of a path that is loaded already gives the same library: CDLL and PyDLL share its state.
         library = ctypes.CDLL(str(path))
         found = library.uh_abi()
     except (OSError, AttributeError) as error:

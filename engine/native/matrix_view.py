@@ -12,6 +12,7 @@ class MatrixView(ctypes.Structure):
     codes of their own; else 0 and nothing.
     """
 
+    # The order and types of uh_matrix_view: one that differs makes kernels read weights at a wrong address.
     _fields_ = (
         ("codes", ctypes.c_void_p * 3),
         ("params", ctypes.c_void_p),

@@ -57,6 +57,7 @@ def keep_heap_small() -> None:
     """
     if LINUX:
         with contextlib.suppress(AttributeError, OSError):  # there is no mallopt but in glibc
+            # The C library that is in the process already, under whatever name.
             libc = ctypes.CDLL(None)
             libc.mallopt(M_MMAP_THRESHOLD, OWN_MAPPING)
             libc.mallopt(M_TRIM_THRESHOLD, OWN_MAPPING)
@@ -80,6 +81,7 @@ def forget_code() -> None:
     with contextlib.suppress(AttributeError, OSError):
         maps = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace")
         release = ctypes.CDLL(None).madvise
+        # Addresses of mappings are beyond 2^32: without argtypes they would be cut to an int.
         release.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
         for start, end in code_of(maps):
             release(start, end - start, mmap.MADV_DONTNEED)
@@ -108,6 +110,7 @@ class Arena:
     def __init__(self) -> None:
         self._slab: mmap.mmap | None = None
         self._at = self._end = 0
+        # Guards where the next tensor is cut. A leaf: nothing else is locked under it.
         self._lock = threading.Lock()
 
     def take(self, nbytes: int) -> Tensor:
@@ -124,7 +127,10 @@ class Arena:
                 _advise(self._slab, "MADV_HUGEPAGE", self._at, length)
             slab, start = self._slab, self._at
             self._at += size
+        # The tensor holds `piece`, and that the slab; `piece` is what is finalized, since views of the tensor keep it
+        # too.
         piece = (ctypes.c_ubyte * nbytes).from_buffer(slab, start)
+        # atexit off: at the end the system takes everything, and views may still be in use by other threads.
         weakref.finalize(piece, _give_back, slab, start, size).atexit = False
         return torch.frombuffer(piece, dtype=torch.uint8)
 
@@ -151,6 +157,7 @@ def _advise(mapping: mmap.mmap, advice: str, start: int, nbytes: int) -> None:
 
 
 def _address(mapping: mmap.mmap) -> int:
+    # The exported buffer is let go at once; a mapping is never resized, so its address holds as long as it lives.
     return ctypes.addressof(ctypes.c_char.from_buffer(mapping))
 
 

@@ -33,10 +33,11 @@ KINDS: tuple[ActivationKind, ...] = get_args(ActivationKind)  # as in the C enum
 
 STATES = 4  # addresses of state per layer
 MOST_QUERIES = 64  # that share a key head
+# 8,192 floats (BLOCK_FLOATS of attend_block.h) widened at a time, by rows of 16: a wider head would leave no row.
 MOST_HEAD_DIM = 512
 SPANS = 16  # pieces that the rows of a head are split into, at most
 
-_OP = struct.Struct("=12i4f12Q")  # uh_op
+_OP = struct.Struct("=12i4f12Q")  # uh_op; "=" is without padding, of which it needs none
 _STEP = struct.Struct("=qQ")  # uh_step
 NORMS = (None, "head", "full")
 SCORES = ("softmax", "topk_softmax", "sigmoid", "sparsemixer")
@@ -45,6 +46,7 @@ SCORES = ("softmax", "topk_softmax", "sigmoid", "sparsemixer")
 class OpKind(IntEnum):
     """As in the C enum."""
 
+    # Indices into uh_ops_*: the table of functions of each instruction set.
     NORM = 0
     LINEAR = 1
     ADD = 2
@@ -97,6 +99,7 @@ class GraphStep:
         self._count = layers * STATES
         self._states = (ctypes.c_uint64 * self._count)()
         self._step = ctypes.create_string_buffer(_STEP.size)
+        # Given to C once per graph run; the buffer is written in place, so the address never changes.
         self.address = ctypes.addressof(self._step)
 
     def set(self, position: int, states: list[int]) -> None:
@@ -111,8 +114,10 @@ class KvRows:
     """uh_kv_rows: where the chunks [heads, rows, dim] of one buffer lie. It holds addresses, not the chunks."""
 
     def __init__(self, chunks: Sequence[Tensor], dtype: torch.dtype) -> None:
+        # What uh_kv_rows calls its types.
         bits = {torch.bfloat16: 16, torch.float32: 32}[dtype]
         packed = struct.pack("=ii", len(chunks), bits)
+        # Whoever makes this keeps the chunks: no reference is held here.
         packed += b"".join(struct.pack("=Qq", _plain(chunk, dtype).data_ptr(), chunk.shape[1]) for chunk in chunks)
         self._packed = ctypes.create_string_buffer(packed, max(len(packed), 1))
         self.address = ctypes.addressof(self._packed)
@@ -300,6 +305,7 @@ def route(
 def _address(kept: Tensor | MatrixView | None) -> int:
     if kept is None:
         return 0
+    # Op.keeps owns it, and OpGraph its ops: the address holds while the graph lives.
     return kept.data_ptr() if isinstance(kept, Tensor) else ctypes.addressof(kept)
 
 

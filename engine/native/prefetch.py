@@ -23,6 +23,8 @@ def _native() -> ctypes.PyDLL:
     """The functions of prefetch.h, called with the interpreter's lock held: it guards the cache's table as well."""
     library = load_holding_lock()
     pointer, i32, i64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
+    # PyDLL: planning a row takes microseconds, and holding the interpreter's lock is what keeps the table still
+    # meanwhile.
     library.uh_prefetch_open.argtypes, library.uh_prefetch_open.restype = (
         (pointer, pointer, i32, i32, i32, i32),
         pointer,
@@ -48,11 +50,14 @@ class PrefetchPlanner:
     def __init__(self, table: CacheTable, layers: Sequence[int], experts: int, k: int, depth: int) -> None:
         self._kept = table, (ctypes.c_void_p * len(layers))(*layers)
         library = _native()
+        # C keeps the array of layer addresses, hence `_kept`; the table is in it so that it is closed after the
+        # planner.
         opened: int | None = library.uh_prefetch_open(table.address, self._kept[1], len(layers), experts, k, depth)
         if opened is None:
             raise MemoryError(msg("no memory for what is read ahead"))
         self._at = opened
         counts = library.uh_prefetch_stats(opened)
+        # A view into C's memory: no call to read a count, and dangling once the planner is closed.
         self.counts = (ctypes.c_int64 * (len(COUNTS) + 2 * depth)).from_address(counts)
         self._plan, self._plan_all, self._routed, self._cancel_all = (
             library.uh_prefetch_plan,

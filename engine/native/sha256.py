@@ -28,6 +28,7 @@ class Sha256:
         if way is not None and way not in ways(path):
             raise ValueError(f"this processor cannot compute SHA-256 by {way}")
         self._function, self._way = load_library(path).uh_sha256, -1 if way is None else WAYS.index(way)
+        # CDLL: lets go of the interpreter's lock, so that a download is hashed beside an answer.
         self._function.argtypes, self._function.restype = (c_int, c_void_p, c_void_p, c_int64), None
         words, _, length = state.partition(":")
         self._length = int(length or 0)
@@ -69,4 +70,5 @@ class Sha256:
         return found
 
     def _blocks(self, data: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> None:
+        # `_words` is written in place. C takes whole blocks only; FIPS 180-4 pads the last ones in `hexdigest`.
         self._function(self._way, self._words.ctypes.data, data.ctypes.data, data.nbytes // BLOCK)

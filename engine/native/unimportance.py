@@ -23,6 +23,7 @@ def unimportance(weights: Tensor | NDArray[np.floating]) -> NDArray[np.float64]:
     k = given.shape[-1]
     scores, order = np.empty(given.shape), np.empty(k, np.int32)
     if given.size:
+        # Five arrays of this frame: they outlive the call. `order` is scratch for the sort, one token at a time.
         _native().uh_unimportance(given.ctypes.data, given.size // k, k, order.ctypes.data, scores.ctypes.data)
     return scores
 

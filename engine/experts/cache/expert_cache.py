@@ -110,6 +110,8 @@ class ExpertCache:
     ) -> None:
         """specs: by layer and expert. Raises UnderhillError(BAD_REQUEST) where not one expert would fit."""
         check_capacity(capacity, least)
+        # Second of three: PendingLoads.layer_lock, this, NativeKernel's own. Reentrant: the table's callbacks run under
+        # it.
         self.lock = threading.RLock()
         self.least = least
         self.counts = CacheCounts()
@@ -244,6 +246,7 @@ class ExpertCache:
         table: an EXPERT for each of them, of which only that is written.
         """
         self._shown[keys[0].layer] = table  # kept alive: native code writes to it for as long as the cache lives
+        # C writes to these records whenever an expert comes or goes, without a call to Python.
         start = addressof(table)
         for index, key in enumerate(keys):
             self._of.uh_cache_publish(self._at, self.number(key), start + EXPERT.size * index, most)

@@ -44,6 +44,7 @@ class LayerTable:
         self._layout, self._ranks = expert_layout(spec, activation), RankShares()
         self._scores: Floats | None = None  # that were looked at last
         self._scores_at = 0
+        # Arrays of the telemetry are counted up by C in place: they must never be replaced by longer ones.
         self.native = ResidentLayer(
             ctypes.addressof(self._layout),
             ctypes.addressof(self.table),
@@ -65,6 +66,7 @@ class LayerTable:
         if scores is not self._scores:
             if scores.dtype != np.float32 or scores.size < len(self.keys) or not scores.flags.c_contiguous:
                 raise ValueError(f"scores are {scores.dtype} {scores.shape}; expected float32 [{len(self.keys)}]")
+            # Both, so that the array whose address is used lives at least until the next one comes.
             self._scores, self._scores_at = scores, scores.ctypes.data
         return self._scores_at
 

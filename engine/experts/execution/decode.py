@@ -47,6 +47,7 @@ class DecodeExecutor:
         self._addresses = tuple(own.buffer_info()[0] for own in (self._to_fetch, self._ranks, self._awaited))
         self._args = StepArgs()
         self._args.to_fetch = self._addresses[0]
+        # As of the arrays: taken once, and the structures are filled in place.
         self._args_at = ctypes.addressof(self._args)
         # Of the last compute_and_wait: begun, computed, waited; ns of perf_counter.
         self._times = (ctypes.c_int64 * 3)()
@@ -138,6 +139,7 @@ class DecodeExecutor:
                 self._out = torch.empty(step.k * step.hidden)
         args = self._args
         args.x, args.ids, args.weights, args.y = step.addresses
+        # `_out` may just have been replaced by a longer one, so its address is taken anew.
         args.k, args.out = step.k, self._out.data_ptr()
 
     def _compute_and_wait(self, experts: LayerTable, n: int, ends: tuple[int, int, int] | None) -> int:

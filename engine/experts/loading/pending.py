@@ -61,6 +61,8 @@ class PendingLoads:
 
     def __init__(self, cache: ExpertCache, loader: Loader, telemetry: ExpertTelemetry) -> None:
         self.failed = 0
+        # First of three: this, ExpertCache.lock, NativeKernel's own. Reentrant: `prefetch` is called in a layer call,
+        # too.
         self.layer_lock = threading.RLock()
         self.observer: ProfilerHook | None = None
         self._cache, self._counts, self._loader, self._telemetry = cache, cache.counts, loader, telemetry
@@ -167,6 +169,7 @@ class PendingLoads:
             self._table.check()
         problem = self._count(n)
         if problem is not None:
+            # Views of the step's own arrays, for the length of this block.
             chosen, come = (ctypes.c_int64 * k).from_address(ids), (ctypes.c_int32 * k).from_address(ranks)
             self._cache.unpin([first + chosen[rank] for rank in come[:ready]])
             raise problem

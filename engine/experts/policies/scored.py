@@ -91,6 +91,7 @@ class ScoredPolicy(ABC):
             ScoredPolicy.removed,
             ScoredPolicy.victim,
         )
+        # The native table keeps these addresses: the arrays are changed in place, and none is ever replaced.
         bars, order, protect = (own.ctypes.data for own in (self._penalty, self._rank_of, self._pinned))
         return EvictionState(bars, order, protect, self._state.buffer_info()[0], found.buffer_info()[0], asks=asks)
 

@@ -167,6 +167,8 @@ class _Native:
         set_bias(self._packed.view, self._bias)
         self._y = torch.empty(1, len(own.weight))
         self._out = self._y.numpy()[0]
+        # `_out` is the same memory; taken once, as numpy and torch need longer for an address than a small gate's
+        # product.
         self._address = self._y.data_ptr()
         self._x: Floats | None = None  # that was given last: mostly the same memory, filled anew
         self._given = 0
@@ -175,6 +177,7 @@ class _Native:
         if x is not self._x:
             if x.dtype != np.float32 or x.shape != self._shape or not x.flags.c_contiguous:
                 raise ValueError(f"x is {x.dtype} {x.shape}; expected contiguous float32 {self._shape}")
+            # Keeping x keeps its address valid, and spares asking again for the same array.
             self._x, self._given = x, x.ctypes.data
         self._kernel.glance(self._packed.view, self._given, self._address)
         return self._out

@@ -77,6 +77,7 @@ class PrefetchTracker:
         if plan.dtype != np.float32 or plan.shape != shape or not plan.flags.c_contiguous:
             raise ValueError(f"the plan is {plan.dtype} {plan.shape}; expected contiguous float32 {list(shape)}")
         with cache.lock:
+            # C is done with the plan when it returns.
             found = self._planner.plan_all(plan.ctypes.data, *self._limits(width))
             cache.table.check()
         return found
