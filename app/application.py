@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
 from app.attachments.controller import AttachmentController, AttachmentReader
 from app.backend import EngineLink, Models
 from app.chat.conversation import Conversation
-from app.chat.token_counter import TokenCounter
+from app.composer import TokenCounter
 from app.controllers.onboarding_controller import OnboardingController
 from app.controllers.tray import TrayController
 from app.i18n import languages
@@ -20,8 +20,8 @@ from app.install.release import running
 from app.library.view_model import LibraryViewModel
 from app.main_window import MainWindow
 from app.platform import main_thread
+from app.platform.logs import AppPaths
 from app.platform.main_thread import MainThreadQueue
-from app.platform.paths import AppPaths
 from app.platform.single_instance import SingleInstance
 from app.settings import preferences
 from app.settings.preferences import Preferences
@@ -34,6 +34,7 @@ from app.theme.theme import Theme
 from engine import client, protocol
 
 Start = Callable[[Callable[[protocol.Event], None]], protocol.Engine]
+_LATEST = 1000  # milliseconds; a window that starts minimized is never painted
 
 
 class Application:
@@ -177,9 +178,6 @@ def _asked_to_try_again(box: QMessageBox) -> bool:
     again = box.clickedButton() is box.defaultButton()
     box.deleteLater()
     return again
-
-
-_LATEST = 1000  # milliseconds; a window that starts minimized is never painted
 
 
 class AfterFirstPaint(QObject):

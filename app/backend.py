@@ -24,6 +24,9 @@ from engine.translatable import NO_TEXT, translated
 _log = logging.getLogger(__name__)
 
 Listener = Callable[[protocol.Event], object]
+NONE, LOADING, READY, FAILED, STOPPED = "none", "loading", "ready", "failed", "stopped"
+_VARIABLE = "HF_HUB_OFFLINE"
+_YES = ("1", "ON", "YES", "TRUE")  # as huggingface_hub reads it
 
 
 class EngineLink(QObject):
@@ -186,9 +189,6 @@ class EngineLink(QObject):
             self.died.emit(event)
 
 
-NONE, LOADING, READY, FAILED, STOPPED = "none", "loading", "ready", "failed", "stopped"
-
-
 class Models(QObject):
     """state: one of NONE, LOADING, READY, FAILED, and STOPPED, with the engine. progress: of loading.
 
@@ -315,10 +315,6 @@ class Models(QObject):
                 self.import_failed.emit(event)
             self.refresh()  # what is done of one that broke off is there, too, and can go on
         self.import_changed.emit()
-
-
-_VARIABLE = "HF_HUB_OFFLINE"
-_YES = ("1", "ON", "YES", "TRUE")  # as huggingface_hub reads it
 
 
 class Network(QObject):

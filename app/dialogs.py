@@ -61,6 +61,7 @@ _SHIPPED = (
 )
 
 _LONGEST = 44  # characters of a folder's path; a longer one is shortened, since a label cannot break it
+_LINES = 9  # of the words, before they scroll
 
 
 class AboutDialog(QDialog):
@@ -245,9 +246,6 @@ class ShortcutSheet(QDialog):
         width = min(round(44 * fonts.points()), room.width() - 40)
         height = grid.totalHeightForWidth(width - 16)
         self.resize(width, min(height + 8, room.height() - 80))
-
-
-_LINES = 9  # of the words, before they scroll
 
 
 class UnsavedDialog(QDialog):

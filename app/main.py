@@ -16,7 +16,7 @@ from pathlib import Path
 
 from app.install.launch import start_withdrawn
 from app.install.release import program_folder, running
-from app.platform import logs, paths
+from app.platform import logs
 from engine import private_files
 
 _log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(model: str | None) -> int:
-    where = paths.default()
+    where = logs.default_paths()
     private_files.write_privately()
     private_files.tighten(where.folder)
     if sys.platform.startswith("linux") and not _utf8():
@@ -52,7 +52,7 @@ def _run(model: str | None) -> int:
     from app.i18n.translate import tr
     from app.platform.logs import LogFile
     from app.settings import preferences
-    from app.setup.window import engine_python
+    from app.setup.page import engine_python
     from engine import client
 
     application = QApplication.instance() or QApplication(sys.argv[:1])

@@ -24,7 +24,7 @@ from app.controllers.storage_controller import ClosingController, StorageControl
 from app.dialogs import AboutDialog, ShortcutSheet
 from app.i18n.translate import sentences
 from app.library.view_model import LibraryViewModel
-from app.platform.paths import AppPaths
+from app.platform.logs import AppPaths
 from app.settings.controller import SettingsController
 from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell

@@ -26,6 +26,22 @@ from app.widgets.text import size
 from engine import protocol
 from engine.translatable import translated
 
+_LINES = (
+    tr_noop("Underhill runs large chat models on this computer, also models that are bigger than its memory."),
+    tr_noop(
+        "Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for "
+        "a model or fetch one."
+    ),
+    tr_noop(
+        "A small model is built in, so you can begin at once. The next two pages find one that suits this "
+        "computer better."
+    ),
+)
+_HEIGHT = 260  # pixels that this computer takes beside text of the base size, in a window of usual width
+_FAST, _FAIR = 2.0e9, 0.5e9  # bytes a second of a disk
+_BUILTIN = "builtin"
+_NEXT = (tr_noop("Look at this computer"), tr_noop("Choose a model"), tr_noop("Start chatting"))
+
 
 class ComputerProbe(QObject):
     """computer: what is known, None before. progress: while it runs. waiting: it has stepped aside for an answer."""
@@ -82,22 +98,6 @@ class ComputerProbe(QObject):
             elif self.waiting and not self._conversation.working:  # the answer was the shorter of the two
                 self._send()
         self.changed.emit()
-
-
-_LINES = (
-    tr_noop("Underhill runs large chat models on this computer, also models that are bigger than its memory."),
-    tr_noop(
-        "Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for "
-        "a model or fetch one."
-    ),
-    tr_noop(
-        "A small model is built in, so you can begin at once. The next two pages find one that suits this "
-        "computer better."
-    ),
-)
-
-
-_HEIGHT = 260  # pixels that this computer takes beside text of the base size, in a window of usual width
 
 
 class TourStep(QWidget):
@@ -207,9 +207,6 @@ class ComputerStep(TourStep):
         self.again.setText(tr("Measure again") if problem is None else tr("Try again"))
 
 
-_FAST, _FAIR = 2.0e9, 0.5e9  # bytes a second of a disk
-
-
 def computer_facts(computer: protocol.Computer) -> list[str]:
     """A sentence or two each of processor, memory, graphics cards and disk."""
     p, m = computer.processor, computer.machine
@@ -239,9 +236,6 @@ def _disk(rate: float) -> str:
     if rate >= _FAIR:
         return tr("It is quick enough ({speed}) for models that are somewhat bigger than the memory.", speed=speed)
     return tr("It is slow ({speed}): choose models that fit into memory.", speed=speed)
-
-
-_BUILTIN = "builtin"
 
 
 class ModelStep(TourStep):
@@ -355,9 +349,6 @@ class ModelStep(TourStep):
         tell_progress(entry, t)
         if t.problem:
             entry.complain(sentences(t.problem, t.action))
-
-
-_NEXT = (tr_noop("Look at this computer"), tr_noop("Choose a model"), tr_noop("Start chatting"))
 
 
 class Tour(QWidget):

@@ -16,6 +16,7 @@ LONGEST_TEXT = 8 << 20  # bytes; far more than any model sees at a time
 LONGEST_PDF = 256 << 20  # bytes: a larger one is refused before it is read
 PDF_SECONDS = 60.0  # for all pages; a book of a thousand pages takes about half
 PDF_MEMORY = 800_000_000  # bytes that reading one may take; large scans take a few hundred MB
+_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0", b"8BPS")
 
 
 def read(path: Path) -> Attachment:
@@ -52,9 +53,6 @@ def _unreadable(path: Path, cause: Exception) -> protocol.UnderhillError:
     else:
         sentence, action = tr("{file} cannot be read.", file=name), tr("Check the file and its disk.")
     return problem(protocol.Kind.BROKEN_FILE, sentence, action)
-
-
-_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0", b"8BPS")
 
 
 def is_picture(data: bytes) -> bool:

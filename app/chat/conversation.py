@@ -11,9 +11,8 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.backend import EngineLink
-from app.chat.draft_store import DraftStore
 from app.chat.prompt_messages import prompt_messages
-from app.chat.running_answers import RunningAnswer, RunningAnswers
+from app.chat.running_answers import DraftStore, RunningAnswer, RunningAnswers
 from app.storage import branches
 from app.storage.database_thread import DatabaseThread, Problem
 from app.storage.records import (

@@ -22,6 +22,19 @@ from app.widgets.builders import centred, make_label, show_text, vbox
 
 _BESIDE, _ABOVE = 16, 12  # pixels around the words
 _WRAP = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
+SMALL = (
+    tr_noop("Hello! Who are you?"),
+    tr_noop("What can you help me with?"),
+    tr_noop("Tell me a short story about a fox."),
+    tr_noop("What is the sun?"),
+)
+LARGE = (
+    tr_noop("Explain how a Mixture-of-Experts model works, with an everyday comparison."),
+    tr_noop("Write a Python function that finds duplicate files in a folder."),
+    tr_noop("Help me plan a week of simple dinners for two."),
+    tr_noop("Summarise the pros and cons of heat pumps in a table."),
+)
+_HIGH = 24  # lines of text, from which on there is room for the mark
 
 
 class Example(QPushButton):
@@ -63,21 +76,6 @@ class Example(QPushButton):
 
     def _words(self, width: int) -> QRect:
         return self.fontMetrics().boundingRect(QRect(0, 0, max(1, width), 10_000), int(_WRAP), self.text())
-
-
-SMALL = (
-    tr_noop("Hello! Who are you?"),
-    tr_noop("What can you help me with?"),
-    tr_noop("Tell me a short story about a fox."),
-    tr_noop("What is the sun?"),
-)
-LARGE = (
-    tr_noop("Explain how a Mixture-of-Experts model works, with an everyday comparison."),
-    tr_noop("Write a Python function that finds duplicate files in a folder."),
-    tr_noop("Help me plan a week of simple dinners for two."),
-    tr_noop("Summarise the pros and cons of heat pumps in a table."),
-)
-_HIGH = 24  # lines of text, from which on there is room for the mark
 
 
 class Welcome(QScrollArea):

@@ -22,6 +22,10 @@ from app.storage.store import NEW_CHAT, ChatStore
 from app.widgets.builders import raise_window
 from app.widgets.messages import Button
 
+_RETRY_SECONDS = 2.0  # seconds for the disk to take what is not on it yet
+_SESSION_END_TIMEOUT = 60_000  # milliseconds after which a session that was to end goes on
+_log = logging.getLogger(__name__)
+
 
 class StorageController(QObject):
     """Every problem gets a banner with what helps against it."""
@@ -63,11 +67,6 @@ class StorageController(QObject):
 
     def _open_folder(self) -> None:
         self._shell.open_folder(self._folder)
-
-
-_RETRY_SECONDS = 2.0  # seconds for the disk to take what is not on it yet
-_SESSION_END_TIMEOUT = 60_000  # milliseconds after which a session that was to end goes on
-_log = logging.getLogger(__name__)
 
 
 @dataclass

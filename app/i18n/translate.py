@@ -19,6 +19,11 @@ from engine import protocol
 from engine.translatable import HOLE, Translatable, translated
 
 CONTEXT = "window"
+T = TypeVar("T")
+ENGINE_CONTEXT = "engine"
+_WIDE = re.compile(r"[　-〿一-鿿＀-￯“”]")  # scripts that are written without spaces, and their marks
+SEPARATORS = (", ", "; ")  # between the items of a list; `tr_engine` translates them too
+_CONTAINERS = (tuple, list, dict, Mapping, types.UnionType)
 
 
 def tr(text: str, /, about: str = "", **values: object) -> str:
@@ -57,13 +62,6 @@ def sentences(*given: str) -> str:
 def problem(kind: protocol.Kind, sentence: str, action: str = "") -> protocol.UnderhillError:
     """An error to raise or show. sentence, action: as `tr` gave them."""
     return protocol.UnderhillError(kind, translated(sentence), translated(action))
-
-
-T = TypeVar("T")
-ENGINE_CONTEXT = "engine"
-_WIDE = re.compile(r"[　-〿一-鿿＀-￯“”]")  # scripts that are written without spaces, and their marks
-SEPARATORS = (", ", "; ")  # between the items of a list; `tr_engine` translates them too
-_CONTAINERS = (tuple, list, dict, Mapping, types.UnionType)
 
 
 def tr_engine(text: str) -> str:

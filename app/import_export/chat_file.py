@@ -27,6 +27,15 @@ MAX_ELEMENT = 32 << 20  # characters of one chat; the longest that people have t
 _LONGEST_WORD = 16  # characters: an error nearer to the end of the text may be only that the rest is not read yet
 _decode_json = json.JSONDecoder().raw_decode
 _WHITE_SPACE = re.compile(r"[ \t\n\r]*")
+FORMAT = "underhill-chats"  # what our own files say they are
+VERSION = 1  # of FORMAT: a file of a later one is refused, with the advice to install a newer Underhill
+_DAY = 86400.0  # seconds: clocks of other time zones and wrong clocks may be ahead by that much
+_ENDLESS = 1e18  # more than any figure
+_CITATION = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue206]")  # marks that only ChatGPT can show
+LARGEST = 2 << 30  # bytes, of the file and of what is packed in it
+CHAT, UNREAD, LATER, NONE, LONG = "chat", "unread", "later", "none", "long"
+_ODD = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading something else ends in
+_LOCKED = (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError)  # and of archives: also encrypted
 
 
 class ElementTooLong(ValueError):
@@ -130,12 +139,6 @@ class _Window:
         return bool(new)
 
 
-FORMAT = "underhill-chats"  # what our own files say they are
-VERSION = 1  # of FORMAT: a file of a later one is refused, with the advice to install a newer Underhill
-_DAY = 86400.0  # seconds: clocks of other time zones and wrong clocks may be ahead by that much
-_ENDLESS = 1e18  # more than any figure
-
-
 @dataclass(frozen=True)
 class ImportedChat:
     """A chat of a file. messages: parents before their children, ids as the file has them. leaf: one of those ids.
@@ -205,9 +208,6 @@ _FIGURES: dict[str, Callable[[object], bool]] = {
 }  # fmt: skip
 
 
-_CITATION = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue206]")  # marks that only ChatGPT can show
-
-
 def read_chatgpt(c: dict[str, Any], picture: str) -> dict[str, Any]:
     """Parse a conversation of ChatGPT's export, without tools and hidden instructions. picture: stands for one.
 
@@ -274,12 +274,6 @@ def _part(part: object, picture: str) -> str:
     if isinstance(part, dict) and kind == "audio_transcription":
         return clean_text(part.get("text") or "")
     return picture if kind == "image_asset_pointer" else ""
-
-
-LARGEST = 2 << 30  # bytes, of the file and of what is packed in it
-CHAT, UNREAD, LATER, NONE, LONG = "chat", "unread", "later", "none", "long"
-_ODD = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading something else ends in
-_LOCKED = (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError)  # and of archives: also encrypted
 
 
 def chats(path: str, picture: str) -> Iterator[list[Any]]:

@@ -22,6 +22,9 @@ from app.transcript import notes
 
 # names that Windows keeps to itself
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)", re.IGNORECASE)
+_FENCE = re.compile(r"^ {0,3}(`{3,}(?!.*`)|~{3,})")  # ticks with others behind them are code within a line
+_HEADING = re.compile(r"^ {0,3}#{1,6}(?=\s|$)")
+_SIGNS = re.compile(r"([\\`*_\[\]<>|~$])")
 
 
 def as_json(chats: list[tuple[Chat, str, list[StoredMessage]]]) -> str:
@@ -71,11 +74,6 @@ def _entry(chat: Chat, folder: str, messages: list[StoredMessage]) -> dict[str, 
             for m in messages
         ],
     }  # fmt: skip
-
-
-_FENCE = re.compile(r"^ {0,3}(`{3,}(?!.*`)|~{3,})")  # ticks with others behind them are code within a line
-_HEADING = re.compile(r"^ {0,3}#{1,6}(?=\s|$)")
-_SIGNS = re.compile(r"([\\`*_\[\]<>|~$])")
 
 
 def markdown(chat: Chat, messages: list[StoredMessage]) -> str:

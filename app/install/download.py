@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import http.client
 import os
@@ -12,15 +13,15 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
-
-from app.install.problem import InstallProblem, Reason, of_file
 
 _CHUNK = 1 << 18  # bytes; progress is told after each
 _TIMEOUT = 30  # seconds without a byte
 _WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds between tries; a try that brought something begins them anew
 _AT_ONCE = 4  # most packages are small, and each costs a round trip or two
 _GIVE_UP = (401, 403, 404, 407, 410)
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @dataclass(frozen=True)
@@ -138,3 +139,30 @@ def free_bytes(folder: Path) -> int:
     while not folder.exists():
         folder = folder.parent
     return shutil.disk_usage(folder).free
+
+
+class Reason(Enum):
+    """The value is the English for a terminal; the window has texts of its own."""
+
+    NETWORK = "the network cannot be reached"
+    DISK_FULL = "the disk is full"
+    DAMAGED = "what arrived is not what was announced"
+    NOT_WRITABLE = "a file cannot be written"
+    BUSY = "another Underhill is being set up"
+    SIGNATURE = "the update is not signed by Underhill's publisher"
+    OLD = "the update is not newer than this version"
+    FAILED = "a step failed"
+    STOPPED = "it was stopped"
+
+
+class InstallProblem(Exception):
+    """reason: for people. details: for who wants to know more; a line or the end of a log."""
+
+    def __init__(self, reason: Reason, details: str = "") -> None:
+        super().__init__(f"{reason.value}{': ' if details else ''}{details}")
+        self.reason, self.details = reason, details
+
+
+def of_file(error: OSError) -> InstallProblem:
+    """What an operation on a file failed of."""
+    return InstallProblem(Reason.DISK_FULL if error.errno in _FULL else Reason.NOT_WRITABLE, str(error))

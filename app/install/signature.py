@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.install.problem import InstallProblem, Reason
+from app.install.download import InstallProblem, Reason
 
 _PATIENCE = 60  # seconds; it takes a tenth of one
 

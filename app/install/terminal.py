@@ -9,11 +9,10 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.install import options
-from app.install.environment import EngineEnvironment, InstallProgress
-from app.install.problem import InstallProblem
+from app.install.download import InstallProblem
+from app.install.environment import EngineEnvironment, InstallProgress, Options, load_options
 from app.install.release import program_folder, running
-from app.platform import paths
+from app.platform import logs
 from engine import private_files
 
 
@@ -24,14 +23,14 @@ def main(arguments: Sequence[str]) -> int:
     """
     release = running()
     assert release is not None
-    program = program_folder(paths.default().folder)
+    program = program_folder(logs.default_paths().folder)
     engine = EngineEnvironment(release, program)
     only = arguments[:1] == ["--install-engine"]
     if not engine.is_ready:
         private_files.write_privately()
-        chosen = options.load(program / "options.json")
+        chosen = load_options(program / "options.json")
         if only and len(arguments) > 1:
-            chosen = options.Options(wheels=str(Path(arguments[1]).absolute()))
+            chosen = Options(wheels=str(Path(arguments[1]).absolute()))
         print("Installing Underhill's engine; only the first time takes long.", file=sys.stderr)
         try:
             engine.install(chosen, threading.Event(), _Lines())

@@ -25,10 +25,8 @@ from urllib.parse import urljoin
 from filelock import FileLock, Timeout
 
 from app.install import launch
-from app.install.download import Downloader, PackageFile, free_bytes
-from app.install.environment import EngineEnvironment, InstallProgress
-from app.install.options import Options
-from app.install.problem import InstallProblem, Reason, of_file
+from app.install.download import Downloader, InstallProblem, PackageFile, Reason, free_bytes, of_file
+from app.install.environment import EngineEnvironment, InstallProgress, Options
 from app.install.release import NOTE, Release
 from app.install.signature import check_signature
 

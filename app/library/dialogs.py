@@ -46,6 +46,21 @@ _TIERS = {
 
 
 _AS_IT_COMES = tr_noop("4 bits – just as they come")
+TOLERANCES = (
+    (0.005, tr_noop("0.5 %")),
+    (0.01, tr_noop("1 %")),
+    (0.02, tr_noop("2 % – usual")),
+    (0.05, tr_noop("5 % – smallest")),
+)
+USUAL = 2  # of these
+_NEVER = '<>:"/\\|?*'  # in the name of a folder
+_WHOLE = 16
+_TOPS = (
+    (0, tr_noop("Automatic – 8 bits, or 4 where the model was stored with about 4")),
+    (8, tr_noop("8 bits – practically the original")),
+    (4, tr_noop("4 bits – nearly as good, half the size of 8 bits")),
+    (_WHOLE, tr_noop("16 bits – as it is; for small models")),
+)
 
 
 class ModelDetailsDialog(QDialog):
@@ -117,15 +132,6 @@ def _inside(details: protocol.ModelDetails) -> str:
     experts = tr("{experts} experts in each of {layers} layers, {active} at a time", experts=details.experts,
                   layers=details.moe_layers, active=details.experts_per_token)  # fmt: skip
     return model_text.joined(experts, context)
-
-
-TOLERANCES = (
-    (0.005, tr_noop("0.5 %")),
-    (0.01, tr_noop("1 %")),
-    (0.02, tr_noop("2 % – usual")),
-    (0.05, tr_noop("5 % – smallest")),
-)
-USUAL = 2  # of these
 
 
 def _saves(offer: protocol.LoweringOffer) -> bool:
@@ -243,16 +249,6 @@ class SmallerDialog(QDialog):
         """Reject, as Cancel does."""
         self.done(QDialog.DialogCode.Rejected)
         super().closeEvent(event)
-
-
-_NEVER = '<>:"/\\|?*'  # in the name of a folder
-_WHOLE = 16
-_TOPS = (
-    (0, tr_noop("Automatic – 8 bits, or 4 where the model was stored with about 4")),
-    (8, tr_noop("8 bits – practically the original")),
-    (4, tr_noop("4 bits – nearly as good, half the size of 8 bits")),
-    (_WHOLE, tr_noop("16 bits – as it is; for small models")),
-)
 
 
 class ImportDialog(QDialog):

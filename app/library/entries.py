@@ -23,6 +23,8 @@ from app.library.model_text import FIT_BADGES, unbroken
 from app.widgets.builders import centred, empty, hbox, make_bar, make_button, make_label, set_level, show_text, vbox
 from engine import protocol
 
+WIDEST = 860  # pixels; longer lines are hard to read
+
 
 @dataclass(frozen=True)
 class Action:
@@ -122,9 +124,6 @@ def _muted(words: str, parent: QWidget) -> QLabel:
 def _call(do: Callable[[], object], _checked: bool = False) -> None:
     """Slot that drops the argument of `clicked`."""
     do()
-
-
-WIDEST = 860  # pixels; longer lines are hard to read
 
 
 class LibrarySection(QScrollArea):

@@ -24,6 +24,9 @@ STATES = {
     protocol.FAILED: tr_noop("Stopped"),
     protocol.FINISHED: tr_noop("Here"),
 }
+READING_SPEED = 5.0  # tokens a second, about as fast as people read
+QUICKER_FACTOR = 1.5  # times; less of a difference is none to choose by
+LINK_BYTES_PER_SECOND = 50e6 / 8  # bytes a second of the connection that times are estimated for
 
 
 def count(number: int) -> str:
@@ -111,11 +114,6 @@ def joined(*parts: str, between: str = BETWEEN) -> str:
 def unbroken(line: str) -> str:
     """Have a line made by `joined` break between its parts, not within a short one."""
     return _STAYS.join(part if len(part) > _SHORT else part.replace(" ", "\u00a0") for part in line.split(BETWEEN))
-
-
-READING_SPEED = 5.0  # tokens a second, about as fast as people read
-QUICKER_FACTOR = 1.5  # times; less of a difference is none to choose by
-LINK_BYTES_PER_SECOND = 50e6 / 8  # bytes a second of the connection that times are estimated for
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,13 @@ _PADDING = 7  # pixels around the words of a table's cell
 _AROUND = 2 * _PADDING + 5.0  # pixels beside the words of a cell: borders, and what is lost by rounding
 _BREAK = re.compile(r"(?<=[-/])|\s")  # where a line may end
 _WIDEST_WORD = 0.5  # of the whole width; what is longer than that may break
+_MARKDOWN = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+_HEADINGS = {1: 1.5, 2: 1.28, 3: 1.12}
+_LINE_HEIGHT = 142.0  # percent
+_LONG_LINE = 4000  # characters
+_BOX = 22  # pixels that the box of a thing to do takes
+_MARKS = re.compile(r"[*_~`\[]+")
+_MOST_MARKS, _MOST_CELLS = 2000, 5000  # 0.1 and 0.3 s of the window's thread
 
 
 def style_tables(document: QTextDocument, palette: Palette) -> None:
@@ -119,16 +126,6 @@ def _wishes(table: QTextTable, column: int) -> tuple[float, float]:
 def tables_of(document: QTextDocument) -> list[QTextTable]:
     """Tables of a document."""
     return [frame for frame in document.rootFrame().childFrames() if isinstance(frame, QTextTable)]
-
-
-_MARKDOWN = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
-_HEADINGS = {1: 1.5, 2: 1.28, 3: 1.12}
-_LINE_HEIGHT = 142.0  # percent
-_LONG_LINE = 4000  # characters
-_BOX = 22  # pixels that the box of a thing to do takes
-
-_MARKS = re.compile(r"[*_~`\[]+")
-_MOST_MARKS, _MOST_CELLS = 2000, 5000  # 0.1 and 0.3 s of the window's thread
 
 
 class BlockDocument(QTextDocument):

@@ -37,6 +37,8 @@ _LONGEST = 4000  # characters; what is longer is no formula but a mistake
 _PIXELS = 1_000_000  # of a picture; a larger one is drawn less finely, for 400 may be kept
 
 Key = tuple[str, bool, str, float]  # the formula, whether it stands alone, colour, pixels of size
+_SCHEME = "formula:"
+_OBJECT = "\ufffc"  # what Qt has in the text where a picture is
 
 
 @dataclass(frozen=True)
@@ -208,10 +210,6 @@ def _drawn(svg: str) -> FormulaImage | None:
     painter.end()
     foot = box.bottom() + height - box.height()  # 0 is the line of writing
     return FormulaImage(image, float(width), float(height), max(0.0, foot))
-
-
-_SCHEME = "formula:"
-_OBJECT = "\ufffc"  # what Qt has in the text where a picture is
 
 
 def insert_formulas(

@@ -10,6 +10,8 @@ _HEADING = re.compile(r"^ {0,3}#{1,6}(\s|$)")
 _MARKER = re.compile(r"^( {0,3})([-*+]|\d{1,9}[.)])\s+")
 _MATH = re.compile(r"^ {0,3}(\$\$|\\\[)")
 _RULE = re.compile(r"^ {0,3}([-*_])[ \t]*(\1[ \t]*){2,}$")
+_OPEN, _CLOSE = "<think>", "</think>"  # around a thought, as the engine writes it; it comes first or not at all
+LONGEST = 12_000  # characters of a block of prose; what is longer is cut at a line or at a space
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,6 @@ class Block:
             ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", self.text)), default=0))
             return f"{ticks}{self.language}\n{self.text}\n{ticks}"
         return "---" if self.kind == "rule" else self.text
-
-
-_OPEN, _CLOSE = "<think>", "</think>"  # around a thought, as the engine writes it; it comes first or not at all
-LONGEST = 12_000  # characters of a block of prose; what is longer is cut at a line or at a space
 
 
 class Splitter:

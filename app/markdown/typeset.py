@@ -12,6 +12,9 @@ from typing import Any
 from engine.sandbox import SandboxedFunction, SandboxFailure
 
 _RAISED = re.compile(r"(\\begin\{(\w+)\}[\s\S]*?\\end\{\2\})(?=\s*[\^_])")  # refused unless in braces
+MEMORY = 400_000_000  # bytes; a formula takes some MB, long code some ten
+SECONDS = 10.0  # 5,000 lines of code take two; what takes longer stays as it is written
+PROCESS = SandboxedFunction("app.markdown.typeset:serve", MEMORY)
 
 
 def spans(code: str, language: str) -> list[tuple[int, int, str]]:
@@ -54,11 +57,6 @@ def serve(what: str, *arguments: Any) -> Iterator[Any]:
     """Call one of the above, by name."""
     known: dict[str, Callable[..., Any]] = {"spans": spans, "svg": svg}
     yield known[what](*arguments)
-
-
-MEMORY = 400_000_000  # bytes; a formula takes some MB, long code some ten
-SECONDS = 10.0  # 5,000 lines of code take two; what takes longer stays as it is written
-PROCESS = SandboxedFunction("app.markdown.typeset:serve", MEMORY)
 
 
 def sandboxed_spans(code: str, language: str) -> list[tuple[int, int, str]]:

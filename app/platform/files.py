@@ -12,6 +12,8 @@ from PySide6.QtGui import QDesktopServices
 from app.i18n.translate import problem, tr
 from engine import private_files, protocol, regular_file
 
+_SCHEMES = ("http", "https", "mailto")  # a model may write any link, and some start programs
+
 
 def file_error(path: Path, cause: Exception) -> protocol.UnderhillError | None:
     """None where it is a file, and something else is wrong with it."""
@@ -36,9 +38,6 @@ def _is_folder(path: Path) -> bool:
     with contextlib.suppress(OSError):
         return path.is_dir()
     return False
-
-
-_SCHEMES = ("http", "https", "mailto")  # a model may write any link, and some start programs
 
 
 def open_link(address: str) -> str:

@@ -1,4 +1,4 @@
-"""Logs: one rotating file of what the program logs, and files of the faults that end a process."""
+"""Paths of the window's files, and logs: one rotating file, and files of the faults that end a process."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import queue
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from io import TextIOWrapper
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
+
+import platformdirs
 
 from engine import log
 from engine.private_files import tighten
@@ -24,6 +27,8 @@ MAX_BYTES = 1_000_000  # bytes of a file: some weeks of use, and what a mail sti
 BACKUPS = 4  # files that are kept beside it, as underhill.log.1 and so on
 
 _log = logging.getLogger(__name__)
+MAX_SHOWN = 1 << 20  # bytes of a log that are shown; the file itself is kept whole
+_FOLDER = "underhill"  # name of the folders
 
 
 class LogFile:
@@ -88,9 +93,6 @@ class _Private(RotatingFileHandler):
         """A full disk does not fill the terminal as well; the next line is tried again."""
 
 
-MAX_SHOWN = 1 << 20  # bytes of a log that are shown; the file itself is kept whole
-
-
 def begin_crash_log(path: Path) -> tuple[TextIO | None, str, Path | None]:
     """Send faults to `path`. Returns the open log, what the last run left in it, and where that is kept now.
 
@@ -135,3 +137,42 @@ def end_crash_log(file: TextIO | None) -> None:
     faulthandler.disable()
     if file is not None:
         file.close()
+
+
+@dataclass(frozen=True)
+class AppPaths:
+    """folder: the user's data folder of Underhill, models included; UNDERHILL_HOME names another."""
+
+    folder: Path
+
+    @property
+    def chats(self) -> Path:
+        """The chat database."""
+        return self.folder / "chats.db"
+
+    @property
+    def preferences(self) -> Path:
+        """Preferences of the window."""
+        return self.folder / "window.json"
+
+    @property
+    def logs(self) -> Path:
+        """The folder of all logs: the system's for this user, or beside the data where these are elsewhere."""
+        usual = self.folder == Path(platformdirs.user_data_dir(_FOLDER, appauthor=False))
+        return Path(platformdirs.user_log_dir(_FOLDER, appauthor=False)) if usual else self.folder / "logs"
+
+    @property
+    def crash_log(self) -> Path:
+        """File that Python writes to if a fault ends the process."""
+        return self.logs / "crash.log"
+
+    @property
+    def engine_log(self) -> Path:
+        """Log of faults that ended the engine's process."""
+        return self.logs / "crash-engine.log"
+
+
+def default_paths() -> AppPaths:
+    """The folder of this user on this computer."""
+    chosen = os.environ.get("UNDERHILL_HOME")
+    return AppPaths(Path(chosen) if chosen else Path(platformdirs.user_data_dir(_FOLDER, appauthor=False)))

@@ -18,6 +18,12 @@ BATCH_SECONDS = 0.006  # seconds of a batch at most: painting and input come bet
 # Seconds between batches while messages come: each takes a core and Python's lock from the engine.
 BATCH_INTERVAL = 0.03
 _WAKE = QEvent.Type(QEvent.registerEventType())
+SWITCH_INTERVAL = 0.001  # seconds that another thread may keep Python's lock when this one wants it; 5 ms by default
+# Nanoseconds, the shortest that Linux gives: the shorter the slice, the sooner a thread gets its turn.
+EEVDF_SLICE = 100_000
+_SET_ATTRIBUTES = {"x86_64": 314, "aarch64": 274}  # number of the system call, by machine
+_RESET_ON_FORK = 0x01  # threads that it starts, those of the engine above all, shall not inherit it
+_ABOVE_NORMAL = 1  # THREAD_PRIORITY_ABOVE_NORMAL
 
 
 class MainThreadQueue(QObject):
@@ -84,14 +90,6 @@ class MainThreadQueue(QObject):
         if self._waiting and not self._woken:
             self._woken = True
             self._timer.start(round(1000 * BATCH_INTERVAL))
-
-
-SWITCH_INTERVAL = 0.001  # seconds that another thread may keep Python's lock when this one wants it; 5 ms by default
-# Nanoseconds, the shortest that Linux gives: the shorter the slice, the sooner a thread gets its turn.
-EEVDF_SLICE = 100_000
-_SET_ATTRIBUTES = {"x86_64": 314, "aarch64": 274}  # number of the system call, by machine
-_RESET_ON_FORK = 0x01  # threads that it starts, those of the engine above all, shall not inherit it
-_ABOVE_NORMAL = 1  # THREAD_PRIORITY_ABOVE_NORMAL
 
 
 class _Attributes(ctypes.Structure):

@@ -24,7 +24,7 @@ from app.settings.editor import SettingEditor, value_text
 from app.settings.pages import AppearancePage, SettingsPage, SharedSettingsPage
 from app.settings.preferences import Preferences
 from app.settings.scores import ScoresPanel, pushed_cuts
-from app.telemetry.memory_bar import MemoryBar
+from app.telemetry.charts import MemoryBar
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_button, make_combo, make_label, scroll_area, vbox

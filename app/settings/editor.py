@@ -18,6 +18,8 @@ from app.widgets.text import plain_entry
 from engine import protocol
 
 STEPS = 100  # positions of a slider: one is a percent
+Setting = protocol.settings.Setting
+_LATER = tr_noop("Takes effect when the model is loaded again.")
 
 
 class SharesEditor(QWidget):
@@ -157,10 +159,6 @@ def value_text(setting: protocol.settings.Setting, value: Any) -> str:
             f"{tr_engine(name)} {100 * share:.0f} %" for name, share in zip(setting.names, value, strict=True)
         )
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-Setting = protocol.settings.Setting
-_LATER = tr_noop("Takes effect when the model is loaded again.")
 
 
 class SettingEditor(QWidget):

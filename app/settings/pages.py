@@ -28,6 +28,9 @@ from app.widgets.builders import FlowLayout, hbox, make_button, make_combo, make
 from app.widgets.text import size
 from engine import protocol
 
+_OWN = Qt.ItemDataRole.UserRole + 1  # whether a folder is the one that cannot be taken out
+_SHOWN = [s for s in protocol.settings.SHARED if s.name != "model_folders"]  # which has a list of its own
+
 
 class SettingsPage(QWidget):
     """Page of editors in their order; `extra` widgets go with the words that find them."""
@@ -130,10 +133,6 @@ def _row(control: QComboBox, parent: QWidget) -> QWidget:
     sizes.follow(control, lambda box: box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth()))
     hbox((label, 1), control, parent=row, margins=(0, 6, 0, 6))
     return row
-
-
-_OWN = Qt.ItemDataRole.UserRole + 1  # whether a folder is the one that cannot be taken out
-_SHOWN = [s for s in protocol.settings.SHARED if s.name != "model_folders"]  # which has a list of its own
 
 
 class TokenEditor(QWidget):

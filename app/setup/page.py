@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QFormLayout, QLineEdit, QProgressBar, QPushButton, QWidget
+from PySide6.QtCore import QEventLoop, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QFormLayout,
+    QLineEdit,
+    QMainWindow,
+    QProgressBar,
+    QPushButton,
+    QWidget,
+)
 
 from app.i18n.translate import sentences, tr, tr_noop
-from app.install.environment import InstallProgress
-from app.install.options import Options, save
-from app.install.problem import InstallProblem, Reason
-from app.onboarding import TourStep
-from app.setup.work import InstallWork, TransferRate
-from app.widgets.builders import hbox, make_button
+from app.install.download import InstallProblem, Reason
+from app.install.environment import EngineEnvironment, InstallProgress, Options, load_options, save_options
+from app.install.release import program_folder, running
+from app.onboarding import FittingScrollArea, TourStep
+from app.settings.preferences import Preferences
+from app.theme import fonts
+from app.theme.icons import icon
+from app.theme.theme import Theme
+from app.widgets.builders import hbox, make_button, raise_window, vbox
 from app.widgets.text import size, time_left
 
 _STEPS = {
@@ -32,6 +48,8 @@ _PROBLEMS = {
     Reason.BUSY: (tr_noop("Another Underhill is installing the engine."), tr_noop("Wait for it, then try again.")),
     Reason.FAILED: (tr_noop("The engine couldn't be installed."), tr_noop("Try again.")),
 }  # fmt: skip
+_INTERVAL = 0.1  # seconds between two tellings: chunks come by the thousand
+_WINDOW = 5.0  # seconds that the rate is an average of
 
 
 class SetupPage(TourStep):
@@ -77,7 +95,7 @@ class SetupPage(TourStep):
         """Install, or go on."""
         options = self.form.options
         with suppress(OSError):  # the installation says what is wrong with the disk
-            save(options, self._keep)
+            save_options(options, self._keep)
         for label in (self.trouble, self.details):
             label.hide()
         self.doing.setText(tr(_STEPS["list"]))
@@ -171,3 +189,138 @@ class _Form(QWidget):
         folder = QFileDialog.getExistingDirectory(self, tr("Offline packages (folder)"))
         if folder:
             self._lines["wheels"].setText(folder)
+
+
+def engine_python(application: QApplication, look: Preferences, data: Path) -> Path | None:
+    """The interpreter that the engine runs on, once there is one: this one, unless an installer laid Underhill down.
+
+    data: the user's folder. None where one has closed the window before the engine was there.
+    """
+    release = running()
+    if release is None:
+        return Path(sys.executable)
+    environment = EngineEnvironment(release, program_folder(data))
+    if environment.is_ready:
+        return environment.python
+    fonts.set_percent(look.font_percent)
+    theme = Theme(application, look.theme)
+    window = SetupWindow(environment)
+    window.show()
+    window.loop.exec()
+    window.deleteLater()
+    theme.deleteLater()
+    return environment.python if environment.is_ready else None
+
+
+class SetupWindow(QMainWindow):
+    """loop: ends when the engine is there, and when the window is closed."""
+
+    def __init__(self, environment: EngineEnvironment) -> None:
+        super().__init__()
+        self.setWindowTitle("Underhill")
+        self.setWindowIcon(icon("underhill", ""))
+        self.setMinimumSize(560, 420)
+        self.resize(820, 560)
+        self.loop = QEventLoop()
+        self.work = InstallWork(environment, self)
+        kept = environment.program / "options.json"
+        inner = QWidget(self)
+        inner.setObjectName("page")
+        self.page = SetupPage(self.work, load_options(kept), kept, inner)
+        vbox(self.page, parent=inner, margins=(48, 40, 48, 32))
+        self.setCentralWidget(FittingScrollArea(inner, self))
+        self.setAccessibleName(tr("Install the engine"))
+        self.page.leave.connect(self.close)
+        self.work.done.connect(self.close)
+
+    @Slot(str)
+    def come_forward(self, _model: str) -> None:
+        """Another start asked for this window."""
+        raise_window(self)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.work.close()  # a chunk or a tenth of a second
+        self.loop.quit()
+        super().closeEvent(event)
+
+
+class InstallWork(QObject):
+    """progressed: InstallProgress. failed: InstallProblem, STOPPED after `pause`. done: the engine is there."""
+
+    progressed = Signal(object)
+    failed = Signal(object)
+    done = Signal()
+    _ended = Signal(object)
+
+    def __init__(self, environment: EngineEnvironment, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.environment = environment
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._told = ("", 0.0)
+        self._ended.connect(self._after, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a thread is at it."""
+        return self._thread is not None
+
+    def start(self, options: Options) -> None:
+        """Begin, or go on where it was paused or has failed."""
+        if self._thread is None:
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._run, args=(options,), name="install", daemon=True)
+            self._thread.start()
+
+    def pause(self) -> None:
+        """Leave off soon; `failed` follows. What was downloaded is kept."""
+        self._stop.set()
+
+    def close(self) -> None:
+        """Leave off, and wait for it."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self, options: Options) -> None:
+        try:
+            self.environment.install(options, self._stop, self._report)
+            self._ended.emit(None)
+        except InstallProblem as problem:
+            self._ended.emit(problem)
+        except Exception as error:  # the page must not stand still for ever, whatever it was
+            self._ended.emit(InstallProblem(Reason.FAILED, repr(error)))
+
+    def _report(self, progress: InstallProgress) -> None:
+        step, when = self._told
+        now = time.monotonic()
+        if progress.step != step or now - when >= _INTERVAL:
+            self._told = (progress.step, now)
+            self.progressed.emit(progress)
+
+    @Slot(object)
+    def _after(self, problem: InstallProblem | None) -> None:
+        assert self._thread is not None
+        self._thread.join()
+        self._thread = None
+        if problem is None:
+            self.done.emit()
+        else:
+            self.failed.emit(problem)
+
+
+class TransferRate:
+    """Bytes a second over the last seconds."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def add(self, done: int, now: float) -> float:
+        """Returns the rate; 0 while it is not known."""
+        if self._seen and done < self._seen[-1][1]:
+            self._seen.clear()
+        self._seen.append((now, done))
+        while len(self._seen) > 2 and now - self._seen[0][0] > _WINDOW:
+            self._seen.popleft()
+        (_, before), elapsed = self._seen[0], now - self._seen[0][0]
+        return (done - before) / elapsed if elapsed > 0.5 else 0.0

@@ -12,9 +12,9 @@ from PySide6.QtCore import QObject, Slot
 
 from app.backend import Models, Network
 from app.i18n.translate import tr
-from app.install import options, updates
-from app.install.environment import EngineEnvironment
-from app.install.problem import InstallProblem, Reason
+from app.install import updates
+from app.install.download import InstallProblem, Reason
+from app.install.environment import EngineEnvironment, load_options
 from app.install.release import Release, program_folder, running
 from app.install.updates import Update
 from app.platform.main_thread import MainThreadQueue
@@ -46,7 +46,7 @@ class UpdateController(QObject):
         self._shell, self._release, self._program = shell, release, program_folder(data)
         self._network, self._preferences, self._main_queue = network, preferences, main_queue
         self._python = EngineEnvironment(release, self._program).python
-        self._options = options.load(self._program / "options.json")
+        self._options = load_options(self._program / "options.json")
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._settled = self._looked = False

@@ -32,6 +32,12 @@ from app.theme.theme import Theme
 from app.widgets.buttons import elided_title
 from app.widgets.text import plain_tip
 
+Identity = tuple[str, int]
+ROW_ROLE = Qt.ItemDataRole.UserRole + 1
+_FILLED = "filled"
+_Index = QModelIndex | QPersistentModelIndex
+_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+
 
 @dataclass(frozen=True)
 class SectionRow:
@@ -44,7 +50,6 @@ class SectionRow:
 
 
 Row = Chat | SectionRow | SearchHit
-Identity = tuple[str, int]
 
 
 def identity(row: Row | None) -> Identity | None:
@@ -98,12 +103,6 @@ def date_heading(at: datetime, now: datetime) -> str:
     if days < 7:
         return tr("Last seven days")
     return month(at, at.year != now.year)
-
-
-ROW_ROLE = Qt.ItemDataRole.UserRole + 1
-_FILLED = "filled"
-_Index = QModelIndex | QPersistentModelIndex
-_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 
 
 class ChatListModel(QAbstractListModel):

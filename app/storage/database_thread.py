@@ -23,6 +23,10 @@ from app.storage.store import NEW_CHAT, ChatStore
 _CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
+_TABLES = ("folders", "chats", "messages", "presets", "drafts")  # what they refer to first
+_log = logging.getLogger(__name__)
+T = TypeVar("T")
+_Step = Callable[[ChatStore], ChatStore]  # takes the store there is, and returns the one to continue with
 
 
 @dataclass(frozen=True)
@@ -122,9 +126,6 @@ def _set_aside(path: Path) -> Path:
     return aside
 
 
-_TABLES = ("folders", "chats", "messages", "presets", "drafts")  # what they refer to first
-
-
 def copy_rows(source: ChatStore, target: ChatStore) -> None:
     """Copy all rows of `source`, or none; what `target` has under the same id or name stays. Raises sqlite3.Error.
 
@@ -145,11 +146,6 @@ def copy_rows(source: ChatStore, target: ChatStore) -> None:
             if table == "folders":
                 same |= {folder.id: target.make_folder(folder.name).id for folder in source.folders()}
         target.keep_draft_attachments(NEW_CHAT, attached)
-
-
-_log = logging.getLogger(__name__)
-T = TypeVar("T")
-_Step = Callable[[ChatStore], ChatStore]  # takes the store there is, and returns the one to continue with
 
 
 class DatabaseThread:

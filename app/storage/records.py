@@ -16,6 +16,14 @@ from app.i18n.translate import tr
 _LATEST = 1 << 62  # an id of the year 2112
 _last = 0
 _making = threading.Lock()  # ids are made on the window's thread, and by jobs such as imports on the database thread
+CHAT_COLUMNS = "id, title, title_by_hand, updated_at, draft, leaf_id, pinned, folder_id, place, style, queue"
+MESSAGE_COLUMNS = (
+    "id, chat_id, parent_id, role, content, token_ids, state, finish, stats, model, created_at, attachments"
+)
+_LONGEST = 48  # characters of a title, before the ellipsis
+_NUMBER = re.compile(r" \(\d+\)$")  # of a chat that began as a copy of another
+_BLOCK = re.compile(r"^\s*(?:(?:#{1,6}(?=\s|$)|>|[-+*](?=\s))\s*)+")  # heading, quotation, list
+_INLINE = re.compile(r"`+|~{3,}|(?<!\w)[*_~]+(?=\S)|(?<=\S)[*_~]+(?!\w)")  # code, and what stands around stressed words
 
 
 def new_id() -> int:
@@ -144,12 +152,6 @@ class StoredMessage:
         return self.role == "assistant" and self.state != "streaming" and bool(self.content) and ended
 
 
-CHAT_COLUMNS = "id, title, title_by_hand, updated_at, draft, leaf_id, pinned, folder_id, place, style, queue"
-MESSAGE_COLUMNS = (
-    "id, chat_id, parent_id, role, content, token_ids, state, finish, stats, model, created_at, attachments"
-)
-
-
 def chat_of(row: tuple[Any, ...]) -> Chat:
     """A chat from the columns CHAT_COLUMNS."""
     i, title, by_hand, at, draft, leaf, pinned, folder, place, style, queue = row
@@ -224,12 +226,6 @@ def style_of(text: str) -> Style | None:
     """The inverse of style_text."""
     found = json.loads(text)
     return Style(found["system"], dict(found["sampling"]), tuple(found["stop"])) if found else None
-
-
-_LONGEST = 48  # characters of a title, before the ellipsis
-_NUMBER = re.compile(r" \(\d+\)$")  # of a chat that began as a copy of another
-_BLOCK = re.compile(r"^\s*(?:(?:#{1,6}(?=\s|$)|>|[-+*](?=\s))\s*)+")  # heading, quotation, list
-_INLINE = re.compile(r"`+|~{3,}|(?<!\w)[*_~]+(?=\S)|(?<=\S)[*_~]+(?!\w)")  # code, and what stands around stressed words
 
 
 def title_from(text: str) -> str:

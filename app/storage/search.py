@@ -22,6 +22,12 @@ _LISTED = 6000  # places in an index that are read one by one: 5 ms
 _TRIGRAMS = 200  # trigrams by which messages are looked for: 20 ms
 _LAST = "\U0010ffff"
 _NEXT = "\x01"  # a trigram and this: what comes after it
+MANY = 100  # terms; SQLite takes no question that is much longer
+MOST = 60  # messages found; a longer query finds others
+_BEFORE, _AROUND = 24, 120  # characters of a snippet before the hit, and in all
+_INDEXED = 3  # characters of a term that the index of trigrams can find by itself
+_SOON = 2000  # messages, the latest, that are read before the index is asked for a short term: 3 ms
+_Row = tuple[int, str, str, float, int]  # id, role, content, when, chat
 
 
 @dataclass(frozen=True)
@@ -86,14 +92,6 @@ def _listed(db: sqlite3.Connection, table: str, term: str) -> tuple[str, ...] | 
             if len(found) > _TRIGRAMS:
                 return None
     return tuple(found)
-
-
-MANY = 100  # terms; SQLite takes no question that is much longer
-MOST = 60  # messages found; a longer query finds others
-_BEFORE, _AROUND = 24, 120  # characters of a snippet before the hit, and in all
-_INDEXED = 3  # characters of a term that the index of trigrams can find by itself
-_SOON = 2000  # messages, the latest, that are read before the index is asked for a short term: 3 ms
-_Row = tuple[int, str, str, float, int]  # id, role, content, when, chat
 
 
 @dataclass(frozen=True)

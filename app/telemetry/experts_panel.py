@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
+import math
+from collections.abc import Sequence
+from functools import cache
 
-from app.i18n.translate import tr
-from app.telemetry.charts import swatches
-from app.telemetry.heatmap import MEANINGS, PLACES, ExpertHeatmap, describe, legend
-from app.telemetry.memory_bar import LEGEND, legend_label
-from app.theme import sizes
-from app.theme.theme import Theme
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QToolTip, QWidget
+
+from app.i18n.translate import plural, tr, tr_noop
+from app.telemetry.charts import LEGEND, legend_label, swatches
+from app.theme import fonts, sizes
+from app.theme.theme import TIER_NAMES, Palette, Theme
 from app.widgets.builders import hbox, make_combo, make_label, vbox
 from app.widgets.buttons import IconButton
 from app.widgets.text import size
 from engine import protocol
+
+USES, LOADED, GATES, RESIDENCY, PLACE = "uses", "loaded", "gates", "residency", "place"
+MEANINGS = {
+    USES: tr_noop("Uses in this answer"),
+    LOADED: tr_noop("Uses since it was opened"),
+    GATES: tr_noop("Gate weight in this answer"),
+    RESIDENCY: tr_noop("Precision in memory"),
+    PLACE: tr_noop("Where it lies"),
+}
+PLACES = {0: tr_noop("on disk"), 1: tr_noop("in memory"), 2: tr_noop("in graphics memory")}
+_PLACE_TIERS = {0: "0", 1: "8", 2: "16"}  # colours, by those of the tiers
+_SHADES = 64  # colours of the ramp
+_STEPS = {
+    Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0),
+    Qt.Key.Key_Home: (0, -100_000), Qt.Key.Key_End: (0, 100_000), Qt.Key.Key_PageUp: (-100_000, 0),
+    Qt.Key.Key_PageDown: (100_000, 0),
+}  # fmt: skip
 
 
 class ExpertInspector(QFrame):
@@ -168,3 +188,247 @@ class ExpertsPanel(QWidget):
         self.heatmap.mark(-1, -1)
         self._hint.show()
         self.inspecting.emit()
+
+
+def draw(data: protocol.Telemetry, meaning: str, palette: Palette) -> QImage:
+    """One pixel per expert, colours from a table."""
+    if meaning in (RESIDENCY, PLACE):
+        names = _PLACE_TIERS if meaning == PLACE else {t: str(t) for t in (0, 2, 4, 8, 16, 32)}
+        code = {value: i for i, value in enumerate(names)}
+        table = data.places if meaning == PLACE else data.residency
+        lines = [bytes(code[value] for value in row) for row in table]
+        colours = [QColor(palette.tiers[name]).rgb() for name in names.values()]
+    else:
+        lines = _levels({USES: data.activations, LOADED: data.uses, GATES: data.gates}[meaning])
+        colours = ramp(palette.heat, _SHADES)
+    rows, columns = len(lines), max(len(line) for line in lines)
+    stride = (columns + 3) // 4 * 4
+    pixels = b"".join(line.ljust(stride, b"\0") for line in lines)
+    image = QImage(pixels, columns, rows, stride, QImage.Format.Format_Indexed8)
+    image.setColorTable(colours)
+    return image.convertToFormat(QImage.Format.Format_RGB32)  # a copy: the bytes may go
+
+
+def _levels(table: Sequence[Sequence[float]]) -> list[bytes]:
+    """Rows of steps of the ramp, by square root, so that rare ones can be told apart; 0 stays 0 and nothing else is."""
+    found = set().union(*table)
+    scale = (_SHADES - 1) / math.sqrt(max(found) or 1)
+    steps = {n: max(1, round(math.sqrt(n) * scale)) if n else 0 for n in found}  # few, of counts: each once
+    return [bytes(map(steps.__getitem__, row)) for row in table]
+
+
+@cache
+def ramp(stops: tuple[str, ...], steps: int) -> list[int]:
+    """`steps` colours from the first stop to the last."""
+    made = []
+    ends = [QColor(s) for s in stops]
+    for step in range(steps):
+        place = step / (steps - 1) * (len(ends) - 1)
+        i = min(int(place), len(ends) - 2)
+        f = place - i
+        a, b = ends[i], ends[i + 1]
+        mixed = [round(x + (y - x) * f) for x, y in zip(a.getRgb()[:3], b.getRgb()[:3])]  # type: ignore[index]
+        made.append(QColor(*mixed).rgb())
+    return made
+
+
+def legend(meaning: str, palette: Palette, data: protocol.Telemetry | None) -> list[tuple[str, str]]:
+    """(colour, words) for the line under the map: of tiers and places, those that occur."""
+    if meaning == GATES:
+        return [(palette.heat[0], tr("none")), (palette.heat[2], tr("small")), (palette.heat[-1], tr("large"))]
+    if meaning in (USES, LOADED):
+        return [
+            (palette.heat[0], tr("never")),
+            (palette.heat[2], tr("now and then")),
+            (palette.heat[-1], tr("often")),
+        ]
+    table = () if data is None else data.places if meaning == PLACE else data.residency
+    found = sorted({value for row in table for value in row} | {0})
+    if meaning == PLACE:
+        return [(palette.tiers[_PLACE_TIERS[value]], tr(PLACES[value])) for value in found]
+    return [(palette.tiers[str(value)], tr(TIER_NAMES[str(value)])) for value in found]
+
+
+def describe(data: protocol.Telemetry, row: int, expert: int) -> str:
+    """What is known of one expert, a line each."""
+    held, place = data.residency[row][expert], data.places[row][expert] if data.places else 0
+    where = tr(PLACES[0])
+    if held:
+        where = tr("{place} at {bits} bits", place=tr(PLACES[place or 1]), bits=held)
+    lines = [
+        tr("Layer {layer}, expert {expert}", layer=data.layer_names[row], expert=expert),
+        tr("{times} in this answer", times=times(data.activations[row][expert])),
+        where,
+    ]
+    if data.uses:
+        lines.insert(2, tr("{times} since the model was opened", times=times(data.uses[row][expert])))
+    if data.gates and data.gates[row][expert]:
+        lines.insert(3, tr("mean gate weight {weight:.2f}", weight=data.gates[row][expert]))
+    return "\n".join(lines)
+
+
+def times(uses: int) -> str:
+    """'not used', 'used once', 'used 12 times'."""
+    return tr("not used") if not uses else plural("used once", "used {count} times", uses, count=f"{uses:,}")
+
+
+class ExpertHeatmap(QWidget):
+    """Paints one pixel per expert into an image and scales that up; the image is made only for new data.
+
+    chosen: (row, expert) was clicked, or Enter pressed on it. pointed: the arrow keys went to (row, expert).
+    """
+
+    chosen = Signal(int, int)
+    pointed = Signal(int, int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._data: protocol.Telemetry | None = None
+        self._image: QImage | None = None
+        self._cursor = (0, 0)
+        self._marked: tuple[int, int] | None = None
+        self.meaning = USES
+        self.setAccessibleName(tr("Heatmap of layers and experts"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumHeight(120)
+        theme.changed.connect(self._redraw)
+
+    def set_meaning(self, meaning: str) -> None:
+        """Switch to one of MEANINGS."""
+        self.meaning = meaning
+        self._redraw()
+
+    def show_data(self, data: protocol.Telemetry | None) -> None:
+        """Show a snapshot; one without maps, as the panel was hidden, is shown as nothing."""
+        data = data if data is not None and data.activations and data.activations[0] else None
+        rows = len(data.layer_names) if data is not None else 0
+        self.setMinimumHeight(min(360, max(120, rows * 9)))
+        self._data = data
+        self._redraw()
+
+    def mark(self, row: int, expert: int) -> None:
+        """Frame this expert; -1: none."""
+        self._marked = (row, expert) if row >= 0 else None
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        rows = len(self._data.layer_names) if self._data is not None else 12
+        return QSize(280, max(120, min(360, rows * 14)))
+
+    @Slot()
+    def _redraw(self) -> None:
+        self._image = None
+        self.update()
+
+    def _grid(self) -> QRectF:
+        gutter = self.fontMetrics().horizontalAdvance("000") + 4.0  # for the layer numbers
+        return QRectF(self.rect()).adjusted(gutter, 1, -1, -1)
+
+    def _cell(self, row: int, expert: int) -> QRectF:
+        assert self._data is not None
+        grid, rows, columns = self._grid(), len(self._data.activations), len(self._data.activations[row])
+        wide, high = grid.width() / columns, grid.height() / rows
+        return QRectF(grid.left() + expert * wide, grid.top() + row * high, wide, high)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        p = self._theme.palette
+        data = self._data
+        if data is None:
+            painter.setPen(QColor(p.muted))
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, tr("Waiting for a model"))
+            return
+        if self._image is None:
+            self._image = draw(data, self.meaning, p)
+        grid = self._grid()
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+        painter.drawImage(grid, self._image)
+        rows, columns = self._image.height(), self._image.width()
+        step_y, step_x = grid.height() / rows, grid.width() / columns
+        painter.setPen(QColor(p.sidebar))
+        if step_y >= 5:
+            painter.drawLines([QLineF(grid.left(), y, grid.right(), y) for y in _between(grid.top(), step_y, rows)])
+        if step_x >= 5:
+            painter.drawLines([QLineF(x, grid.top(), x, grid.bottom()) for x in _between(grid.left(), step_x, columns)])
+        painter.setPen(QColor(p.muted))
+        painter.setFont(fonts.text(0.74))
+        line = painter.fontMetrics().height()
+        for row in range(0, rows, max(1, math.ceil(line / step_y))):
+            where = QRectF(0, grid.top() + row * step_y + (min(step_y, line) - line) / 2, grid.left() - 6, line)
+            painter.drawText(
+                where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(data.layer_names[row])
+            )
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self._marked is not None:
+            self._frame(painter, self._cell(*self._within(*self._marked)), p.text)
+        if self.hasFocus():
+            self._frame(painter, self._cell(*self._within(*self._cursor)), p.accent)
+
+    def _frame(self, painter: QPainter, cell: QRectF, colour: str) -> None:
+        """Two lines, so that it is seen on every colour."""
+        around = cell.adjusted(-2, -2, 2, 2)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(self._theme.palette.surface), 3.5))
+        painter.drawRect(around)
+        painter.setPen(QPen(QColor(colour), 1.6))
+        painter.drawRect(around)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent):
+            text = self.describe(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), text, self) if text else QToolTip.hideText()
+            return True
+        return super().event(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        at = self._at(event.position())
+        if at is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._cursor = at
+            self.chosen.emit(*at)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._data is None:
+            super().keyPressEvent(event)
+        elif event.key() in _STEPS:
+            down, right = _STEPS[Qt.Key(event.key())]
+            self._cursor = self._within(self._cursor[0] + down, self._cursor[1] + right)
+            self.setAccessibleDescription(describe(self._data, *self._cursor).replace("\n", ", "))
+            self.pointed.emit(*self._cursor)
+            self.update()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.chosen.emit(*self._within(*self._cursor))
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+    def describe(self, point: QPointF) -> str:
+        """Description of the expert at a point; empty beside the grid."""
+        at = self._at(point)
+        return describe(self._data, *at) if at is not None and self._data is not None else ""
+
+    def _within(self, row: int, expert: int) -> tuple[int, int]:
+        assert self._data is not None
+        row = min(len(self._data.activations) - 1, max(0, row))
+        return row, min(len(self._data.activations[row]) - 1, max(0, expert))
+
+    def _at(self, point: QPointF) -> tuple[int, int] | None:
+        data, grid = self._data, self._grid()
+        if data is None or not grid.contains(point):
+            return None
+        row = int((point.y() - grid.top()) / grid.height() * len(data.activations))
+        row = min(len(data.activations) - 1, row)
+        return self._within(row, int((point.x() - grid.left()) / grid.width() * len(data.activations[row])))
+
+
+def _between(start: float, step: float, count: int) -> list[float]:
+    """Where one of `count` cells ends and the next begins."""
+    return [start + number * step for number in range(1, count)]

@@ -8,9 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.i18n.translate import tr, tr_noop
-from app.telemetry.charts import Chart, LineChart, Series, StackedChart, swatches
+from app.telemetry.charts import Chart, LineChart, MemoryBar, Series, StackedChart, legend_label, swatches
 from app.telemetry.history import PRECISION, TelemetryHistory, together
-from app.telemetry.memory_bar import MemoryBar, legend_label
 from app.theme import sizes
 from app.theme.theme import TIER_NAMES, Palette, Theme
 from app.transcript.notes import REQUESTS, USES, rate

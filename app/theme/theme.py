@@ -12,6 +12,12 @@ from app.i18n.translate import tr_noop
 from app.theme import fonts, sizes
 from engine import resources
 
+TIER_NAMES = {
+    "32": tr_noop("32-bit"), "16": tr_noop("16-bit"), "8": tr_noop("8-bit"),
+    "4": tr_noop("4-bit"), "2": tr_noop("2-bit"), "skipped": tr_noop("skipped"), "0": tr_noop("on disk"),
+}  # fmt: skip
+MODES = ("system", "light", "dark")
+
 
 @dataclass(frozen=True)
 class Palette:
@@ -97,14 +103,6 @@ DARK = Palette(
     syntax={"keyword": "#cf9ae6", "string": "#a3cf7c", "number": "#e8a36b", "comment": "#8d897f", "name": "#82b7ee",
             "builtin": "#6cc7d6", "operator": "#b7b3aa", "error": "#f19a88"},
 )  # fmt: skip
-
-TIER_NAMES = {
-    "32": tr_noop("32-bit"), "16": tr_noop("16-bit"), "8": tr_noop("8-bit"),
-    "4": tr_noop("4-bit"), "2": tr_noop("2-bit"), "skipped": tr_noop("skipped"), "0": tr_noop("on disk"),
-}  # fmt: skip
-
-
-MODES = ("system", "light", "dark")
 
 
 class Theme(QObject):

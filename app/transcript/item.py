@@ -22,6 +22,11 @@ _HIGH = 38  # of one line with the room around it, beside text of the base size
 _ROUND = 10  # of that around the chip
 _BESIDE = 44  # pixels of the column that are no words
 _LEAST = 40.0  # pixels for words, however narrow the column
+FOOT = 34  # the line with the speed and the buttons; grows with the text
+BUBBLE_PAD_X = 16.0  # pixels between a bubble's edge and its words, as the next two
+BUBBLE_PAD_TOP = 13.0  # lines carry their spacing below them, so the same would look uneven
+BUBBLE_PAD_BOTTOM = 8.0
+_ABOVE = {"user": 20.0, "assistant": 8.0, "system": 8.0}
 
 
 @dataclass(frozen=True)
@@ -71,13 +76,6 @@ def _broken(text: str, room: float) -> list[str]:
         lines.append(signs[start : start + 2 * line.textLength()].decode("utf-16-le").rstrip())
     layout.endLayout()
     return lines
-
-
-FOOT = 34  # the line with the speed and the buttons; grows with the text
-BUBBLE_PAD_X = 16.0  # pixels between a bubble's edge and its words, as the next two
-BUBBLE_PAD_TOP = 13.0  # lines carry their spacing below them, so the same would look uneven
-BUBBLE_PAD_BOTTOM = 8.0
-_ABOVE = {"user": 20.0, "assistant": 8.0, "system": 8.0}
 
 
 class MessageItem:

@@ -25,6 +25,8 @@ from app.widgets.builders import make_timer
 
 _EDGE = 3  # pixels of a line that are not enough to call it the first in sight
 _TRIES = 4  # what is above in the message has its true height only once it is in sight
+_LINE = 40  # pixels that an arrow key scrolls
+_COPIED_FOR = 1500  # milliseconds that a button says "Copied"
 
 
 class ScrollAnchor(NamedTuple):
@@ -92,10 +94,6 @@ def line_top(block: BlockView, position: int, top: float) -> float:
     line = text.layout().lineForTextPosition(position - text.position())
     within = line.y() if line.isValid() else 0.0
     return top + block.document.documentLayout().blockBoundingRect(text).top() + within
-
-
-_LINE = 40  # pixels that an arrow key scrolls
-_COPIED_FOR = 1500  # milliseconds that a button says "Copied"
 
 
 class TranscriptView(TranscriptPage):

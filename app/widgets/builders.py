@@ -36,6 +36,11 @@ Part = QWidget | QLayout
 Item = Part | int | EllipsisType | tuple[Part, int] | tuple[QWidget, int, Qt.AlignmentFlag]
 Margins = tuple[int, int, int, int] | int
 B = TypeVar("B", bound=QBoxLayout)
+D = TypeVar("D", bound=QDialog)
+# By rebuilt widget: the name of the button that is to have the focus once it is shown, and the widget that has it
+# till then.
+_wanted: WeakKeyDictionary[QWidget, tuple[str, QWidget | None]] = WeakKeyDictionary()
+_TURNS = 20  # of the event loop, at most, until it is
 
 
 def hbox(
@@ -198,9 +203,6 @@ def confirm(parent: QWidget, question: str, consequence: str, action: str, do: C
     return box
 
 
-D = TypeVar("D", bound=QDialog)
-
-
 def open_dialog(dialog: D) -> D:
     """Show a dialog in front of its window; it is deleted once it is closed."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -287,12 +289,6 @@ class FlowLayout(QLayout):
             x += width + self.spacing()
             line = max(line, hint.height())
         return y + line - rect.y()
-
-
-# By rebuilt widget: the name of the button that is to have the focus once it is shown, and the widget that has it
-# till then.
-_wanted: WeakKeyDictionary[QWidget, tuple[str, QWidget | None]] = WeakKeyDictionary()
-_TURNS = 20  # of the event loop, at most, until it is
 
 
 def empty(layout: QLayout) -> None:

@@ -26,6 +26,10 @@ from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.widgets.builders import FlowLayout, empty, hbox
 
+_LEAST = 8  # average letters of a button
+_LONGEST = 44  # characters on the chip
+_TOLD = 240  # and in its tooltip, where it is longer
+
 
 class IconButton(QToolButton):
     """name: of the icon. label: accessible name and tooltip. shortcut: written into the tooltip.
@@ -58,9 +62,6 @@ class IconButton(QToolButton):
     def _tint(self) -> None:
         colour = self._theme.palette.on_accent if self.objectName() == "send" else self._theme.palette.muted
         self.setIcon(icon(self._name, colour))
-
-
-_LEAST = 8  # average letters of a button
 
 
 def elided_title(title: str, metrics: QFontMetrics, width: int) -> str:
@@ -111,10 +112,6 @@ class ElidedLabel(QLabel):
         painter.setPen(self.palette().windowText().color())
         words = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, int(self.alignment() | Qt.TextFlag.TextSingleLine), words)
-
-
-_LONGEST = 44  # characters on the chip
-_TOLD = 240  # and in its tooltip, where it is longer
 
 
 @dataclass(frozen=True)

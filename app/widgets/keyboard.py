@@ -10,6 +10,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QPlainTextEdit, QSc
 
 from app.i18n.translate import tr_noop
 
+_SHIFT = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+_ALT_GR = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier  # as Windows has it
+
 
 @dataclass(frozen=True)
 class Shortcut:
@@ -119,10 +122,6 @@ def press_focused(root: QWidget, event: QKeyEvent) -> bool:
         return False
     now.click()
     return True
-
-
-_SHIFT = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
-_ALT_GR = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier  # as Windows has it
 
 
 def types_text(event: QKeyEvent) -> bool:

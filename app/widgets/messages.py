@@ -29,6 +29,9 @@ Button = tuple[str, Callable[[], object]]
 _MOST = 3  # banners at once; the oldest goes
 # Letters of the narrowest line that a text has beside the buttons; where it would be narrower, they go below.
 _TEXT = 44
+SHOWN_FOR = 10_000  # milliseconds
+_GAP = 8  # pixels between a toast and what is below it
+_BESIDE = 180  # pixels of the page that are left of it and right of it, its button among them
 
 
 class Banner(QFrame):
@@ -179,11 +182,6 @@ class Banners(QWidget):
 
 def _escaped(text: str) -> str:
     return html.escape(text, quote=False).replace("\n", "<br>")
-
-
-SHOWN_FOR = 10_000  # milliseconds
-_GAP = 8  # pixels between a toast and what is below it
-_BESIDE = 180  # pixels of the page that are left of it and right of it, its button among them
 
 
 class Toast(QFrame):

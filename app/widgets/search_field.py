@@ -18,6 +18,7 @@ _CROSS = 12
 _GAP = 6  # between a mark and the words
 _WITHIN = 2  # pixels that Qt leaves before and behind the words of a line
 _EDGE = 9  # pixels before the glass and behind the cross, whatever the size of text, as the style sheet has it
+_AFTER = 120  # milliseconds of rest before what is typed is looked for
 
 
 class SearchField(QLineEdit):
@@ -108,9 +109,6 @@ class SearchField(QLineEdit):
 
 def _muted() -> str:
     return QApplication.palette().placeholderText().color().name()
-
-
-_AFTER = 120  # milliseconds of rest before what is typed is looked for
 
 
 class FindBar(QFrame):

@@ -235,11 +235,6 @@
             <translation>正在读取模型文件</translation>
         </message>
         <message>
-            <location filename="../../app/chat/draft_store.py"></location>
-            <source>What could not be saved is kept while Underhill is open.</source>
-            <translation>未能保存的内容在 Underhill 打开期间会保留。</translation>
-        </message>
-        <message>
             <location filename="../../app/chat/header.py"></location>
             <source>Do not think</source>
             <translation>不思考</translation>
@@ -480,6 +475,11 @@
             <location filename="../../app/chat/running_answers.py"></location>
             <source>{rate} tok/s</source>
             <translation>{rate} 词元/秒</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>What could not be saved is kept while Underhill is open.</source>
+            <translation>未能保存的内容在 Underhill 打开期间会保留。</translation>
         </message>
         <message>
             <location filename="../../app/chat/welcome.py"></location>
@@ -1371,6 +1371,41 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
+            <source>0.5 %</source>
+            <translation>0.5%</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>1 %</source>
+            <translation>1%</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>2 % – usual</source>
+            <translation>2%（常用）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>5 % – smallest</source>
+            <translation>5%（最小）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Automatic – 8 bits, or 4 where the model was stored with about 4</source>
+            <translation>自动：8 位；若模型本来就以约 4 位保存，则为 4 位</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>4 bits – nearly as good, half the size of 8 bits</source>
+            <translation>4 位——效果接近，大小为 8 位的一半</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>16 bits – as it is; for small models</source>
+            <translation>16 位——保持原样；适合小模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>Get</source>
             <translation>获取</translation>
         </message>
@@ -1415,26 +1450,6 @@
             <location filename="../../app/library/dialogs.py"></location>
             <source>{experts} experts in each of {layers} layers, {active} at a time</source>
             <translation>共 {layers} 层，每层 {experts} 个专家，每次激活 {active} 个</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/dialogs.py"></location>
-            <source>0.5 %</source>
-            <translation>0.5%</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/dialogs.py"></location>
-            <source>1 %</source>
-            <translation>1%</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/dialogs.py"></location>
-            <source>2 % – usual</source>
-            <translation>2%（常用）</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/dialogs.py"></location>
-            <source>5 % – smallest</source>
-            <translation>5%（最小）</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -1500,21 +1515,6 @@
             <location filename="../../app/library/dialogs.py"></location>
             <source>Other weights: {bits}-bit, {after} instead of {before} in memory</source>
             <translation>其他权重：{bits} 位，内存占用 {after}，原来为 {before}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/dialogs.py"></location>
-            <source>Automatic – 8 bits, or 4 where the model was stored with about 4</source>
-            <translation>自动：8 位；若模型本来就以约 4 位保存，则为 4 位</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/dialogs.py"></location>
-            <source>4 bits – nearly as good, half the size of 8 bits</source>
-            <translation>4 位——效果接近，大小为 8 位的一半</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/dialogs.py"></location>
-            <source>16 bits – as it is; for small models</source>
-            <translation>16 位——保持原样；适合小模型</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -2138,6 +2138,16 @@
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
+            <source>Look at this computer</source>
+            <translation>查看这台电脑</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding.py"></location>
+            <source>Start chatting</source>
+            <translation>开始对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding.py"></location>
             <source>What is sent, and when</source>
             <translation>何时会发送什么</translation>
         </message>
@@ -2292,16 +2302,6 @@
             <location filename="../../app/onboarding.py"></location>
             <source>it is here already</source>
             <translation>已在本机</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding.py"></location>
-            <source>Look at this computer</source>
-            <translation>查看这台电脑</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding.py"></location>
-            <source>Start chatting</source>
-            <translation>开始对话</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
@@ -2497,6 +2497,11 @@
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
+            <source>Takes effect when the model is loaded again.</source>
+            <translation>重新加载模型后生效。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/editor.py"></location>
             <source>Show those settings</source>
             <translation>显示那些设置</translation>
         </message>
@@ -2511,11 +2516,6 @@
             <source>off</source>
             <comment>a setting</comment>
             <translation>关</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/editor.py"></location>
-            <source>Takes effect when the model is loaded again.</source>
-            <translation>重新加载模型后生效。</translation>
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
@@ -3153,18 +3153,6 @@
             <translation>文件夹“{title}”，{count} 个对话，已折叠</translation>
         </message>
         <message>
-            <location filename="../../app/sidebar/chat_view.py"></location>
-            <source>Chats</source>
-            <translation>对话</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/sidebar/chat_view.py"></location>
-            <source>%n chats</source>
-            <translation>
-                <numerusform>%n 个对话</numerusform>
-            </translation>
-        </message>
-        <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
             <source>Folders, import, export and backup</source>
             <translation>文件夹、导入、导出与备份</translation>
@@ -3230,6 +3218,18 @@
             <location filename="../../app/sidebar/sidebar.py"></location>
             <source>Out of its folder</source>
             <translation>移出文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Chats</source>
+            <translation>对话</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>%n chats</source>
+            <translation>
+                <numerusform>%n 个对话</numerusform>
+            </translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
@@ -3307,6 +3307,66 @@
             <translation>在此之前，对话不会被保存。</translation>
         </message>
         <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>experts</source>
+            <translation>专家</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>room for experts</source>
+            <translation>留给专家的空间</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>Underhill itself</source>
+            <translation>Underhill 自身</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>other weights</source>
+            <translation>其他权重</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>context</source>
+            <translation>上下文</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>for computing</source>
+            <translation>计算用</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>kept for context and computing</source>
+            <translation>为上下文和计算保留</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>not needed</source>
+            <translation>未使用</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>Where the memory under the ceiling goes</source>
+            <translation>上限内的内存用在哪里</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>Experts in graphics memory</source>
+            <translation>显存中的专家</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>Known once a model is open.</source>
+            <translation>打开模型后显示。</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/charts.py"></location>
+            <source>Graphics memory: {part} of {whole} of experts</source>
+            <translation>显存：专家 {part}，共 {whole}</translation>
+        </message>
+        <message>
             <location filename="../../app/telemetry/docks.py"></location>
             <source>Live</source>
             <translation>实时</translation>
@@ -3330,6 +3390,46 @@
             <location filename="../../app/telemetry/docks.py"></location>
             <source>Close {title}</source>
             <translation>关闭“{title}”</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Uses in this answer</source>
+            <translation>此回答中的使用次数</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Uses since it was opened</source>
+            <translation>打开以来的使用次数</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Gate weight in this answer</source>
+            <translation>此回答中的门控权重</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Precision in memory</source>
+            <translation>内存中的精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Where it lies</source>
+            <translation>存放位置</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>on disk</source>
+            <translation>在磁盘上</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>in memory</source>
+            <translation>在内存中</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>in graphics memory</source>
+            <translation>在显存中</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
@@ -3427,9 +3527,71 @@
             <translation>每行一层，每列一个专家。点击某个专家可查看详情。</translation>
         </message>
         <message>
-            <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>in memory</source>
-            <translation>在内存中</translation>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>small</source>
+            <translation>小</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>large</source>
+            <translation>大</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>now and then</source>
+            <translation>偶尔</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>often</source>
+            <translation>经常</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>{place} at {bits} bits</source>
+            <translation>{place}，{bits} 位</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>{times} in this answer</source>
+            <translation>此回答中{times}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>{times} since the model was opened</source>
+            <translation>模型打开以来{times}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>mean gate weight {weight:.2f}</source>
+            <translation>平均门控权重 {weight:.2f}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>not used</source>
+            <translation>未使用</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>used {count} times</source>
+            <translation>
+                <numerusform>使用 {count} 次</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Heatmap of layers and experts</source>
+            <translation>层与专家的热力图</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>Waiting for a model</source>
+            <translation>等待模型</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
@@ -3552,168 +3714,6 @@
             <translation>不到 1%</translation>
         </message>
         <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>Uses in this answer</source>
-            <translation>此回答中的使用次数</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>Uses since it was opened</source>
-            <translation>打开以来的使用次数</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>Gate weight in this answer</source>
-            <translation>此回答中的门控权重</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>Precision in memory</source>
-            <translation>内存中的精度</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>Where it lies</source>
-            <translation>存放位置</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>on disk</source>
-            <translation>在磁盘上</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>in graphics memory</source>
-            <translation>在显存中</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>none</source>
-            <translation>无</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>small</source>
-            <translation>小</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>large</source>
-            <translation>大</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>now and then</source>
-            <translation>偶尔</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>often</source>
-            <translation>经常</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>{place} at {bits} bits</source>
-            <translation>{place}，{bits} 位</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>{times} in this answer</source>
-            <translation>此回答中{times}</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>{times} since the model was opened</source>
-            <translation>模型打开以来{times}</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>mean gate weight {weight:.2f}</source>
-            <translation>平均门控权重 {weight:.2f}</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>not used</source>
-            <translation>未使用</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>used {count} times</source>
-            <translation>
-                <numerusform>使用 {count} 次</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>Heatmap of layers and experts</source>
-            <translation>层与专家的热力图</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/heatmap.py"></location>
-            <source>Waiting for a model</source>
-            <translation>等待模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>experts</source>
-            <translation>专家</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>room for experts</source>
-            <translation>留给专家的空间</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>Underhill itself</source>
-            <translation>Underhill 自身</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>other weights</source>
-            <translation>其他权重</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>context</source>
-            <translation>上下文</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>for computing</source>
-            <translation>计算用</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>kept for context and computing</source>
-            <translation>为上下文和计算保留</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>not needed</source>
-            <translation>未使用</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>Where the memory under the ceiling goes</source>
-            <translation>上限内的内存用在哪里</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>Experts in graphics memory</source>
-            <translation>显存中的专家</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>Known once a model is open.</source>
-            <translation>打开模型后显示。</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/memory_bar.py"></location>
-            <source>Graphics memory: {part} of {whole} of experts</source>
-            <translation>显存：专家 {part}，共 {whole}</translation>
-        </message>
-        <message>
             <location filename="../../app/theme/theme.py"></location>
             <source>32-bit</source>
             <translation>32 位</translation>
@@ -3739,74 +3739,9 @@
             <translation>2 位</translation>
         </message>
         <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Version before</source>
-            <translation>上一个版本</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Version after</source>
-            <translation>下一个版本</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Show the thought</source>
-            <translation>显示思考过程</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
+            <location filename="../../app/transcript/details.py"></location>
             <source>How this answer was made</source>
             <translation>这条回答是如何生成的</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Go on from its end</source>
-            <translation>从末尾继续</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Read what is attached</source>
-            <translation>阅读附件</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Copy message</source>
-            <translation>复制消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Edit and send again</source>
-            <translation>编辑并重新发送</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Answer again</source>
-            <translation>重新回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>New chat from here</source>
-            <translation>从此处新建对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Delete message</source>
-            <translation>删除消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Hide the thought</source>
-            <translation>隐藏思考过程</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Edit this answer</source>
-            <translation>编辑此回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/controls.py"></location>
-            <source>Go to the end</source>
-            <translation>转到末尾</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
@@ -4030,6 +3965,71 @@
             <location filename="../../app/transcript/page.py"></location>
             <source>Conversation</source>
             <translation>对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Version before</source>
+            <translation>上一个版本</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Version after</source>
+            <translation>下一个版本</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Show the thought</source>
+            <translation>显示思考过程</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Go on from its end</source>
+            <translation>从末尾继续</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Read what is attached</source>
+            <translation>阅读附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Copy message</source>
+            <translation>复制消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Edit and send again</source>
+            <translation>编辑并重新发送</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Answer again</source>
+            <translation>重新回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>New chat from here</source>
+            <translation>从此处新建对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Delete message</source>
+            <translation>删除消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Hide the thought</source>
+            <translation>隐藏思考过程</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Edit this answer</source>
+            <translation>编辑此回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Go to the end</source>
+            <translation>转到末尾</translation>
         </message>
         <message>
             <location filename="../../app/transcript/paint.py"></location>
@@ -9203,82 +9203,82 @@
             <translation>大型通用模型，擅长韩文和英文。</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>Permission denied</source>
             <translation>没有权限</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>No space left on device</source>
             <translation>设备上没有空间</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>Input/output error</source>
             <translation>输入/输出错误</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>Read-only file system</source>
             <translation>只读文件系统</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>No such file or directory</source>
             <translation>没有此文件或目录</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>Is a directory</source>
             <translation>是一个目录</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>Not a directory</source>
             <translation>不是目录</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>File exists</source>
             <translation>文件已存在</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>Invalid argument</source>
             <translation>参数无效</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>Too many open files</source>
             <translation>打开的文件过多</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>File name too long</source>
             <translation>文件名过长</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>Operation not permitted</source>
             <translation>不允许此操作</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>Disk quota exceeded</source>
             <translation>超出磁盘配额</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>File too large</source>
             <translation>文件过大</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>, </source>
             <translation>、</translation>
         </message>
         <message>
-            <location filename="../../app/i18n/marked_texts.py"></location>
+            <location filename="../../app/i18n/build.py"></location>
             <source>; </source>
             <translation>；</translation>
         </message>

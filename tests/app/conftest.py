@@ -35,8 +35,8 @@ from app.application import Application
 from app.i18n import languages
 from app.main_window import MainWindow
 from app.platform import notifications
+from app.platform.logs import AppPaths
 from app.platform.main_thread import MainThreadQueue
-from app.platform.paths import AppPaths
 from app.sidebar import sidebar
 from app.theme import fonts
 from app.theme.theme import Theme

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication, QDialog
 from app.application import Application
 from app.storage.records import Attachment, Chat, ScrollPosition, StoredMessage, new_id
 from app.storage.store import ChatStore
-from app.telemetry.heatmap import MEANINGS
+from app.telemetry.experts_panel import MEANINGS
 from app.telemetry.history import STEPS
 from tests.app.census import Census, growing, memory_growth, take
 from tests.app.fake_engine import FakeEngine, scripted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from app.platform.paths import AppPaths
+from app.platform.logs import AppPaths
 from app.storage.records import Chat, StoredMessage, new_id
 from app.storage.store import ChatStore
 from engine.library.dials import Calibration, Cost, DialCost

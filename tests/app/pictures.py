@@ -54,7 +54,7 @@ class Studio:
     def open(self, start: Callable[..., object], *, new: bool = False, language: str = "en") -> Application:
         """A window of the usual size."""
         from app.application import Application
-        from app.platform.paths import AppPaths
+        from app.platform.logs import AppPaths
         from app.settings import preferences
         from app.settings.preferences import Preferences
 
@@ -128,7 +128,7 @@ def _first_run(studio: Studio) -> None:
 
 def _chats(studio: Studio) -> None:
     from app.library.dialogs import SmallerDialog
-    from app.platform.paths import AppPaths
+    from app.platform.logs import AppPaths
     from engine import protocol
     from tests.app.fake_engine import BUILTIN, LARGE, scripted
     from tests.app.fake_hub import GB

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.sidebar.chat_model import ChatListModel
-from app.sidebar.chat_view import ChatView
+from app.sidebar.sidebar import ChatView
 from app.storage.records import Chat
 from app.theme import fonts
 from app.theme.theme import Theme

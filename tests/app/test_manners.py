@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.i18n import languages
-from app.platform.paths import AppPaths
+from app.platform.logs import AppPaths
 from app.settings import preferences
 from app.settings.preferences import Preferences
 from app.theme import fonts

@@ -13,8 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.sidebar.chat_model import SectionRow
-from app.sidebar.chat_view import MIME
-from app.sidebar.sidebar import Sidebar
+from app.sidebar.sidebar import MIME, Sidebar
 from app.storage.records import Chat
 from tests.app.acts import Launch, ask, contents
 

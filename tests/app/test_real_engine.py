@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from app.platform.paths import AppPaths
-from app.telemetry.memory_bar import parts_of
+from app.platform.logs import AppPaths
+from app.telemetry.charts import parts_of
 from engine import protocol, resources
 
 

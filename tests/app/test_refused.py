@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from app.platform.paths import AppPaths
+from app.platform.logs import AppPaths
 from app.settings import preferences
 from app.storage import branches
 from app.storage.records import StoredMessage

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.platform import logs
-from app.platform.paths import AppPaths
+from app.platform.logs import AppPaths
 from app.settings import preferences
 from app.settings.dialog import SettingsDialog
 from app.storage.store import ChatStore

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QListWidget
 from pytestqt.qtbot import QtBot
 
 from app.i18n import languages
-from app.platform.paths import AppPaths
+from app.platform.logs import AppPaths
 from app.settings import preferences
 from app.settings.preferences import Preferences
 from app.theme import fonts

@@ -77,11 +77,11 @@ def drop(*folders: Path) -> None:
 def child(began: float) -> int:
     """The window itself. began: seconds since 1970 at which this process was asked for."""
     from app import main as program
-    from app.platform import paths
+    from app.platform import logs
     from app.settings import preferences
 
-    if not paths.default().preferences.exists():
-        preferences.save(preferences.Preferences(toured=True), paths.default().preferences)
+    if not logs.default_paths().preferences.exists():
+        preferences.save(preferences.Preferences(toured=True), logs.default_paths().preferences)
     found: dict[str, Any] = {}
 
     def watch() -> None:

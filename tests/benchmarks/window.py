@@ -53,9 +53,8 @@ from app.chat.running_answers import RunningAnswers
 from app.platform.main_thread import MainThreadQueue
 from app.telemetry.charts import LineChart, PartsBar, StackedChart
 from app.telemetry.docks import TelemetryDocks
-from app.telemetry.experts_panel import ExpertsPanel
+from app.telemetry.experts_panel import ExpertHeatmap, ExpertsPanel
 from app.telemetry.figures_panel import FiguresPanel
-from app.telemetry.heatmap import ExpertHeatmap
 from app.telemetry.history import TelemetryHistory
 from app.transcript.view import TranscriptView
 from engine import protocol

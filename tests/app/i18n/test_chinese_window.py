@@ -27,7 +27,7 @@ from app.application import Application
 from app.i18n import languages
 from app.library.dialogs import ImportDialog
 from app.library.entries import LibraryEntry
-from app.platform.paths import AppPaths
+from app.platform.logs import AppPaths
 from app.settings import preferences
 from engine import protocol
 from tests.app.conftest import close

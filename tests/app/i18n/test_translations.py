@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QTranslator
 
-from app.i18n import build, marked_texts
-from app.i18n.marked_texts import DynamicTextError, MarkedText
+from app.i18n import build
+from app.i18n.build import DynamicTextError, MarkedText
 
 FILES = sorted(build.FOLDER.glob("underhill_*.ts"))
 REMEDY = "run `python -m app.i18n.build`, and translate what it lists (docs/translating.md)"
@@ -59,7 +59,7 @@ def test_a_text_that_is_put_together_cannot_be_marked(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "wrong.py").write_text('tr(f"Hello {name}")\n')
     with pytest.raises(DynamicTextError, match=r"app/wrong\.py:1"):
-        marked_texts.texts(tmp_path)
+        build.texts(tmp_path)
 
 
 def test_every_way_to_mark_is_read(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_every_way_to_mark_is_read(tmp_path: Path) -> None:
         'tr_noop("a table")\ntr("Copy" if x else "Paste")\ntr("Open {name}", about="verb", name=1)\n'
         'f"{tr(TABLE[0])} {plural(\'1 chat\', \'%n chats\', 3)}"\ntr("two "\n    "halves")\n'
     )
-    found = [(t.source, t.plural, t.about) for t in marked_texts.texts(tmp_path)]
+    found = [(t.source, t.plural, t.about) for t in build.texts(tmp_path)]
     assert found == [
         ("a table", False, ""), ("Copy", False, ""), ("Paste", False, ""), ("Open {name}", False, "verb"),
         ("%n chats", True, ""), ("two halves", False, ""),

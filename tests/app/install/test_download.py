@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.install import download
-from app.install.download import Downloader, PackageFile
-from app.install.problem import InstallProblem, Reason
+from app.install.download import Downloader, InstallProblem, PackageFile, Reason
 from tests.app.install.publisher import Publisher
 
 

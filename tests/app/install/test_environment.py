@@ -15,9 +15,8 @@ import pytest
 from filelock import FileLock
 
 from app.install import environment
-from app.install.environment import EngineEnvironment, InstallProgress
-from app.install.options import Options
-from app.install.problem import InstallProblem, Reason
+from app.install.download import InstallProblem, Reason
+from app.install.environment import EngineEnvironment, InstallProgress, Options
 from app.install.release import Release
 from tests.app.install.publisher import Publisher, make_release, make_wheel, publish
 from tests.waiting import PROCESS
@@ -127,7 +126,7 @@ INSTALL = """
 import os, signal, sys, threading
 from pathlib import Path
 from app.install.environment import EngineEnvironment
-from app.install.options import Options
+from app.install.environment import Options
 from app.install.release import Release
 release, program, mirror, last = sys.argv[1:]
 events = [0]

@@ -14,9 +14,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from app.install import launch, updates
-from app.install.environment import EngineEnvironment
-from app.install.options import Options
-from app.install.problem import InstallProblem, Reason
+from app.install.download import InstallProblem, Reason
+from app.install.environment import EngineEnvironment, Options
 from app.install.release import Release
 from app.install.updates import PLATFORM, Update, find_update, prepare, settle
 from tests.app.install.publisher import Publisher, make_release, make_wheel
@@ -246,7 +245,7 @@ PREPARE = """
 import os, signal, sys, threading
 from pathlib import Path
 from app.install import updates
-from app.install.options import Options
+from app.install.environment import Options
 from app.install.release import Release
 installed, program, last = sys.argv[1:]
 events = [0]

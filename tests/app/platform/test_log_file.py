@@ -17,8 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.platform import logs
-from app.platform.logs import NAME, LogFile
-from app.platform.paths import AppPaths
+from app.platform.logs import NAME, AppPaths, LogFile
 from engine import log, resources
 
 pytestmark = pytest.mark.long

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
 from pytestqt.qtbot import QtBot
 
 from app.platform import files
-from app.platform.paths import AppPaths
+from app.platform.logs import AppPaths
 from app.transcript.view import TranscriptView
 from tests.app.acts import Launch, ask
 

@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.install import download, options
-from app.install.environment import EngineEnvironment, InstallProgress
-from app.install.options import Options
-from app.install.problem import InstallProblem, Reason
-from app.setup.window import SetupWindow, engine_python
-from app.setup.work import TransferRate
+from app.install import download
+from app.install.download import InstallProblem, Reason
+from app.install.environment import EngineEnvironment, InstallProgress, Options, load_options, save_options
+from app.setup.page import SetupWindow, TransferRate, engine_python
 from tests.app.install.publisher import Publisher, make_release, make_wheel, publish
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for uv is a script of POSIX")
@@ -29,7 +27,7 @@ def open_window(qtbot: QtBot, environment: EngineEnvironment) -> SetupWindow:
 def test_a_click_installs_and_the_window_makes_way(qtbot: QtBot, tmp_path: Path, publisher: Publisher) -> None:
     release = make_release(tmp_path / "release")
     program = tmp_path / "program"
-    options.save(Options(mirror=str(publish(publisher, release, tmp_path / "index"))), program / "options.json")
+    save_options(Options(mirror=str(publish(publisher, release, tmp_path / "index"))), program / "options.json")
     window = open_window(qtbot, EngineEnvironment(release, program))
     assert publisher.requests == []  # nothing is asked for before a person wants it
     assert not window.work.is_running
@@ -67,7 +65,7 @@ def test_what_fails_is_said_and_can_be_tried_again(
     publisher.cuts = []
     page.go.click()
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=20_000)
-    assert options.load(tmp_path / "program" / "options.json").mirror == str(index)
+    assert load_options(tmp_path / "program" / "options.json").mirror == str(index)
 
 
 def test_a_pause_keeps_what_came(qtbot: QtBot, tmp_path: Path, publisher: Publisher) -> None:

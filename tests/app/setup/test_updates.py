@@ -10,8 +10,7 @@ import pytest
 
 from app.application import Application
 from app.install import updates
-from app.install.download import PackageFile
-from app.install.problem import InstallProblem, Reason
+from app.install.download import InstallProblem, PackageFile, Reason
 from app.install.updates import Update, UpdatePart
 from app.setup.updates import UpdateController
 from tests.app.install.publisher import make_release

@@ -10,10 +10,10 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.telemetry.charts import MemoryBar, parts_of
 from app.telemetry.docks import TelemetryDocks
 from app.telemetry.frame_throttle import FrameIntervals
 from app.telemetry.history import STEPS
-from app.telemetry.memory_bar import MemoryBar, parts_of
 from app.theme.theme import Theme
 from engine import protocol
 from tests.app.telemetry.samples import BASE, MEMORY

@@ -9,8 +9,19 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
-from app.telemetry.experts_panel import ExpertsPanel, expert_facts
-from app.telemetry.heatmap import GATES, LOADED, MEANINGS, PLACE, RESIDENCY, USES, ExpertHeatmap, draw, legend
+from app.telemetry.experts_panel import (
+    GATES,
+    LOADED,
+    MEANINGS,
+    PLACE,
+    RESIDENCY,
+    USES,
+    ExpertHeatmap,
+    ExpertsPanel,
+    draw,
+    expert_facts,
+    legend,
+)
 from app.theme.theme import LIGHT, Theme
 from tests.app.telemetry.samples import BASE, FACTS
 

@@ -13,8 +13,8 @@ from app.storage.records import StoredMessage, new_id
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView
-from app.transcript.controls import MessageActions
 from app.transcript.layout import BOUND, DocumentCache, cost, width_in
+from app.transcript.page import MessageActions
 from app.transcript.paint import foot_rect
 from app.transcript.selection import END
 from app.transcript.view import TranscriptView
