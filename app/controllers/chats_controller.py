@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QInputDialog, QMenu
 from app.chat.conversation import Conversation
 from app.controllers.chat_navigator import ChatNavigator
 from app.controllers.find_controller import FindController
+from app.controllers.transfer_controller import TransferController
 from app.dialogs import TrashDialog
 from app.i18n.translate import plural, tr
-from app.import_export.controller import TransferController
 from app.settings.preferences import Preferences, WindowState
 from app.settings.style_dialog import StyleDialog
 from app.shell import Shell

@@ -919,6 +919,147 @@
             <translation>附件：{names}</translation>
         </message>
         <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Chats (*.json *.zip);;All files (*)</source>
+            <translation>对话 (*.json *.zip);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Backup of chats (*.db);;All files (*)</source>
+            <translation>对话备份 (*.db);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Import chats…</source>
+            <translation>导入对话…</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Export all chats…</source>
+            <translation>导出所有对话…</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Back up all chats…</source>
+            <translation>备份所有对话…</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Export chat</source>
+            <translation>导出对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>The chat was written to {file}.</source>
+            <translation>对话已导出到 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Export all chats</source>
+            <translation>导出所有对话</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>%n chats were written to {file}.</source>
+            <translation>
+                <numerusform>已将 %n 个对话导出到 {file}。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Import chats</source>
+            <translation>导入对话</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>%n chats were imported from {file}.</source>
+            <translation>
+                <numerusform>已从 {file} 导入 %n 个对话。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>%n more in it cannot be read.</source>
+            <translation>
+                <numerusform>其中另有 %n 个无法读取。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Back up all chats</source>
+            <translation>备份所有对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>All chats are backed up in {file}.</source>
+            <translation>所有对话已备份到 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>An answer is being written.</source>
+            <translation>正在生成回答。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Stop it, then restore the backup.</source>
+            <translation>请先停止，再恢复备份。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Restore a backup</source>
+            <translation>从备份恢复</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>The chats of {file} are back.</source>
+            <translation>已从 {file} 恢复对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Those before it are kept as {file}.</source>
+            <translation>恢复前的对话保存为 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>{file} is where Underhill keeps your chats.</source>
+            <translation>{file} 是 Underhill 保存对话的地方。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Choose another name.</source>
+            <translation>请换一个名称。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>The disk is full.</source>
+            <translation>磁盘已满。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Free some space or choose another disk.</source>
+            <translation>请释放一些空间，或选择其他磁盘。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Underhill may not use {file}.</source>
+            <translation>Underhill 没有权限使用 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Choose another folder.</source>
+            <translation>请选择其他文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>{file} could not be read or written.</source>
+            <translation>无法读写 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/transfer_controller.py"></location>
+            <source>Choose another file or folder.</source>
+            <translation>请选择其他文件或文件夹。</translation>
+        </message>
+        <message>
             <location filename="../../app/controllers/tray.py"></location>
             <source>Show Underhill</source>
             <translation>显示 Underhill</translation>
@@ -1100,6 +1241,66 @@
             <translation>没有已删除的对话。</translation>
         </message>
         <message>
+            <location filename="../../app/export/export_chats.py"></location>
+            <source>Chat</source>
+            <translation>对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/export/export_chats.py"></location>
+            <source>System prompt</source>
+            <translation>系统提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/export/export_chats.py"></location>
+            <source>You</source>
+            <translation>你</translation>
+        </message>
+        <message>
+            <location filename="../../app/export/export_chats.py"></location>
+            <source>Answer</source>
+            <translation>回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/export/export_chats.py"></location>
+            <source>Thought</source>
+            <translation>思考过程</translation>
+        </message>
+        <message>
+            <location filename="../../app/export/import_chats.py"></location>
+            <source>[picture]</source>
+            <translation>[图片]</translation>
+        </message>
+        <message>
+            <location filename="../../app/export/import_chats.py"></location>
+            <source>{file} comes from another version of Underhill.</source>
+            <translation>{file} 来自其他版本的 Underhill。</translation>
+        </message>
+        <message>
+            <location filename="../../app/export/import_chats.py"></location>
+            <source>Install a newer version, then import it there.</source>
+            <translation>请安装更新的版本，然后在其中导入。</translation>
+        </message>
+        <message>
+            <location filename="../../app/export/import_chats.py"></location>
+            <source>A chat in {file} is too long to be read.</source>
+            <translation>{file} 中有一个对话太长，无法读取。</translation>
+        </message>
+        <message>
+            <location filename="../../app/export/import_chats.py"></location>
+            <source>Export fewer chats at a time, or leave that chat out.</source>
+            <translation>每次导出少一些对话，或不导出那个对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/export/import_chats.py"></location>
+            <source>{file} holds no chats that Underhill can read.</source>
+            <translation>{file} 中没有 Underhill 能读取的对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/export/import_chats.py"></location>
+            <source>Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its ZIP).</source>
+            <translation>请选择由 Underhill 导出的 JSON 文件，或 ChatGPT 的导出文件（conversations.json 或其 ZIP 压缩包）。</translation>
+        </message>
+        <message>
             <location filename="../../app/i18n/languages.py"></location>
             <source>dd MMMM yyyy, HH:mm</source>
             <comment>a date and time, in the letters of Qt's QLocale</comment>
@@ -1122,227 +1323,6 @@
             <source>MMMM</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>M月</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/backup.py"></location>
-            <source>{file} is damaged.</source>
-            <translation>{file} 已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/backup.py"></location>
-            <source>Choose another file. Your chats are as they were.</source>
-            <translation>请选择其他文件。你的对话没有改动。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/backup.py"></location>
-            <source>{file} comes from another version of Underhill.</source>
-            <translation>{file} 来自其他版本的 Underhill。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/backup.py"></location>
-            <source>Install a newer version, then restore it there. Your chats are as they were.</source>
-            <translation>请安装更新的版本后再恢复。你的对话没有改动。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/backup.py"></location>
-            <source>{file} is no backup of Underhill's chats, or it is damaged.</source>
-            <translation>{file} 不是 Underhill 的对话备份，或已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Chats (*.json *.zip);;All files (*)</source>
-            <translation>对话 (*.json *.zip);;所有文件 (*)</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Backup of chats (*.db);;All files (*)</source>
-            <translation>对话备份 (*.db);;所有文件 (*)</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Import chats…</source>
-            <translation>导入对话…</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Export all chats…</source>
-            <translation>导出所有对话…</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Back up all chats…</source>
-            <translation>备份所有对话…</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Export chat</source>
-            <translation>导出对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>The chat was written to {file}.</source>
-            <translation>对话已导出到 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Export all chats</source>
-            <translation>导出所有对话</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>%n chats were written to {file}.</source>
-            <translation>
-                <numerusform>已将 %n 个对话导出到 {file}。</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Import chats</source>
-            <translation>导入对话</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>%n chats were imported from {file}.</source>
-            <translation>
-                <numerusform>已从 {file} 导入 %n 个对话。</numerusform>
-            </translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>%n more in it cannot be read.</source>
-            <translation>
-                <numerusform>其中另有 %n 个无法读取。</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Back up all chats</source>
-            <translation>备份所有对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>All chats are backed up in {file}.</source>
-            <translation>所有对话已备份到 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>An answer is being written.</source>
-            <translation>正在生成回答。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Stop it, then restore the backup.</source>
-            <translation>请先停止，再恢复备份。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Restore a backup</source>
-            <translation>从备份恢复</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>The chats of {file} are back.</source>
-            <translation>已从 {file} 恢复对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Those before it are kept as {file}.</source>
-            <translation>恢复前的对话保存为 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>{file} is where Underhill keeps your chats.</source>
-            <translation>{file} 是 Underhill 保存对话的地方。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Choose another name.</source>
-            <translation>请换一个名称。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>The disk is full.</source>
-            <translation>磁盘已满。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Free some space or choose another disk.</source>
-            <translation>请释放一些空间，或选择其他磁盘。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Underhill may not use {file}.</source>
-            <translation>Underhill 没有权限使用 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Choose another folder.</source>
-            <translation>请选择其他文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>{file} could not be read or written.</source>
-            <translation>无法读写 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/controller.py"></location>
-            <source>Choose another file or folder.</source>
-            <translation>请选择其他文件或文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/export_chats.py"></location>
-            <source>Chat</source>
-            <translation>对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/export_chats.py"></location>
-            <source>System prompt</source>
-            <translation>系统提示词</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/export_chats.py"></location>
-            <source>You</source>
-            <translation>你</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/export_chats.py"></location>
-            <source>Answer</source>
-            <translation>回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/export_chats.py"></location>
-            <source>Thought</source>
-            <translation>思考过程</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/import_chats.py"></location>
-            <source>[picture]</source>
-            <translation>[图片]</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/import_chats.py"></location>
-            <source>Install a newer version, then import it there.</source>
-            <translation>请安装更新的版本，然后在其中导入。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/import_chats.py"></location>
-            <source>A chat in {file} is too long to be read.</source>
-            <translation>{file} 中有一个对话太长，无法读取。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/import_chats.py"></location>
-            <source>Export fewer chats at a time, or leave that chat out.</source>
-            <translation>每次导出少一些对话，或不导出那个对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/import_chats.py"></location>
-            <source>{file} holds no chats that Underhill can read.</source>
-            <translation>{file} 中没有 Underhill 能读取的对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/import_export/import_chats.py"></location>
-            <source>Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its ZIP).</source>
-            <translation>请选择由 Underhill 导出的 JSON 文件，或 ChatGPT 的导出文件（conversations.json 或其 ZIP 压缩包）。</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -3230,6 +3210,26 @@
             <translation>
                 <numerusform>%n 个对话</numerusform>
             </translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/backup.py"></location>
+            <source>{file} is damaged.</source>
+            <translation>{file} 已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/backup.py"></location>
+            <source>Choose another file. Your chats are as they were.</source>
+            <translation>请选择其他文件。你的对话没有改动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/backup.py"></location>
+            <source>Install a newer version, then restore it there. Your chats are as they were.</source>
+            <translation>请安装更新的版本后再恢复。你的对话没有改动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/backup.py"></location>
+            <source>{file} is no backup of Underhill's chats, or it is damaged.</source>
+            <translation>{file} 不是 Underhill 的对话备份，或已损坏。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from app.import_export import import_chats
-from app.import_export.chat_file import FORMAT, VERSION
+from app.export import import_chats
+from app.export.chat_file import FORMAT, VERSION
 from tests.attack.case import Case
 from tests.attack.given import JSON, changed, put, spoiled
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from app.attachments import reading
-from app.import_export import import_chats
+from app.export import import_chats
 from engine import regular_file
 from engine.calibration.evaluate import sequences
 from engine.formats.checkpoint import Checkpoint, origin, small_files

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.import_export import chat_file
+from app.export import chat_file
 from engine import limits, regular_file
 from engine.errors import Kind, UnderhillError
 from engine.formats import gguf_header, gguf_tokenizer, safetensors_header

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from app.import_export import backup, import_chats
+from app.export import import_chats
+from app.storage import backup
 from app.storage.records import StoredMessage
 from app.storage.schema import STEPS, migrate
 from app.storage.store import ChatStore

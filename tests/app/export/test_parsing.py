@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.import_export import chat_file, import_chats
-from tests.app.import_export.test_malformed import exported, node
+from app.export import chat_file, import_chats
+from tests.app.export.test_malformed import exported, node
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from app.export import chat_file
+from app.export.chat_file import ImportedChat
 from app.i18n.translate import problem, tr
-from app.import_export import chat_file
-from app.import_export.chat_file import ImportedChat
 from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id, title_from
 from app.storage.store import ChatStore
 from engine import protocol, regular_file
@@ -58,7 +58,7 @@ class ImportedChats(AbstractContextManager["ImportedChats", None]):
 def read(path: Path) -> ImportedChats:
     """Read the chats of a file in a sandboxed process. Raises UnderhillError, or OSError."""
     regular_file.open_regular(path).close()  # says now what the other process could only say of itself
-    reader = SandboxedFunction("app.import_export.chat_file:chats", MEMORY)
+    reader = SandboxedFunction("app.export.chat_file:chats", MEMORY)
     contents = ImportedChats()
     try:
         for kind, *more in reader.stream(str(path.resolve()), tr("[picture]"), seconds=CHAT_SECONDS):

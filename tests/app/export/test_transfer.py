@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from app.import_export import backup, export_chats, import_chats
-from app.storage import branches
+from app.export import export_chats, import_chats
+from app.storage import backup, branches
 from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id
 from app.storage.schema import STEPS, migrate
 from app.storage.search import find

@@ -14,10 +14,11 @@ from PySide6.QtCore import QObject, QStandardPaths, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.chat.conversation import Conversation
+from app.export import export_chats, import_chats
 from app.i18n.translate import plural, problem, tr, tr_noop
-from app.import_export import backup, export_chats, import_chats
 from app.platform.files import file_error
 from app.shell import Shell
+from app.storage import backup
 from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat
 from app.storage.store import ChatStore

@@ -12,9 +12,9 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from app.chat.prompt_messages import fence
+from app.export.chat_file import FORMAT, VERSION
 from app.i18n.languages import moment
 from app.i18n.translate import tr
-from app.import_export.chat_file import FORMAT, VERSION
 from app.markdown.split import thought_and_answer
 from app.storage.records import Attachment, Chat, StoredMessage
 from app.storage.store import ChatStore

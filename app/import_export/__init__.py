@@ -1,1 +1,0 @@
-"""Export of chats, import of chats, and backups of the chat database."""
