@@ -18,12 +18,12 @@ from engine.translatable import msg
 
 LAYERS = 1024  # Llama 3.1 405B has 126
 EXPERTS = 1 << 16  # of a layer; Kimi K2 has 384
-HEADS = 1 << 16
+HEADS = 1 << 16  # of a layer; DeepSeek V3 has 128
 VOCABULARY = 1 << 22  # Gemma has 262,144 tokens
 ENTRIES_OF_NGRAMS = 1 << 28  # of a table of token sequences; Qwen4 has 20 million
 WIDTH = 1 << 24  # rows or columns of a matrix
 POSITIONS = 1 << 28  # Llama 4 Scout has 10,485,760
-LABELS = 1 << 16
+LABELS = 1 << 16  # of a classifier: configs name them, nothing here counts them
 COUNT = 1 << 20  # of whatever else a config counts
 WHOLE = 1 << 63  # any number of a config
 NESTING, ENTRIES = 64, 1 << 20  # of a config: objects and lists within each other, and all values together
@@ -32,13 +32,13 @@ PARAMETERS = 1 << 44  # 17.6 trillion
 # ---- what is read of a file ------------------------------------------------------------------------------------------
 
 TENSORS = 1 << 20  # Kimi K2 has 140,000 as it is published, a packed one four times as many
-DIMENSIONS = 16
+DIMENSIONS = 16  # of a tensor; stacked experts have 3
 HEADER_BYTES = 32 << 20  # of a safetensors file
 GGUF_HEADER_BYTES = 64 << 20  # metadata and tensor table; a vocabulary of 256 k takes about 10 MB
 GGUF_TENSORS = 1 << 17  # files from before 2024-04 hold each expert by itself
-GGUF_KEYS = 1 << 14
+GGUF_KEYS = 1 << 14  # files have some 40
 GGUF_VALUES = 1 << 22  # of all arrays together; tokens, merges, scores and types of 262,144 tokens are 1.3 million
-CONFIG_BYTES = 4 << 20
+CONFIG_BYTES = 4 << 20  # packed models list every module in theirs
 INDEX_BYTES = 32 << 20  # model.safetensors.index.json
 MANIFEST_BYTES = 32 << 20  # of a store; that of Kimi K2 takes 2 MB
 ARRAYS_BYTES = 256 << 20  # of what was recorded and learnt of a model, unpacked

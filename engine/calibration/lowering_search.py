@@ -27,8 +27,8 @@ from engine.store.reader import Store
 from engine.translatable import Translatable, msg
 
 FILE = "lowering.json"
-VERSION = 2
-LEAST, MOST = 0.0001, 0.5
+VERSION = 2  # of lowering.json: another one is searched for anew
+LEAST, MOST = 0.0001, 0.5  # rise of perplexity: below, the text's noise; above, little of a model is left
 AUTO = "auto"
 DENSE = sorted(BITS, key=BITS.__getitem__)  # ways to hold other weights that the search tries, the fewest bits first
 Report = Callable[[Translatable, int, int], None]

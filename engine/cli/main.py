@@ -31,7 +31,7 @@ def version() -> str:
 _log = logging.getLogger(__name__)
 
 VERBOSE = "tell on standard error what is done; no words of chats are among it"
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130  # as argparse and shells have them: 130 is 128 + SIGINT
 
 
 def main(argv: Sequence[str] | None = None) -> int:

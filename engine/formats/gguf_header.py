@@ -87,13 +87,13 @@ def only_model(folder: Path) -> Path | None:
     return next(iter(models.values()), None)
 
 
-VERSIONS = (2, 3)
-DIMENSIONS = 4
+VERSIONS = (2, 3)  # 1 had counts of 32 bits and was replaced within weeks in 2023
+DIMENSIONS = 4  # GGML_MAX_DIMS
 ALIGNMENT = 32  # where general.alignment does not say
 
 _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _LEAST = {kind: struct.calcsize(form) for kind, form in _SCALARS.items()}  # bytes; a string has its length of 8
-_STRING, _ARRAY = 8, 9
+_STRING, _ARRAY = 8, 9  # types of gguf.h, as the keys of _SCALARS
 
 
 @dataclass(frozen=True)

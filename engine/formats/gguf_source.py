@@ -377,7 +377,7 @@ def _broken(path: Path, what: str) -> UnderhillError:
 
 GLANCE = 64 << 10  # bytes: llama.cpp's converter writes sizes first and the vocabulary, which is long, behind them
 _TIED = {"granitemoe", "lfm2moe"}  # whose published models have no output matrix of their own
-_F32 = 0
+_F32 = 0  # GGML_TYPE_F32
 _INTERVAL = 4  # layers of Qwen3-Next for each one with attention, where the file does not say
 
 

@@ -18,8 +18,8 @@ from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
 from engine.store.coding import Coding
 from engine.translatable import msg
 
-NVFP4_GROUP, MXFP4_GROUP = 16, 32
-MXFP4_BIAS = 127
+NVFP4_GROUP, MXFP4_GROUP = 16, 32  # columns that share a scale: E4M3 and E8M0
+MXFP4_BIAS = 127  # of E8M0, a bare exponent
 # OCP Microscaling Formats 1.0: E2M1, sign in the highest bit.
 MXFP4_VALUES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)
 NVFP4, MXFP4 = "nvfp4-pack-quantized", "mxfp4-pack-quantized"

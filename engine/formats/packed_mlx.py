@@ -24,7 +24,7 @@ from engine.limits import EXPERTS
 from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
 from engine.translatable import msg
 
-BITS = (2, 3, 4, 5, 6, 8)
+BITS = (2, 3, 4, 5, 6, 8)  # of mlx.core.quantize
 # Families whose weights MLX stacks by experts and leaves as they are otherwise; those with more to undo are below.
 _STACKED = frozenset({
     "deepseek_v2", "dots1", "glm4_moe", "hunyuan_v1_moe", "minimax_m2", "mixtral", "olmoe", "phimoe", "qwen2_moe",

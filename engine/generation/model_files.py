@@ -21,7 +21,7 @@ WRITE_SECONDS = 10.0  # of a template, for one chat; a long one takes a tenth of
 USE_SECONDS, RATE = 20.0, 100_000.0  # of a tokenizer, and what it does in one more: characters; usual is a million
 
 PROCESS = SandboxedFunction("engine.generation.model_process:serve", MEMORY, nice=0)  # prompts wait for it
-_numbers = itertools.count(1)
+_numbers = itertools.count(1)  # next() is atomic in CPython: several threads name processes
 _AGAIN = msg("Download the model again, from its makers, or choose another.")
 _KEPT = msg("Your chat is kept. Choose another model, or get this one from its makers.")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_answers = itertools.count(1)
+_answers = itertools.count(1)  # next() is atomic in CPython: several threads ask
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any
 from engine.formats.gguf_tokenizer import SPLITS
 
 LONGEST_FILE = 64 << 20  # characters; the largest known, of 262,000 tokens, has 33 million
+# some four times the largest (262,144 tokens): in Rust nothing can stop it
 TOKENS, MERGES, ADDED = 1_000_000, 2_000_000, 200_000
 TOKEN, PIECE = 8_192, 128  # characters of a token, and of a Unigram's, which is tried at every place of a text
 ADDED_CHARACTERS = 1 << 20  # of all added tokens, which become one automaton

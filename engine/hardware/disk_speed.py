@@ -26,7 +26,7 @@ from engine.store.output import FULL
 from engine.translatable import msg, system_reason
 
 SIZES = (256 << 10, 1 << 20, 5 << 19, 8 << 20)  # bytes of a read; most experts have 1 to 3 MB
-DEPTHS = (1, 2, 4)
+DEPTHS = (1, 2, 4)  # reads at once: more than the loader's threads would tell nothing of it
 LEAST = 16 << 20  # bytes of files below which there is too little to measure
 GUESS = 500e6  # bytes per second, cautious, where nothing could be measured
 POINT = 0.2  # seconds a point
@@ -120,6 +120,7 @@ class _Readers:
 
     def __init__(self, pieces: list[tuple[DataFile, int]], nbytes: int, seconds: float, *, again: bool) -> None:
         self._pieces, self._nbytes, self._seconds, self._again = pieces, nbytes, seconds, again
+        # Guards the next piece and the bytes read, which several threads count. Never held over a read.
         self._lock = threading.Lock()
         self._at = self._read = 0
         self._error: OSError | None = None
@@ -162,7 +163,7 @@ class _Readers:
 SIZE = 512 << 20  # bytes
 LEAST_FREE = 64 << 20  # below which nothing could be told from it
 PART = 4  # at most this part of what is free
-PIECE = 8 << 20
+PIECE = 8 << 20  # bytes written, and looked at for a stop, at once
 
 
 @contextmanager

@@ -114,7 +114,7 @@ def _version(package: str) -> str:
 
 
 FILE = "hardware.json"
-VERSION = 4
+VERSION = 4  # raised with what is measured, or how: files of another version are measured anew
 MOST = 16  # disks, computers and states that are remembered; the oldest go first
 
 

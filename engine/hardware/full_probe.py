@@ -21,7 +21,7 @@ from engine.hardware.rates import Rates
 from engine.kernels.native import NativeKernel
 from engine.translatable import NO_TEXT, Translatable, msg, system_reason
 
-TIERS = (2, 4, 8)
+TIERS = (2, 4, 8)  # bits of experts: one kernel each
 FASTER = 1.03  # by which more threads must be faster to be taken: the others have the computer's other programs to run
 PASSES = 5  # over the kernels, for one alone may meet a moment that does not last
 Report = Callable[[Translatable, int, int], None]

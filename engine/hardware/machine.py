@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-GB = 10**9
+GB = 10**9  # as disks and downloads are sold; with 2**30 a plan would promise 7 % too much
 NEAR = 1.25  # as much as the best of some short measurements may be above another that counts as well
 # Weights times tokens a second and core, by the tokens that each weight meets, where it was not measured.
 PRODUCTS = {2: 8e10, 4: 1.2e11, 8: 1e11, 32: 1.6e11, 128: 2e11}

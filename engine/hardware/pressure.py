@@ -10,7 +10,7 @@ from engine.hardware import control_groups, probe
 # Free memory of the machine below which it is short, and up to which it is brought back. A part of all there is, for
 # on a small machine the usual figures would never be reached.
 LOW, HIGH = 500_000_000, 1_000_000_000
-LOW_PART, HIGH_PART = 32, 16
+LOW_PART, HIGH_PART = 32, 16  # of all memory: one part in so many
 # The same within a control group, whose limit a plan goes much nearer to (budget.GROUP_MARGIN).
 GROUP_LOW, GROUP_HIGH = 16_000_000, 32_000_000
 STALLED = 10.0  # percent of the last ten seconds in which somebody waited for memory (Linux, PSI)

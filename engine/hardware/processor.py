@@ -94,7 +94,7 @@ def _text(file: Path) -> str:
         return ""
 
 
-NICE = 10
+NICE = 10  # half of what Linux gives: an import takes what is left over, and still ends on a busy computer
 _BELOW_NORMAL = -1  # THREAD_PRIORITY_BELOW_NORMAL
 
 
@@ -102,6 +102,7 @@ def give_way() -> None:
     """Lower the priority of the calling thread, for good: it cannot be raised again."""
     if sys.platform == "win32":
         kernel32 = ctypes.WinDLL("kernel32")
+        # A handle has 64 bits; int, the default, has 32.
         kernel32.GetCurrentThread.restype = ctypes.c_void_p
         kernel32.SetThreadPriority.argtypes = (ctypes.c_void_p, ctypes.c_int)
         kernel32.SetThreadPriority(kernel32.GetCurrentThread(), _BELOW_NORMAL)

@@ -33,6 +33,7 @@ def cores() -> tuple[int, int] | None:
     length = ctypes.c_uint32(0)
     ask(PROCESSOR_CORE, None, ctypes.byref(length))  # says how much room it wants
     entries = ctypes.create_string_buffer(length.value)
+    # The entries are copied before the buffer goes; it may have grown since the first call, then this one fails.
     if not length.value or not ask(PROCESSOR_CORE, entries, ctypes.byref(length)):
         return None
     return counted(entries.raw[: length.value])

@@ -126,6 +126,7 @@ class Hub:
         self.sends_whole = False  # whether it has answered a question for a part of a file with all of it
         self._given = token
         self._session: _Session | None = None
+        # One session, whichever thread asks first; not held while anything is asked.
         self._opening = threading.Lock()
 
     def __enter__(self) -> Hub:

@@ -249,6 +249,7 @@ class Meter:
     """Counts what several files bring in; thread-safe."""
 
     def __init__(self, total: int, files: int, clock: Callable[[], float] = time.monotonic) -> None:
+        # Guards the counters: several files arrive at once. A leaf.
         self._lock = threading.Lock()
         self._clock = clock
         self._total, self._files = total, files
@@ -313,6 +314,7 @@ class DiskSpaceGuard:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        # Guards `_since`; not held while the disk is asked, which may take long on a network.
         self._lock = threading.Lock()
         self._since = 0
 

@@ -205,7 +205,7 @@ def _experts(source: WeightSource, plan: ExpertPlan) -> dict[int, tuple[int, Exp
 
 
 HEADERS_AT_ONCE = 4  # files looked at together
-BUFFER = 1 << 16
+BUFFER = 1 << 16  # bytes: a header is thousands of small fields, and each read of a Peek may ask the hub
 
 
 def gguf_outline(hub: Hub, found: Revision, wanted: str, top: int) -> Outline:

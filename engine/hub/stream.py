@@ -80,6 +80,7 @@ class ImportStream:
         self._source = make(spool.read)
         self._heads = heads
         self._say, self._total, self._same_disk = report, total, same_disk
+        # Guards what the importing, the fetching and the hashing threads share; they fetch and hash without it.
         self._changed = threading.Condition()
         self._spoiled: set[int] = set()  # files that arrived wrong once
         self._pool: ThreadPoolExecutor | None = None

@@ -15,7 +15,7 @@ from engine.store.fields import DAMAGED
 from engine.translatable import Translatable, msg
 
 FILE = "calibration.json"
-VERSION = 5
+VERSION = 5  # of calibration.json: others but BEFORE are measured again
 BEFORE = 4  # had no thresholds of the dial "hobbit"
 DIALS = ("hobbit", "balanced", "fast")
 NAMES = {"hobbit": msg("HOBBIT 67/30/3"), "balanced": "Balanced", "fast": "Fast"}

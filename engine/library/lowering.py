@@ -28,7 +28,7 @@ from engine.store.writer import Description, LayerShape, StoreWriter, dense_key,
 from engine.translatable import Translatable, msg
 
 Report = Callable[[Translatable, int, int], None]
-BITS = 2
+BITS = 2  # what an expert is lowered to: the coarsest tier, and so the most room for one loss
 Expert = TypeVar("Expert", bound=tuple[int, int])  # (layer, expert)
 
 

@@ -24,6 +24,7 @@ TOKENS = 64  # decoded, before a verdict
 OFF = 1.3  # by which the speed may leave what was expected
 READING = 50.0  # tokens a second beyond which nobody reads along: whoever waits for nothing need not be told
 NEAR = 0.1  # of the experts, by which the cached share may be another than when it was seen
+# Fewer misses are noise in TOKENS tokens; a greater correction is of a moment, not of a computer.
 LEAST_MISSES, MOST_CORRECTION = 0.02, 20.0
 
 

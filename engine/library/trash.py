@@ -21,7 +21,7 @@ from engine.store.writer import store_lock
 from engine.translatable import msg
 
 TRASH = ".trash"
-DAYS = 7
+DAYS = 7  # until what was removed is gone: a week's second thoughts
 _ENTRY = re.compile(r"(.+)@(\d{10,})")  # name @ microseconds since 1970: the note of when is the name itself
 
 

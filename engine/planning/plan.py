@@ -63,7 +63,7 @@ def tokens_of_context(
     return found
 
 
-SMALLEST_CONTEXT = 512
+SMALLEST_CONTEXT = 512  # tokens: a question and a short answer; where not even these fit, there is no plan
 KINDS = ("int4", "int8", "bf16", "f32")  # how the weights beside the experts can be held, coarse first
 SMALL_DENSE = 64_000_000  # bytes in float32 up to which there is nothing to save
 CHUNKS = (512, 256, 128, 64, 32)  # tokens of a prompt that are computed at once

@@ -38,6 +38,8 @@ class EngineProcess:
     ) -> None:  # fmt: skip
         """python: the interpreter whose libraries the engine uses; None: this process's own."""
         self._on_event = on_event
+        # Guards `_open`, `_died` and `_watchdogs`, which the window and both pipes' threads use; never held over an
+        # event or a write.
         self._lock = threading.Lock()
         self._open: dict[str, type[protocol.Command]] = {}  # commands without a terminal event, by id
         self._died = ""  # why, once it has

@@ -120,6 +120,7 @@ class EventWriter:
         self._stream = stream
         self.pause = protocol.Look().pause
         self._events: deque[protocol.Event | None] = deque()
+        # The deque needs no lock (its ends are atomic in CPython): the event says only that it is worth looking.
         self._news = threading.Event()
         self._told = False  # that there are some
         self._urgent = False

@@ -27,6 +27,8 @@ class StopWatchdog:
         """
         self._open_still, self._patience, self._ask, self._end, self._moves = open_still, patience, ask, end, moves
         self._life: object = None
+        # Set by the thread that reads the pipe. No lock: what both threads write, a look that misses it sees 0.1 s
+        # later.
         self._heard = threading.Event()
         self._news = self._over = False
         self._thread = threading.Thread(target=self._watch, name="engine-stop", daemon=True)

@@ -35,6 +35,7 @@ class Coded:
         view = MatrixView(
             unit=float(self.data[:4].view(torch.float32)), rows=rows, cols=cols, groups=cols // coding.group,
             group=coding.group, kind=kind, form=FORMS.index(coding.form), zero=coding.zero_of(coding.bits),
+            # Table and data belong to this object, and the view is cached in it: neither outlives the other.
             table=ctypes.addressof(self._table),
         )  # fmt: skip
         at = self.data.data_ptr() + line

@@ -7,10 +7,11 @@ import subprocess
 from ctypes import wintypes
 
 _EXTENDED_LIMITS = 9  # JobObjectExtendedLimitInformation
-_PROCESS_MEMORY, _KILL_ON_CLOSE = 0x100, 0x2000
+_PROCESS_MEMORY, _KILL_ON_CLOSE = 0x100, 0x2000  # JOB_OBJECT_LIMIT_..., winnt.h
 _BEFORE = 200_000_000  # bytes that a Python process has committed once its libraries are there
 
 
+# JOBOBJECT_BASIC_LIMIT_INFORMATION and _EXTENDED_ of winnt.h: Windows refuses another size.
 class _BasicLimits(ctypes.Structure):
     _fields_ = [
         ("PerProcessUserTimeLimit", ctypes.c_int64),
@@ -43,6 +44,7 @@ def limit_memory(process: subprocess.Popen[bytes], memory: int) -> None:
     runs in it.
     """
     kernel = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined,unused-ignore]
+    # A handle has 64 bits; as int, the default, it would be cut.
     kernel.CreateJobObjectW.restype = wintypes.HANDLE
     job = kernel.CreateJobObjectW(None, None)
     limits = _ExtendedLimits()

@@ -24,7 +24,7 @@ MAX_ANSWER = 256 << 20  # bytes of one value that a process may send
 PIPE = 1 << 20  # bytes, the most that Linux gives without asking
 START_SECONDS = 120.0  # to start a process and import what it needs; half a minute on a slow disk in use
 POLL = 0.1  # seconds between two checks whether the caller was cancelled
-_waits = threading.local()
+_waits = threading.local()  # `stopped` of the command that this thread works for; others' must not stop it
 _functions: weakref.WeakSet[SandboxedFunction] = weakref.WeakSet()
 
 
@@ -171,6 +171,7 @@ class SandboxedFunction:
     def _deadline(self, process: subprocess.Popen[bytes], seconds: float) -> Iterator[None]:
         """A pipe's read has no time limit on Windows, so a thread kills the process, and the read ends."""
         stopped: Callable[[], bool] | None = getattr(_waits, "stopped", None)
+        # `done` also ends the watcher's wait at once, so that a quick call costs no more than starting a thread.
         end, done = time.monotonic() + seconds, threading.Event()
 
         def watch() -> None:

@@ -57,8 +57,10 @@ class CommandWorker:
         self._idle = idle
         self.pulse = pulse
         self._queue: deque[Command] = deque()
+        # Guards the queue, `_running` and `_closed`; not held while a command runs.
         self._ready = threading.Condition()
         self._running: Command | None = None
+        # An event, so that what runs can ask it without the lock, thousands of times.
         self._cancel = threading.Event()
         self._closed = False
         self._died = ""  # of what, in full; empty while it lives

@@ -22,6 +22,7 @@ class HubWorker:
 
     def __init__(self, emit: Callable[[protocol.Event], None]) -> None:
         self._emit = emit
+        # Guards `_open`, which `go_offline` goes through from another thread.
         self._lock = threading.Lock()
         self._open: set[Hub] = set()
         self._last: tuple[tuple[str, str], tuple[protocol.HubModel, ...]] | None = None  # hub and words, what was found

@@ -38,7 +38,7 @@ from engine.translatable import as_json, from_json
 
 _log = logging.getLogger(__name__)
 
-AT_ONCE = 2
+AT_ONCE = 2  # downloads: more share one line, and each ends later; one alone would wait behind a large one
 KEEP = 5.0  # seconds after which the progress of running downloads is written again
 TRANSFERS = (
     protocol.PullModel,
@@ -59,6 +59,7 @@ class Transfers:
         self, emit: Callable[[protocol.Event], None], connect: Callable[[str], AbstractContextManager[Hub]]
     ) -> None:
         self._emit, self._connect = emit, connect
+        # Taken before a job's `_guard`, never after it: a job tells and ends without its own.
         self._lock = threading.RLock()
         self._all: dict[str, Transfer] | None = None  # by id, in the order in which they came
         self._jobs: dict[str, PullJob] = {}  # of those that run, or rest half-way
@@ -251,6 +252,7 @@ class PullJob:
         self._offline = False
         self._undo = False
         self._over = False
+        # So that a cancel is either seen by the end of `run`, or finds `_over` set; nothing else is locked under it.
         self._guard = threading.Lock()
         self._told = 0.0
 

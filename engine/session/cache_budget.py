@@ -297,6 +297,7 @@ class PressureWatch:
 
     def __init__(self, budget: CacheBudget) -> None:
         self._budget = budget
+        # What the thread sleeps on, so that closing a model need not wait for the end of a pause.
         self._closed = threading.Event()
         self._files = tuple(control_groups.pressure_files())
         self._thread = threading.Thread(target=self._run, name="underhill-memory", daemon=True)

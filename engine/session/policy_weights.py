@@ -18,7 +18,7 @@ from engine.store.manifest import fingerprint
 from engine.translatable import msg
 
 FILE = "policy.json"
-VERSION = 2
+VERSION = 2  # of policy.json: another one is fitted anew
 
 
 @dataclass(frozen=True)

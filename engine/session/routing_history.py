@@ -20,7 +20,7 @@ from engine.store.fields import DAMAGED
 
 RESIDENTS = "residents.json"
 MATRICES = "activations.npz"
-VERSION = 1
+VERSION = 1  # of residents.json: another one counts as none
 
 Uses = tuple[tuple[int, ...], ...]  # by layer and expert
 

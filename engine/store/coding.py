@@ -68,6 +68,8 @@ def _table(values: tuple[int, ...], zero: float = 0.0) -> Levels:
     return Levels(tuple(v - values[0] for v in values), zero - values[0], 1.5 - sum(means) / 4 / slope)
 
 
+# Coarse zeros of symmetrical codes: 2 bits are the top of 4 or 6, each the mean of 4 or 16 levels: 8 / 4 - 3 / 8, 32 /
+# 16 - 15 / 32.
 LEVELS = {
     "plain": Levels((), 0.0, 0.0),
     "middle8": Levels((), 8.0, 1.625),

@@ -13,7 +13,7 @@ from typing import Protocol
 from engine.regular_file import open_descriptor
 from engine.store.layout import ALIGN
 
-IOV_MAX = 1024
+IOV_MAX = 1024  # buffers in one call, by Linux (UIO_MAXIOV); with more preadv fails with EINVAL
 
 
 class DataFile(Protocol):

@@ -20,6 +20,7 @@ from engine.store.layout import aligned
 STRIDE = 65536  # lengths of unbuffered reads are multiples of this
 LONGEST = 1 << 30  # bytes in one ReadFile, whose length is 32 bits
 
+# From winnt.h, winbase.h and winerror.h. Shared for deletion: a model may be removed while it is open, as on Linux.
 GENERIC_READ = 0x80000000
 SHARE_READ_DELETE = 0x1 | 0x4
 OPEN_EXISTING = 3
@@ -80,6 +81,7 @@ if sys.platform == "win32":
 
         def __init__(self) -> None:
             self.kernel = kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+            # Handles are pointers: as int, the default, they would be cut. INVALID_HANDLE_VALUE is all ones.
             kernel.CreateFileW.restype = ctypes.c_void_p
             kernel.CreateFileW.argtypes = (
                 ctypes.c_wchar_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32,
@@ -88,6 +90,7 @@ if sys.platform == "win32":
             kernel.CreateEventW.restype = ctypes.c_void_p
             kernel.CreateEventW.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_wchar_p)
             pointers = (ctypes.c_void_p, ctypes.c_void_p)
+            # A WinDLL lets go of the interpreter's lock in every call, so that reads run side by side.
             kernel.ReadFile.argtypes = (*pointers, ctypes.c_uint32, *pointers)
             kernel.GetOverlappedResult.argtypes = (*pointers, ctypes.c_void_p, ctypes.c_int)
             kernel.GetFileSizeEx.argtypes = pointers
@@ -149,6 +152,8 @@ class WindowsFile:
         return scatter(view, min(total, self._fill(offset, total, view)), buffers)
 
     def _fill(self, offset: int, length: int, into: memoryview) -> int:
+        # The export is let go at once: the caller's buffers, or this thread's bounce, stay where they are while they
+        # are read into.
         address = ctypes.addressof(ctypes.c_char.from_buffer(into))
         done = 0
         for at, n in chunks(offset, length, self.direct):
@@ -164,6 +169,7 @@ class WindowsFile:
         if not event:
             raise self._system.failed()
         try:
+            # The system writes to `state` until the read has ended, so one that has begun is always waited for.
             state = Overlapped(0, 0, offset & 0xFFFFFFFF, offset >> 32, event)
             if not kernel.ReadFile(self._handle, address, length, None, ctypes.byref(state)):
                 code = self._system.last_error()

@@ -43,14 +43,15 @@ from engine.store.coding import Coding, params_bytes
 
 ALIGN = 4096  # bytes; parts and records start on it, so direct I/O may read any of them
 LINE = 64  # bytes; header, tiles and parameter lines
-ROWS_PER_TILE = 16
+ROWS_PER_TILE = 16  # UH_ROWS: as many float32 as an AVX-512 register holds, two or four registers elsewhere
 HEADER_BYTES, UNITS_AT = 64, 16  # magic u32 | layer u32 | expert u32 | n_matrices u32 | unit f32 x n_matrices | zeros
 MAGIC = 0x58455055  # "UPEX" little endian
 
 PLANE_BITS = (2, 2, 4)  # bits of every code in C0, C1 and C2
 TIERS = (2, 4, 8)  # precision reached with those bits; tier 16 and 32 are raw records
-RAW_TIERS = (16, 32)
+RAW_TIERS = (16, 32)  # bf16 and float32, as the checkpoint has them
 RAW = "W"  # the only part of a raw record
+# on the disk, so that tiers 2 and 4, and what raises each, are one run of bytes
 ORDER = ("P2", "C0", "C1", "P4", "C2", "P8")
 
 

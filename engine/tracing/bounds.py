@@ -14,7 +14,7 @@ from engine.experts.precision import RequestedPrecision
 from engine.tracing.sizes import Sizes
 from engine.tracing.visits import TraceVisit
 
-NEVER = 1 << 40
+NEVER = 1 << 40  # beyond the visits of any trace, and exact in float64
 
 
 def belady_misses(visits: Sequence[TraceVisit], slots: int) -> int:

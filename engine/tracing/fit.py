@@ -15,7 +15,7 @@ DISTANCE = (0.0, 0.02, 0.1, 0.2, 0.3, 0.4, 0.55)
 USE = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.0)
 HIGH = (0.0, 0.5, 1.0)
 START = (0.3, 0.2, 0.0)
-ROUNDS = 3
+ROUNDS = 3  # over the axes, at most; it ends where none has brought anything
 
 Point = tuple[float, float, float]
 Penalties = dict[HobbitWeights, float]  # of those that were played

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-WIDTH, HEIGHT = 720, 440
+WIDTH, HEIGHT = 720, 440  # as wide as a page of text
 LEFT, RIGHT, TOP, BOTTOM = 64, 150, 44, 52  # margins; the names stand at the right
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#888888")  # Okabe and Ito's
 DASHED = "6 4"

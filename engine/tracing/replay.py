@@ -14,7 +14,7 @@ from engine.tracing.sizes import Sizes, sizes_of
 from engine.tracing.trace import Trace
 from engine.tracing.visits import TraceVisit, visits_of
 
-SHARES = (0.125, 0.25, 0.5, 0.75)
+SHARES = (0.125, 0.25, 0.5, 0.75)  # of all experts' bytes: from a cache that hardly helps to one that is rarely missed
 BELADY, BOUND, ACTIVATION = "belady", "bound", "activation"
 
 

@@ -21,7 +21,7 @@ from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
 from engine.translatable import msg, system_reason
 
-VERSION = 3
+VERSION = 3  # older ones are read, newer ones refused
 UNKNOWN = -1  # token ids in files of version 1
 NOBODY = 65535  # among expert ids, where a layer chooses fewer experts than another; its weight is 0
 

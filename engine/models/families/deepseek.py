@@ -214,6 +214,7 @@ def _longcat_moe(c: Config, prefix: str) -> MoeSpec:
 
 # ---- Mistral 4 ------------------------------------------------------------------------------------------------------
 
+# Mistral4Config's own in transformers, for a config.json that says nothing of it.
 _MISTRAL4_ROPE: dict[str, Any] = {
     "rope_type": "yarn", "rope_theta": 10000.0, "factor": 128.0, "original_max_position_embeddings": 8192,
     "beta_fast": 32.0, "beta_slow": 1.0, "mscale_all_dim": 1.0, "mscale": 1.0, "llama_4_scaling_beta": 0.1,

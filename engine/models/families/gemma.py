@@ -22,6 +22,7 @@ from engine.models.spec import (
 )
 
 LAYER_TYPES = (SLIDING, FULL)
+# Gemma4TextConfig's own in transformers, for a config.json that says nothing of it.
 ROPE = {
     SLIDING: {"rope_type": "default", "rope_theta": 10_000.0},
     FULL: {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0},

@@ -126,6 +126,7 @@ def ernie4_5_moe(c: Config) -> DecoderSpec:
     return llama(c, c.number("rms_norm_eps", 1e-5), mixer, mlp, tied=True, head_bias=bias)
 
 
+# GptOssConfig's own in transformers, likewise.
 _GPT_OSS_ROPE = {
     "rope_type": "yarn", "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False,
     "original_max_position_embeddings": 4096,

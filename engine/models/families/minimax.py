@@ -64,6 +64,7 @@ OLDER = {  # as sparse_attention_config has it -> as transformers saves it
     "sparse_block_size": "index_block_size", "sparse_topk_blocks": "index_topk_blocks",
     "sparse_local_block": "index_local_blocks",
 }  # fmt: skip
+# What the published MiniMax-M3 says and the code below takes for granted; another value would be another model.
 FIXED = {
     "use_gemma_norm": True, "use_qk_norm": True, "qk_norm_type": "per_head", "scoring_func": "sigmoid",
     "use_routing_bias": True, "n_shared_experts": 1,

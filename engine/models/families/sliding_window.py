@@ -129,6 +129,7 @@ def _exaone_pattern(c: Config, count: int, window: int | None) -> list[str]:
 
 # ---- MiMo-V2-Flash --------------------------------------------------------------------------------------------------
 
+# For a config.json that says nothing of them, under the names that it would have there.
 MIMO_THETA = {FULL: ("rope_theta", 5_000_000.0), SLIDING: ("swa_rope_theta", 10_000.0)}
 
 

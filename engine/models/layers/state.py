@@ -169,6 +169,7 @@ class RecurrentState:
 
     def prepared(self) -> list[int]:
         """Where native code finds the tensors and writes over them, valid until a mixer replaces them."""
+        # `self.tensors` keeps them: `reset` and a mixer make new ones, so addresses are taken before each token.
         return [tensor.data_ptr() for tensor in self.tensors]
 
     def taken(self) -> None:

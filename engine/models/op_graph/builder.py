@@ -74,6 +74,7 @@ class GraphBuilder:
         known = self._memory.get((name, size))
         if known is None:
             whole = torch.zeros(-(-size // LINE) * LINE + LINE)
+            # On a cache line, whatever torch's allocator does: a vector that lies over two lines costs a second load.
             start = -whole.data_ptr() // 4 % LINE
             known = self._memory[name, size] = whole[start : start + size]
         return known
