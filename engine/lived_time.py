@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.filesystem import replace_file
 from engine.regular_file import read_json
-from engine.store.atomic import replace_file
 
 NAME = "lived.json"
 DAY = 86400.0  # seconds that may pass between two looks; of what passes beyond them nobody knows whether it did

@@ -19,6 +19,7 @@ from app.markdown.split import thought_and_answer
 from app.storage.records import Attachment, Chat, StoredMessage
 from app.storage.store import ChatStore
 from app.transcript import notes
+from engine import filesystem
 
 # names that Windows keeps to itself
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)", re.IGNORECASE)
@@ -49,9 +50,9 @@ def write(path: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(partial, path)
+        filesystem.replace(partial, path)
     except OSError:
-        partial.unlink(missing_ok=True)
+        filesystem.remove(partial, missing_ok=True)
         raise
 
 

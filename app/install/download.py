@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from engine import filesystem
+
 _CHUNK = 1 << 18  # bytes; progress is told after each
 _TIMEOUT = 30  # seconds without a byte
 _WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds between tries; a try that brought something begins them anew
@@ -76,7 +78,7 @@ class Downloader:
                 return
             except urllib.error.HTTPError as error:
                 if error.code == 416:  # longer than the file: not of it
-                    part.unlink(missing_ok=True)
+                    filesystem.remove(part, missing_ok=True)
                 elif error.code in _GIVE_UP:
                     raise InstallProblem(Reason.NETWORK, f"{file.name}: {error}") from error
                 reason = str(error)
@@ -118,14 +120,14 @@ class Downloader:
             raise
 
     def _take(self, file: PackageFile, part: Path, target: Path) -> None:
-        with part.open("rb") as made:
+        with part.open("r+b") as made:  # Windows brings to the disk only what may be written
             found = hashlib.file_digest(made, "sha256").hexdigest()
             os.fsync(made.fileno())
         if found != file.sha256:
             self._add(-part.stat().st_size)
-            part.unlink()
+            filesystem.remove(part)
             raise InstallProblem(Reason.DAMAGED, f"{file.name}: SHA-256 {found} instead of {file.sha256}")
-        os.replace(part, target)
+        filesystem.replace(part, target)
 
     def _add(self, count: int) -> None:
         with self._lock:

@@ -26,12 +26,14 @@ from packaging.pylock import PackageWheel, Pylock, PylockSelectError, PylockVali
 from app.install.download import Downloader, InstallProblem, PackageFile, Reason, free_bytes, of_file
 from app.install.launch import write_whole
 from app.install.release import Release, program_folder, running
+from engine import filesystem
 
 _log = logging.getLogger(__name__)
 
 _UNPACKED = 4.5  # bytes on the disk for each byte of a wheel: torch 3.9, numpy 4.3, transformers 5.6
 _SPARE = 200 << 20  # bytes left over on the disk
 _POLL = 0.1  # seconds
+PATIENCE = 60.0  # seconds for a virus scanner that has one of thousands of new files open; torch's largest has 250 MB
 _LISTING = ("pip", "compile", "--quiet", "--no-deps", "--no-header", "--format", "pylock.toml")
 # What is imported here is also compiled here, so that the first start does not wait for it.
 _CHECK = "import torch, transformers, tokenizers, safetensors, numpy, hqq; torch.ones(2).sum()"
@@ -72,7 +74,9 @@ class EngineEnvironment:
             with FileLock(self.program / "install.lock", timeout=0):
                 if not self.is_ready:
                     self._clear_remains()
-                    with tempfile.TemporaryDirectory(prefix=".new-", dir=self.folder.parent) as fresh:
+                    with tempfile.TemporaryDirectory(
+                        prefix=".new-", dir=self.folder.parent, ignore_cleanup_errors=True
+                    ) as fresh:
                         _Build(self, Path(fresh), options, stop, report).run()
         except Timeout as error:
             raise InstallProblem(Reason.BUSY) from error
@@ -85,7 +89,7 @@ class EngineEnvironment:
         for left in self.folder.parent.glob(".new-*"):
             shutil.rmtree(left, ignore_errors=True)
         if self.folder.exists():  # not ready, yet by that name: damaged by another program
-            shutil.rmtree(self.folder)
+            filesystem.remove_tree(self.folder)
 
 
 def engine_path(data: Path) -> list[str]:
@@ -128,7 +132,7 @@ class _Build:
         self._report(InstallProgress("check"))
         self._run([str(_python(environment)), "-P", "-c", _CHECK], dict(os.environ))
         write_whole(environment / "complete.json", {"version": made.release.version})
-        os.replace(environment, made.folder)
+        filesystem.replace(environment, made.folder, PATIENCE)
         shutil.rmtree(self._downloads, ignore_errors=True)
 
     def _wheels_here(self) -> Path | None:

@@ -26,9 +26,10 @@ from filelock import FileLock, Timeout
 
 from app.install import launch
 from app.install.download import Downloader, InstallProblem, PackageFile, Reason, free_bytes, of_file
-from app.install.environment import EngineEnvironment, InstallProgress, Options
+from app.install.environment import PATIENCE, EngineEnvironment, InstallProgress, Options
 from app.install.release import NOTE, Release
 from app.install.signature import check_signature
+from engine import filesystem
 
 FORMAT = 1  # of the list; one of another format is for programs newer than this
 PLATFORM = f"{'windows' if sys.platform == 'win32' else sys.platform}-x86_64"
@@ -152,7 +153,7 @@ def _lay_down(
     archives = folder.parent.parent / "parts"
     Downloader(archives, stop, told, options.proxy).fetch_all([part.file for part in missing])
     report(InstallProgress("install"))
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder.parent) as work:
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder.parent, ignore_cleanup_errors=True) as work:
         fresh = Path(work, "release")
         fresh.mkdir()
         for part in update.parts:
@@ -164,8 +165,8 @@ def _lay_down(
                     shutil.copytree(release.folder / name, fresh / name, copy_function=_link, symlinks=True)
         launch.write_whole(fresh / NOTE, update.note)
         if folder.exists():  # not whole, or it would not be made again
-            shutil.rmtree(folder)
-        os.replace(fresh, folder)
+            filesystem.remove_tree(folder)
+        filesystem.replace(fresh, folder, PATIENCE)
 
 
 def _link(source: str, target: str) -> None:

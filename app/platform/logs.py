@@ -18,7 +18,7 @@ from typing import TextIO
 
 import platformdirs
 
-from engine import log
+from engine import filesystem, log
 from engine.private_files import tighten
 from engine.regular_file import is_regular, open_regular
 
@@ -119,7 +119,7 @@ def take_crash_log(path: Path) -> tuple[str, Path | None]:
         with open_regular(path) as file:
             left = file.read(MAX_SHOWN).decode("utf-8", "replace")
         kept = path.with_name(f"{path.stem}-{time.strftime('%Y-%m-%d-%H%M%S')}.log")
-        path.replace(kept)
+        filesystem.replace(path, kept)
     except OSError:
         return left, None
     return left, kept

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-import os
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from PySide6.QtCore import QByteArray, QObject, Slot
 from app.i18n.translate import tr, tr_engine
 from app.shell import Shell
 from app.storage.database_thread import DatabaseThread, Problem
-from engine import protocol
+from engine import filesystem, protocol
 from engine.regular_file import read_json
 
 FONT_PERCENTS = (85, 100, 115, 130, 150, 175)  # of fonts.BASE_POINTS
@@ -102,12 +101,7 @@ def load(path: Path) -> tuple[Preferences, str]:
 def save(preferences: Preferences, path: Path) -> None:
     """Write the file whole or not at all. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".new")
-    with partial.open("w", encoding="utf-8") as file:
-        file.write(json.dumps(dataclasses.asdict(preferences), indent=1))
-        file.flush()
-        os.fsync(file.fileno())  # otherwise a power cut may leave the name with nothing behind it
-    os.replace(partial, path)
+    filesystem.replace_file(path, json.dumps(dataclasses.asdict(preferences), indent=1).encode())
 
 
 def _valid(values: Any, among: tuple[protocol.settings.Setting, ...]) -> tuple[dict[str, Any], list[str]]:

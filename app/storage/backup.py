@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from contextlib import closing
@@ -11,19 +10,19 @@ from pathlib import Path
 from app.i18n.translate import problem, tr
 from app.storage.schema import STEPS, migrate
 from app.storage.store import ChatStore
-from engine import protocol
+from engine import filesystem, protocol
 
 
 def back_up(store: ChatStore, path: Path) -> None:
     """Copy the database as it is now, whole or not at all. Raises OSError or sqlite3.Error."""
     partial = path.with_name(path.name + ".part")
     try:
-        partial.unlink(missing_ok=True)
+        filesystem.remove(partial, missing_ok=True)
         with closing(sqlite3.connect(partial)) as copy:
             store.db.backup(copy)
-        os.replace(partial, path)
+        filesystem.replace(partial, path)
     except (OSError, sqlite3.Error):
-        partial.unlink(missing_ok=True)
+        filesystem.remove(partial, missing_ok=True)
         raise
 
 
@@ -45,13 +44,13 @@ def restore(store: ChatStore, path: Path, keep: Path) -> Path:
             source.backup(store.db)
         store.count_on()
     finally:
-        staged.unlink(missing_ok=True)
+        filesystem.remove(staged, missing_ok=True)
     return before
 
 
 def _stage(path: Path, staged: Path) -> None:
     """Copy a backup and bring the copy up to date, so that what cannot be is found before anything is replaced."""
-    staged.unlink(missing_ok=True)
+    filesystem.remove(staged, missing_ok=True)
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(staged, isolation_level=None)) as copy:
         source.backup(copy)
         try:

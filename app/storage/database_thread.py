@@ -19,6 +19,7 @@ from app.i18n.translate import sentences, tr
 from app.platform.main_thread import MainThreadQueue
 from app.storage.schema import NewerDatabase
 from app.storage.store import NEW_CHAT, ChatStore
+from engine import filesystem
 
 _CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -122,7 +123,7 @@ def _set_aside(path: Path) -> Path:
     for tail in ("", "-wal", "-shm"):
         part = path.with_name(path.name + tail)
         if part.exists():
-            part.rename(aside.with_name(aside.name + tail))
+            filesystem.replace(part, aside.with_name(aside.name + tail))
     return aside
 
 

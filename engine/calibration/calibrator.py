@@ -17,11 +17,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from engine import filesystem
 from engine.calibration.evaluate import Sums, compared, shipped_texts
 from engine.calibration.routing_capture import RoutingCapture
 from engine.calibration.teaching import teach_gates
 from engine.errors import Kind, UnderhillError
 from engine.experts.precision import ScoreRecorder, Thresholds, from_scores
+from engine.filesystem import replacing
 from engine.library import dials
 from engine.library.dials import DIALS, Calibration, Cost, DialCost
 from engine.library.listing import TOY
@@ -30,7 +32,6 @@ from engine.session.loaded_model import LoadedModel, keeping
 from engine.session.session import Report as OpenReport
 from engine.session.session import Session, quiet
 from engine.store.arrays import arrays
-from engine.store.atomic import replacing
 from engine.store.fields import DAMAGED
 from engine.translatable import msg
 
@@ -223,7 +224,7 @@ class Calibrator:
                 self._end_stage(cancelled)
         with keeping(self._store):
             if self.complete:
-                (self._store / FILE).unlink(missing_ok=True)
+                filesystem.remove(self._store / FILE, missing_ok=True)
             else:
                 kept.save(self._store)
 

@@ -15,12 +15,12 @@ from engine.calibration import robustness
 from engine.calibration.calibrator import open_calibrated
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey, keys_of
+from engine.filesystem import replace_file
 from engine.library import library, lowering
 from engine.library.entries import LoweringOffer
 from engine.models.layers.weight_format import BITS
 from engine.session.loaded_model import LoadedModel, keeping
 from engine.session.session import Session
-from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 from engine.store.manifest import Lowering, fingerprint
 from engine.store.reader import Store

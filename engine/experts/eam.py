@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Kind, UnderhillError
+from engine.filesystem import replacing
 from engine.store.arrays import arrays
-from engine.store.atomic import replacing
 from engine.translatable import msg
 
 Counts = NDArray[np.float32]

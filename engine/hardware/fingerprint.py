@@ -14,10 +14,10 @@ from typing import Any
 
 import psutil
 
+from engine.filesystem import replace_file
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates, from_json
 from engine.regular_file import read_json
-from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 from engine.translatable import NO_TEXT, Translatable, msg
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from engine import filesystem
 from engine.errors import Kind, UnderhillError
 from engine.formats.safetensors_header import unreadable
 from engine.hub.control import writing
@@ -151,12 +152,12 @@ class Spool:
             self.folder.mkdir(parents=True, exist_ok=True)
             for path in self.folder.iterdir():
                 if path.name not in wanted:
-                    path.unlink()
+                    filesystem.remove(path)
 
     def drop(self, chunk: Chunk) -> None:
         """Remove a chunk."""
         with writing(self.folder):
-            self.path(chunk).unlink(missing_ok=True)
+            filesystem.remove(self.path(chunk), missing_ok=True)
 
     def load(self, chunk: Chunk) -> memoryview:
         """A whole one."""

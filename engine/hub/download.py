@@ -15,7 +15,9 @@ from pathlib import Path
 
 import httpx2
 
+from engine import filesystem
 from engine.errors import Kind
+from engine.filesystem import replace_file, sync_directory
 from engine.formats.checkpoint import NOTE
 from engine.hub import errors
 from engine.hub.chunks import NAME as ARRIVING
@@ -25,7 +27,6 @@ from engine.hub.outline import Outline
 from engine.hub.revision import RemoteFile
 from engine.limits import INDEX_BYTES
 from engine.regular_file import open_to_append, open_unbuffered, read_json
-from engine.store.atomic import replace_file, sync_directory
 from engine.store.lock import FileLock
 from engine.translatable import msg
 
@@ -172,7 +173,7 @@ class _Fetch:
         if not (self._whole() or self._whole()):
             raise errors.damaged(self.file.name)
         with writing(self.context.folder):
-            self.part.replace(self.context.folder / self.file.name)
+            filesystem.replace(self.part, self.context.folder / self.file.name)
             sync_directory(self.context.folder)
         self.context.meter.file_done()
 
@@ -196,7 +197,7 @@ class _Fetch:
         if self.file.checksum in ("", self.hash.hexdigest()):
             return True
         with writing(self.context.folder):
-            self.part.unlink()
+            filesystem.remove(self.part)
         self.context.meter.had(-self.file.size)
         return False
 
@@ -275,7 +276,7 @@ def discard(folder: Path) -> None:
         for name in _noted(folder):
             _remove(folder, name)
         shutil.rmtree(folder / ARRIVING, ignore_errors=True)
-        (folder / NOTE).unlink(missing_ok=True)
+        filesystem.remove(folder / NOTE, missing_ok=True)
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
 
@@ -358,7 +359,7 @@ def _noted(folder: Path) -> dict[str, dict[str, object]]:
 def _remove(folder: Path, name: str) -> None:
     with writing(folder):
         for path in (folder / name, folder / (name + PART)):
-            path.unlink(missing_ok=True)
+            filesystem.remove(path, missing_ok=True)
 
 
 def has_begun(folder: Path, file: RemoteFile) -> bool:

@@ -16,6 +16,7 @@ from huggingface_hub import HfApi
 from huggingface_hub.hf_api import ExpandModelProperty_T, ModelInfo
 
 from engine.errors import UnderhillError
+from engine.filesystem import replace_file
 from engine.formats.checkpoint import CONFIG
 from engine.formats.families import opens
 from engine.formats.gguf_names import ARCHITECTURES
@@ -27,7 +28,6 @@ from engine.library.entries import HubModel
 from engine.limits import CONFIG_BYTES, PARAMETERS
 from engine.regular_file import parse_json, read_json
 from engine.store import dtypes
-from engine.store.atomic import replace_file
 
 AT_ONCE = 8  # fetched together
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
+from engine.filesystem import replace_file
 from engine.import_lock import ALONE
 from engine.library.home import home
 from engine.regular_file import read_json
-from engine.store.atomic import replace_file
 from engine.store.output import writing
 from engine.translatable import NO_TEXT, Translatable, msg
 

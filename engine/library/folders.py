@@ -9,11 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine import filesystem
 from engine.errors import Kind, UnderhillError
+from engine.filesystem import OLD
 from engine.library import offline_index, settings_file
 from engine.library.home import BUILTIN, COPY, checked_name, home
 from engine.store import manifest as manifests
-from engine.store.atomic import OLD
 from engine.store.journal import PARTIAL
 from engine.store.output import writing
 from engine.translatable import msg
@@ -158,7 +159,7 @@ def forget(folder: Path | str) -> None:
     set_order([p for p in paths() if p != path])
     if is_there(path):
         with suppress(OSError):  # a mark that stays harms nothing
-            (path / MARK).unlink(missing_ok=True)
+            filesystem.remove(path / MARK, missing_ok=True)
     offline_index.forget(path)
 
 

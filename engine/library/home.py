@@ -8,7 +8,7 @@ from pathlib import Path, PureWindowsPath
 import platformdirs
 
 from engine.errors import Kind, UnderhillError
-from engine.store.atomic import OLD
+from engine.filesystem import OLD
 from engine.store.journal import PARTIAL
 from engine.translatable import msg
 

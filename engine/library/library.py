@@ -13,6 +13,7 @@ from engine import resources
 from engine.convert.importer import Report, file_sha256, import_checkpoint
 from engine.convert.journal import StreamSource
 from engine.errors import Kind, UnderhillError
+from engine.filesystem import OLD
 from engine.formats.opening import gguf_file, is_source, source_files, source_name
 from engine.formats.source import again, bound
 from engine.hardware.battery import running_low
@@ -22,7 +23,6 @@ from engine.library.folders import location
 from engine.library.home import BUILTIN, COPY, HOME, home
 from engine.library.listing import card, listing
 from engine.store import manifest as manifests
-from engine.store.atomic import OLD
 from engine.store.journal import PARTIAL
 from engine.store.lock import FileLock
 from engine.store.manifest import FileHash

@@ -18,9 +18,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from engine import filesystem
 from engine.errors import Kind, UnderhillError
+from engine.filesystem import sync_directory
 from engine.library import trash
-from engine.store.atomic import sync_directory
 from engine.store.manifest import VERSION, Lowering, TierQuality
 from engine.store.output import writing
 from engine.store.reader import Store, load_manifest
@@ -152,7 +153,7 @@ def put_in_place(path: Path) -> None:
     """
     with store_lock(path), writing(path):
         trash.put(path)
-        beside(path).rename(path)
+        filesystem.replace(beside(path), path)
         sync_directory(path.parent)
 
 
@@ -175,12 +176,12 @@ def restore(path: Path) -> None:
     copy = beside(path)
     remove(copy)
     with store_lock(path), writing(path):
-        path.rename(copy)
+        filesystem.replace(path, copy)
     try:
         trash.restore(path.name)
     except UnderhillError:
         with writing(path):
-            copy.rename(path)
+            filesystem.replace(copy, path)
         raise
     remove(copy)
 
@@ -193,6 +194,6 @@ def remove_leftovers(folder: Path) -> None:
             if is_busy(beside(path)) or is_busy(path) or not os.access(folder, os.W_OK):
                 continue
             if beside(path).is_dir() and not path.exists():
-                beside(path).rename(path)
+                filesystem.replace(beside(path), path)
             else:
                 remove(beside(path))

@@ -9,10 +9,10 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from engine.filesystem import replace_file
 from engine.library.entries import ModelCard
 from engine.library.home import home
 from engine.regular_file import read_json
-from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 
 _LEFT_OUT = {"calibration", "plan", "doing", "loaded", "fit", "expert_bits"}

@@ -9,10 +9,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from engine import filesystem
 from engine.convert.importer import Report
 from engine.errors import UnderhillError
+from engine.filesystem import replace_file
 from engine.regular_file import read_json
-from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 from engine.store.journal import PARTIAL
 from engine.translatable import NO_TEXT, Translatable, as_json, from_json
@@ -68,7 +69,7 @@ def noted(
             _write(partial, replace(what, problem=error.sentence))
         raise
     with suppress(OSError):  # a note that stays harms nothing
-        (destination / NOTE).unlink(missing_ok=True)
+        filesystem.remove(destination / NOTE, missing_ok=True)
 
 
 def remove_leftovers(directory: Path) -> None:
@@ -76,7 +77,7 @@ def remove_leftovers(directory: Path) -> None:
     for note in directory.glob(f"?*/{NOTE}"):
         if not note.parent.name.endswith(PARTIAL):
             with suppress(OSError):
-                note.unlink(missing_ok=True)
+                filesystem.remove(note, missing_ok=True)
 
 
 def _write(partial: Path, what: PartialImport) -> bool:

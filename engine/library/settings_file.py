@@ -9,9 +9,9 @@ from typing import Any
 
 from engine import settings
 from engine.errors import Kind, UnderhillError
+from engine.filesystem import replace_file
 from engine.library.home import home
 from engine.regular_file import read_json
-from engine.store.atomic import replace_file
 from engine.store.output import writing
 from engine.translatable import msg
 

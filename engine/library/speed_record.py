@@ -9,13 +9,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from engine.filesystem import replace_file
 from engine.hardware.machine import Machine
 from engine.hardware.rates import changed
 from engine.planning.facts import ModelFacts, Seen
 from engine.planning.plan import Plan, dial_of, seen_again
 from engine.planning.speed import USUAL, expected, figure, reading_rate, token_costs
 from engine.regular_file import read_json
-from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 from engine.translatable import NO_TEXT, Translatable, msg
 

@@ -18,12 +18,13 @@ from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from engine import filesystem
 from engine.errors import Kind, UnderhillError
+from engine.filesystem import replace_file, sync_directory, sync_file
 from engine.library.home import COPY
 from engine.limits import COMPANION_BYTES, MANIFEST_BYTES
 from engine.regular_file import is_regular, open_unbuffered, read_at_most, read_json, read_regular
 from engine.store import manifest as manifests
-from engine.store.atomic import replace_file, sync_directory, sync_file
 from engine.store.fields import DAMAGED
 from engine.store.manifest import Manifest
 from engine.store.output import writing
@@ -80,7 +81,7 @@ def copy(source: Path, destination: Path, report: Report, *, move: bool = False)
         _copy_files(source, partial, manifest, report)
         _check(partial, report)
         sync_directory(partial)
-        partial.rename(destination)
+        filesystem.replace(partial, destination)
         sync_directory(destination.parent)
     finish(destination)
 
@@ -101,7 +102,7 @@ def finish(destination: Path) -> None:
         if source.exists() and source != destination.resolve() and _same_manifest(source, note):
             remove(source)
     with writing(destination):
-        (destination / NOTE).unlink(missing_ok=True)
+        filesystem.remove(destination / NOTE, missing_ok=True)
 
 
 def discard(destination: Path) -> None:
@@ -115,7 +116,7 @@ def discard(destination: Path) -> None:
             unlock_dead(destination)
     else:
         with store_lock(destination), writing(destination):
-            shutil.rmtree(partial)
+            filesystem.remove_tree(partial)
 
 
 def read(directory: Path) -> CopyNote | None:
@@ -141,7 +142,7 @@ def _renamed(source: Path, destination: Path) -> bool:
     if not same:
         return False
     try:
-        source.rename(destination)
+        filesystem.replace(source, destination)
     except OSError:  # two mounts of one disk: copied then
         return False
     sync_directory(destination.parent)
@@ -153,7 +154,7 @@ def _begin(partial: Path, note: CopyNote) -> None:
     """Make the directory of the copy; what is there of another store is removed."""
     there = read(partial)
     if partial.exists() and (there is None or there.manifest != note.manifest):
-        shutil.rmtree(partial)
+        filesystem.remove_tree(partial)
     partial.mkdir(exist_ok=True)
     replace_file(partial / NOTE, json.dumps(asdict(note)).encode())
 
@@ -169,7 +170,7 @@ def _copy_files(source: Path, partial: Path, manifest: Manifest, report: Report)
     free = shutil.disk_usage(partial).free
     if free < missing + SPARE:
         if not any(there.values()):  # nothing was begun, so nothing was interrupted
-            shutil.rmtree(partial)
+            filesystem.remove_tree(partial)
         raise UnderhillError(
             Kind.DISK_FULL,
             msg(
@@ -239,7 +240,7 @@ def _check(partial: Path, report: Report) -> None:
     """Read the copy again, and compare all of it with its manifest."""
     problems = verify(partial, lambda done, total: report(msg("Checking the copy"), done, total))
     if problems:
-        shutil.rmtree(partial)  # which of its bytes are good cannot be told
+        filesystem.remove_tree(partial)  # which of its bytes are good cannot be told
         raise _differs(partial, problems[0].removeprefix("The model is damaged: ").removesuffix("."))
 
 

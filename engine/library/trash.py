@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from engine import filesystem
 from engine.errors import Kind, UnderhillError
+from engine.filesystem import OLD, sync_directory
 from engine.library import folders
 from engine.library.entries import DeletedModel
 from engine.library.home import checked_name, home
 from engine.lived_time import LivedTime, look
-from engine.store.atomic import OLD, sync_directory
 from engine.store.output import writing
 from engine.store.writer import store_lock
 from engine.translatable import msg
@@ -29,7 +29,7 @@ def put(path: Path) -> None:
     """Move the directory `path` into the trash beside it. The caller holds its lock. Raises OSError."""
     trash = path.parent / TRASH
     trash.mkdir(exist_ok=True)
-    path.rename(trash / f"{path.name}@{int(time.time() * 1e6)}")
+    filesystem.replace(path, trash / f"{path.name}@{int(time.time() * 1e6)}")
     sync_directory(trash)
     sync_directory(path.parent)
 
@@ -69,7 +69,7 @@ def restore(name: str, new_name: str = "") -> Path:
                 msg("There is another model called {wanted} now.", wanted=wanted),
                 msg("Bring it back under another name."),
             )
-        path.rename(destination)
+        filesystem.replace(path, destination)
         sync_directory(folder)
     return destination
 
@@ -87,10 +87,11 @@ def empty(lived: LivedTime | None = None) -> int:
                 continue
             with writing(path), suppress(FileNotFoundError):  # restored or removed by another process meanwhile
                 freed += size(path)
-                path.rename(path.with_name(path.name + OLD))  # first: half of a model must never be restored
+                # first, for half of a model must never be restored
+                filesystem.replace(path, path.with_name(path.name + OLD))
         for old in trash.glob("?*" + OLD):
             with writing(old), suppress(FileNotFoundError):
-                shutil.rmtree(old)
+                filesystem.remove_tree(old)
         with suppress(OSError):  # not empty, or not there
             trash.rmdir()
     return freed

@@ -31,9 +31,9 @@ from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 
+from engine.filesystem import replace_file
 from engine.library.home import home
 from engine.regular_file import read_json
-from engine.store.atomic import replace_file
 from engine.translatable import as_json, from_json
 
 _log = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies import DEFAULT, HobbitWeights, HobbitWeightsByShare
 from engine.experts.precision import Thresholds
+from engine.filesystem import replace_file
 from engine.regular_file import read_json
-from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 from engine.store.manifest import fingerprint
 from engine.translatable import msg

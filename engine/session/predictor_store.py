@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
+from engine import filesystem
 from engine.experts.eam import EamCollection
 from engine.experts.predictors import (
     Coactivation,
@@ -28,8 +29,8 @@ from engine.experts.predictors import (
 )
 from engine.experts.predictors.gates import LinearMap
 from engine.experts.predictors.predictor import Floats
+from engine.filesystem import replacing
 from engine.regular_file import is_regular
-from engine.store.atomic import replacing
 from engine.store.lock import FileLock
 from engine.store.manifest import fingerprint
 from engine.translatable import msg
@@ -137,7 +138,7 @@ class LearntTables:
         self._held.clear()
         self.generation += 1
         for kind in KINDS:
-            self._path(kind).unlink(missing_ok=True)
+            filesystem.remove(self._path(kind), missing_ok=True)
 
     def _hold(self, kind: str) -> _Held:
         if kind not in self._held:

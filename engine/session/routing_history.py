@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import filesystem
 from engine.errors import UnderhillError
 from engine.experts.eam import Counts, EamCollection, EamMatcher, shares
 from engine.experts.keys import ExpertKey, ExpertSource
+from engine.filesystem import replace_file
 from engine.regular_file import read_json
-from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 
 RESIDENTS = "residents.json"
@@ -93,7 +94,7 @@ class RoutingHistory:
     def forget(self) -> None:
         """Remove all of it. Raises OSError."""
         for file in (RESIDENTS, MATRICES):
-            (self._store / file).unlink(missing_ok=True)
+            filesystem.remove(self._store / file, missing_ok=True)
         self.collection.clear()  # the same object: policy and predictor go by it
         self._written = self.collection.changes
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
+from engine.filesystem import is_open_elsewhere
 from engine.translatable import msg, system_reason
 
 FULL = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
@@ -59,6 +60,12 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as cause:
         if cause.errno in FULL:
             raise disk_full(path) from cause
+        if is_open_elsewhere(cause):
+            raise UnderhillError(
+                Kind.DISK_ERROR,
+                msg("{file} is open in another program, or protected.", file=cause.filename or path),
+                msg("Close what uses it, then try again."),
+            ) from cause
         raise UnderhillError(
             Kind.DISK_ERROR,
             msg("{path} cannot be written ({strerror}).", path=path, strerror=system_reason(cause)),

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import filesystem
 from engine.errors import Kind, UnderhillError
+from engine.filesystem import OLD, put_in_place, sync_directory, sync_file
 from engine.limits import COMPANION_BYTES
 from engine.native.crc32 import crc32
 from engine.regular_file import read_regular
 from engine.store import journal as journals
 from engine.store import manifest as manifests
-from engine.store.atomic import OLD, put_in_place, sync_directory, sync_file
 from engine.store.datafile import FilePlan, TensorShape, in_file_order, plan_dense, plan_records
 from engine.store.journal import PARTIAL, Journal
 from engine.store.layout import ExpertSpec
@@ -181,7 +182,7 @@ class StoreWriter:
             sync_directory(self.partial)
             self._journal.close()
             put_in_place(self.partial, self.destination)
-            (self.destination / journals.NAME).unlink()
+            filesystem.remove(self.destination / journals.NAME)
         return self.destination
 
     def _manifest(self, d: Description) -> Manifest:
@@ -229,7 +230,7 @@ class StoreWriter:
         """Remove what another import left in the partial directory."""
         for path in self.partial.iterdir():
             if path.name != journals.NAME:
-                path.unlink()
+                filesystem.remove(path)
 
     def _check_space(self) -> None:
         """Refuse to begin what cannot end."""
@@ -258,10 +259,10 @@ def remove(destination: Path) -> None:
     with store_lock(destination), writing(destination):
         for left in (destination.with_name(destination.name + PARTIAL), old):
             if left.exists():
-                shutil.rmtree(left)
+                filesystem.remove_tree(left)
         if destination.exists():
-            destination.rename(old)  # from here on it is not listed, whatever happens
-            shutil.rmtree(old)
+            filesystem.replace(destination, old)  # from here on it is not listed, whatever happens
+            filesystem.remove_tree(old)
 
 
 def remove_leftovers(directory: Path) -> None:
@@ -272,11 +273,11 @@ def remove_leftovers(directory: Path) -> None:
     """
     for old in directory.glob("?*" + OLD):
         with suppress(UnderhillError, OSError), store_lock(old.with_name(old.name.removesuffix(OLD))):
-            shutil.rmtree(old)
+            filesystem.remove_tree(old)
     for journal in directory.glob(f"?*/{journals.NAME}"):
         if not journal.parent.name.endswith(PARTIAL):
             with suppress(UnderhillError, OSError), store_lock(journal.parent):
-                journal.unlink(missing_ok=True)
+                filesystem.remove(journal, missing_ok=True)
     for lock in directory.glob("?*" + LOCK):
         with suppress(UnderhillError, OSError):
             unlock_dead(lock.with_name(lock.name.removesuffix(LOCK)))

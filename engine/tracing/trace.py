@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies import ExpertGrid
 from engine.experts.precision import EXACT, Thresholds
+from engine.filesystem import replacing
 from engine.store.arrays import arrays
-from engine.store.atomic import replacing
 from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
 from engine.translatable import msg, system_reason

@@ -8394,6 +8394,16 @@
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
+            <source>{file} is open in another program, or protected.</source>
+            <translation>{file} 正被另一个程序打开，或受到保护。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/output.py"></location>
+            <source>Close what uses it, then try again.</source>
+            <translation>请关闭正在使用它的程序，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/output.py"></location>
             <source>{path} cannot be written ({strerror}).</source>
             <translation>无法写入 {path}（{strerror}）。</translation>
         </message>

@@ -13,7 +13,7 @@ CHAT = ["-m", "engine.cli", "chat", "builtin", "--greedy", "--prompt", "Hello", 
 # Locks, atomic writes, the store, settings, and the engine in a process of its own.
 TESTS = [
     "tests/engine/store/test_lock.py",
-    "tests/engine/store/test_atomic.py",
+    "tests/engine/test_filesystem.py",
     "tests/engine/store/test_writer.py",
     "tests/engine/test_settings.py",
     "tests/engine/process",

@@ -12,8 +12,8 @@ import pytest
 from safetensors import safe_open
 
 from engine.errors import Kind, UnderhillError
+from engine.filesystem import put_in_place
 from engine.store import writer as writers
-from engine.store.atomic import put_in_place
 from engine.store.journal import NAME, Journal
 from engine.store.lock import FileLock
 from engine.store.reader import Store

@@ -1,4 +1,4 @@
-"""Making files and directories durable, and putting a finished directory in place in one step."""
+"""Replaces and removes files and directories: durably, in one step, and past whoever has them open for a moment."""
 
 from __future__ import annotations
 
@@ -7,13 +7,55 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 OLD = ".old"  # what is being replaced or deleted
 UNFINISHED = ".tmp"  # ending of a file that is to take another's place
 FORGOTTEN = 3600.0  # seconds after which such a file counts as left behind
+# Windows refuses to replace or remove what a virus scanner, an indexer or a backup has open, which none of them has for
+# long: ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION, and, for a folder whose last file goes only
+# once it is closed, ERROR_DIR_NOT_EMPTY. Other systems refuse nothing of the kind, and set no such number.
+OPEN_ELSEWHERE = (5, 32, 33, 145)
+PATIENCE = 2.0  # seconds of trying; longer, a click in the window that has nothing to do with it would seem to hang
+SHORTEST, LONGEST = 0.01, 0.5  # seconds between two tries, doubled from the one to the other
+
+
+def replace(source: Path, target: Path, patience: float = PATIENCE) -> None:
+    """Rename a file, replacing another, or a directory; waits while another program has it open. Raises OSError.
+
+    patience: seconds of waiting, of which a folder of programs just written takes more, as each of them is scanned.
+    """
+    _try_again(os.replace, source, target, patience=patience)
+
+
+def remove(path: Path, missing_ok: bool = False) -> None:
+    """Remove a file; waits while another program has it open. Raises OSError."""
+    _try_again(path.unlink, missing_ok)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory and all in it; waits while another program has any of it open. Raises OSError."""
+    _try_again(shutil.rmtree, path)
+
+
+def is_open_elsewhere(cause: OSError) -> bool:
+    """Whether Windows refused because another program has the file open, or because it is protected."""
+    return getattr(cause, "winerror", None) in OPEN_ELSEWHERE
+
+
+def _try_again(act: Callable[..., object], *arguments: object, patience: float = PATIENCE) -> None:
+    end, pause = time.monotonic() + patience, SHORTEST
+    while True:
+        try:
+            act(*arguments)
+            return
+        except OSError as cause:
+            if not is_open_elsewhere(cause) or time.monotonic() >= end:
+                raise
+        time.sleep(pause)
+        pause = min(2 * pause, LONGEST)
 
 
 def sync_file(path: Path) -> None:
@@ -42,10 +84,11 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         sync_file(temporary)
-        temporary.replace(path)
+        replace(temporary, path)
         sync_directory(path.parent)  # else a power cut may bring the old file back
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # what went wrong before it is what the caller must hear
+            remove(temporary, missing_ok=True)
         raise
 
 
@@ -77,10 +120,10 @@ def put_in_place(finished: Path, destination: Path) -> None:
     """
     old = destination.with_name(destination.name + OLD)
     if old.exists():
-        shutil.rmtree(old)
+        remove_tree(old)
     if destination.exists():
-        destination.rename(old)
-    finished.rename(destination)
+        replace(destination, old)
+    replace(finished, destination)
     sync_directory(destination.parent)
     if old.exists():
-        shutil.rmtree(old)
+        remove_tree(old)
