@@ -134,6 +134,7 @@ def _missing_library() -> str:
     plugin = Path(qt.submodule_search_locations[0]) / "Qt" / "plugins" / "platforms" / "libqxcb.so"
     if plugin.exists():
         try:
+            # Only to hear what the loader says; where it loads, something else is wrong.
             ctypes.CDLL(str(plugin))
         except OSError as error:
             library = str(error).split(":")[0]
@@ -146,6 +147,7 @@ def _unreachable_server() -> str:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
         return "The system library libxcb.so.1 is missing, so the window cannot be opened."
+    # A pointer: as int, the default, it would be cut, and the calls below would follow it.
     xcb.xcb_connect.restype = ctypes.c_void_p
     xcb.xcb_connect.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
     xcb.xcb_connection_has_error.argtypes = [ctypes.c_void_p]

@@ -22,7 +22,7 @@ _CHUNK = 1 << 18  # bytes; progress is told after each
 _TIMEOUT = 30  # seconds without a byte
 _WAITS = (1.0, 2.0, 4.0, 8.0)  # seconds between tries; a try that brought something begins them anew
 _AT_ONCE = 4  # most packages are small, and each costs a round trip or two
-_GIVE_UP = (401, 403, 404, 407, 410)
+_GIVE_UP = (401, 403, 404, 407, 410)  # answers that the next try would get as well; 407: of a proxy
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -44,6 +44,7 @@ class Downloader:
         self._folder, self._stop, self._progress = folder, stop, progress
         handlers = [urllib.request.ProxyHandler({"http": proxy, "https": proxy})] if proxy else []
         self._opener = urllib.request.build_opener(*handlers)
+        # Guards `_done`, to which _AT_ONCE threads add; progress is told without it.
         self._lock = threading.Lock()
         self._done = 0
 

@@ -53,6 +53,7 @@ class _Lines:
 
     def __init__(self) -> None:
         self._said = ""
+        # Several downloads tell their progress: without it lines would be printed twice, or into each other.
         self._lock = threading.Lock()
 
     def __call__(self, progress: InstallProgress) -> None:

@@ -46,6 +46,7 @@ _TIERS = {
 
 
 _AS_IT_COMES = tr_noop("4 bits – just as they come")
+# Rise of perplexity that is allowed.
 TOLERANCES = (
     (0.005, tr_noop("0.5 %")),
     (0.01, tr_noop("1 %")),
@@ -54,7 +55,7 @@ TOLERANCES = (
 )
 USUAL = 2  # of these
 _NEVER = '<>:"/\\|?*'  # in the name of a folder
-_WHOLE = 16
+_WHOLE = 16  # bits: not quantized
 _TOPS = (
     (0, tr_noop("Automatic – 8 bits, or 4 where the model was stored with about 4")),
     (8, tr_noop("8 bits – practically the original")),

@@ -17,6 +17,7 @@ from app.widgets.search_field import SearchField
 from engine import protocol
 
 _TYPING = 450  # milliseconds of rest after which the words are looked for
+# what can be run stands first; what is not known, before what cannot
 _ORDER = {"fits": 0, "slow": 1, None: 2, "too_big": 3}
 
 

@@ -34,7 +34,7 @@ _AROUND = 2 * _PADDING + 5.0  # pixels beside the words of a cell: borders, and 
 _BREAK = re.compile(r"(?<=[-/])|\s")  # where a line may end
 _WIDEST_WORD = 0.5  # of the whole width; what is longer than that may break
 _MARKDOWN = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
-_HEADINGS = {1: 1.5, 2: 1.28, 3: 1.12}
+_HEADINGS = {1: 1.5, 2: 1.28, 3: 1.12}  # times the size of text; deeper ones are as large as text
 _LINE_HEIGHT = 142.0  # percent
 _LONG_LINE = 4000  # characters
 _BOX = 22  # pixels that the box of a thing to do takes

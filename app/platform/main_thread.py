@@ -107,6 +107,7 @@ def lower_latency() -> None:
     sys.setswitchinterval(SWITCH_INTERVAL)
     if sys.platform == "win32":
         kernel32 = ctypes.WinDLL("kernel32")
+        # A handle has 64 bits; int, the default, has 32.
         kernel32.GetCurrentThread.restype = ctypes.c_void_p
         kernel32.SetThreadPriority.argtypes = (ctypes.c_void_p, ctypes.c_int)
         kernel32.SetThreadPriority(kernel32.GetCurrentThread(), _ABOVE_NORMAL)
@@ -116,4 +117,5 @@ def lower_latency() -> None:
             return
         nice = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
         wanted = _Attributes(ctypes.sizeof(_Attributes), os.SCHED_OTHER, _RESET_ON_FORK, nice, runtime=EEVDF_SLICE)
+        # Variadic, so every argument says its own type; 0 is the calling thread. What it answers is left alone.
         ctypes.CDLL(None).syscall(ctypes.c_long(call), ctypes.c_long(0), ctypes.byref(wanted), ctypes.c_long(0))

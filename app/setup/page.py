@@ -256,6 +256,7 @@ class InstallWork(QObject):
         super().__init__(parent)
         self.environment = environment
         self._thread: threading.Thread | None = None
+        # Asked by the thread that installs; set on Cancel. Results come back by `_ended` alone.
         self._stop = threading.Event()
         self._told = ("", 0.0)
         self._ended.connect(self._after, Qt.ConnectionType.QueuedConnection)

@@ -48,6 +48,7 @@ class UpdateController(QObject):
         self._python = EngineEnvironment(release, self._program).python
         self._options = load_options(self._program / "options.json")
         self._thread: threading.Thread | None = None
+        # Asked by the thread that downloads; set here, when the window closes.
         self._stop = threading.Event()
         self._settled = self._looked = False
         models.listed.connect(self._started)

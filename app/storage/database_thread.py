@@ -181,6 +181,7 @@ class DatabaseThread:
         None where it fails, or takes longer than so many seconds. For the end of a run: nothing else goes on meanwhile.
         """
         found: list[T] = []
+        # Set whether it works or fails, so that the window never waits longer than the job takes.
         passed = threading.Event()
 
         def run(store: ChatStore) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from app.i18n.translate import tr
 
 _LATEST = 1 << 62  # an id of the year 2112
-_last = 0
+_last = 0  # the id made last, under `_making`
 _making = threading.Lock()  # ids are made on the window's thread, and by jobs such as imports on the database thread
 CHAT_COLUMNS = "id, title, title_by_hand, updated_at, draft, leaf_id, pinned, folder_id, place, style, queue"
 MESSAGE_COLUMNS = (

@@ -30,6 +30,7 @@ MEANINGS = {
 PLACES = {0: tr_noop("on disk"), 1: tr_noop("in memory"), 2: tr_noop("in graphics memory")}
 _PLACE_TIERS = {0: "0", 1: "8", 2: "16"}  # colours, by those of the tiers
 _SHADES = 64  # colours of the ramp
+# By key, rows and experts to go: more than there are stops at the edge.
 _STEPS = {
     Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0),
     Qt.Key.Key_Home: (0, -100_000), Qt.Key.Key_End: (0, 100_000), Qt.Key.Key_PageUp: (-100_000, 0),

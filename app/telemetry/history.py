@@ -16,6 +16,7 @@ PRECISION = ("32", "16", "8", "4", "2", "skipped")  # the finest first
 FATES = ("kept", "ahead", "late", "missed")  # of an expert that was asked for
 
 Counts = Mapping[str, int]
+# what the first snapshot is compared with: all counters stand at 0
 _NOTHING = protocol.Telemetry("", (), (), (), 0, 0, 0, {}, 0, 0.0, 0.0, 0, 0, 0, False, NO_TEXT)
 
 

@@ -27,7 +27,7 @@ _FALLBACK = [
 _TEXT = ["Inter", "Segoe UI", "Noto Sans", *_FALLBACK]
 _CODE = ["JetBrains Mono", "Cascadia Mono", "Noto Sans Mono", *_FALLBACK]
 BASE_POINTS = 10.5  # 14 pixels at 96 dots per inch
-_percent = 100
+_percent = 100  # size of text that the user has set
 
 
 def load() -> None:

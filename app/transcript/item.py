@@ -25,7 +25,7 @@ _LEAST = 40.0  # pixels for words, however narrow the column
 FOOT = 34  # the line with the speed and the buttons; grows with the text
 BUBBLE_PAD_X = 16.0  # pixels between a bubble's edge and its words, as the next two
 BUBBLE_PAD_TOP = 13.0  # lines carry their spacing below them, so the same would look uneven
-BUBBLE_PAD_BOTTOM = 8.0
+BUBBLE_PAD_BOTTOM = 8.0  # pixels
 _ABOVE = {"user": 20.0, "assistant": 8.0, "system": 8.0}
 
 

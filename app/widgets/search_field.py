@@ -14,7 +14,7 @@ from app.widgets.builders import hbox, make_label, make_timer
 from app.widgets.buttons import IconButton
 
 _GLASS = 16  # pixels beside text of the base size, as those below
-_CROSS = 12
+_CROSS = 12  # smaller, since it is a button and not a sign
 _GAP = 6  # between a mark and the words
 _WITHIN = 2  # pixels that Qt leaves before and behind the words of a line
 _EDGE = 9  # pixels before the glass and behind the cross, whatever the size of text, as the style sheet has it
