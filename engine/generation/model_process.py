@@ -14,14 +14,16 @@ from typing import Any
 sys.modules.setdefault("torch", None)  # type: ignore[arg-type]  # transformers takes it for not installed: 190 MB less
 os.environ |= {"TOKENIZERS_PARALLELISM": "false", "TRANSFORMERS_VERBOSITY": "error"}
 
-from jinja2 import TemplateSyntaxError  # noqa: E402
+import jinja2.ext  # noqa: E402
+from jinja2 import TemplateSyntaxError, meta, nodes  # noqa: E402
+from jinja2.parser import Parser  # noqa: E402
+from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: E402
 from tokenizers import Tokenizer  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 from transformers.utils.chat_template_utils import render_jinja_template  # noqa: E402
 
 from engine.generation.detokenize import Detokenizer  # noqa: E402
-from engine.generation.formats.speech import own_template  # noqa: E402
-from engine.generation.formats.template import read_by  # noqa: E402
+from engine.generation.formats.speech import TemplateNames, own_template  # noqa: E402
 from engine.generation.vetting import why_not  # noqa: E402
 
 LONGEST = 16 << 20  # characters of a chat as a template writes it; a million tokens are about four million
@@ -61,7 +63,7 @@ class _Model:
 
     def facts(self) -> dict[str, Any]:
         """What the engine has to know of it. tokenizer: all of it, where it may run in the engine; odd: why not."""
-        reads = read_by(self.template)
+        reads = _names_in(self.template)
         written = self.tokenizer.to_str()
         odd = why_not(written)
         added = [[i, t.content, t.special] for i, t in self.tokenizer.get_added_tokens_decoder().items()]
@@ -122,6 +124,35 @@ def _usual(template: Any) -> str:
     if isinstance(template, dict):
         template = template.get("default") or next(iter(template.values()), None)
     return str(template or "")
+
+
+class _Generation(jinja2.ext.Extension):
+    """The tag {% generation %}, with which templates tell trainers what the assistant said."""
+
+    tags = {"generation"}  # noqa: RUF012
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        next(parser.stream)
+        return list(parser.parse_statements(("name:endgeneration",), drop_needle=True))
+
+
+def _names_in(template: str) -> TemplateNames:
+    """What a chat template reads, by its syntax tree; nothing for a template that is none (said where it is used)."""
+    around = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, jinja2.ext.loopcontrols]
+    )
+    try:
+        tree = around.parse(template)
+    except (TemplateSyntaxError, RecursionError):
+        return TemplateNames()
+    fields = {node.attr for node in tree.find_all(nodes.Getattr)}
+    for item in tree.find_all(nodes.Getitem):
+        if isinstance(item.arg, nodes.Const):
+            fields.add(str(item.arg.value))
+    for call in tree.find_all(nodes.Call):  # message.get("reasoning")
+        if isinstance(call.node, nodes.Getattr) and call.node.attr == "get" and call.args:
+            fields.update(str(a.value) for a in call.args[:1] if isinstance(a, nodes.Const))
+    return TemplateNames(frozenset(meta.find_undeclared_variables(tree)), frozenset(fields))
 
 
 _models: dict[str, _Model] = {}

@@ -14,7 +14,7 @@ import psutil
 
 from engine import sandbox
 from engine.hardware import compute_speed, control_groups, disk_speed, graphics
-from engine.hardware.battery import on_battery
+from engine.hardware.computer import on_battery
 from engine.hardware.fingerprint import existing, fingerprint, keep, look
 from engine.hardware.load import LoadWatch
 from engine.hardware.machine import Machine, Memory

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import platform
+import struct
 import sys
 import threading
 from dataclasses import dataclass
@@ -16,6 +17,11 @@ import psutil
 SYSTEM = Path("/sys/devices")
 CPUINFO = Path("/proc/cpuinfo")
 AS_FAST = 0.8  # of the fastest core's capacity, from which on a core counts as one of the fast ones
+NICE = 10  # half of what Linux gives: an import takes what is left over, and still ends on a busy computer
+_BELOW_NORMAL = -1  # THREAD_PRIORITY_BELOW_NORMAL
+PROCESSOR_CORE = 0  # RelationProcessorCore
+HEADER = struct.Struct("<II")  # relationship, bytes of this entry
+CLASS_AT = 9  # EfficiencyClass: the greater, the faster
 
 
 @dataclass(frozen=True)
@@ -33,9 +39,7 @@ def processor() -> Processor:
     """This computer's, as far as this process may use it."""
     found = None
     if sys.platform == "win32":
-        from engine.hardware import processor_windows
-
-        found = processor_windows.cores()
+        found = _windows_cores()
     elif sys.platform.startswith("linux"):
         found = linux_cores(os.sched_getaffinity(0))
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -94,10 +98,6 @@ def _text(file: Path) -> str:
         return ""
 
 
-NICE = 10  # half of what Linux gives: an import takes what is left over, and still ends on a busy computer
-_BELOW_NORMAL = -1  # THREAD_PRIORITY_BELOW_NORMAL
-
-
 def give_way() -> None:
     """Lower the priority of the calling thread, for good: it cannot be raised again."""
     if sys.platform == "win32":
@@ -110,3 +110,31 @@ def give_way() -> None:
         thread = threading.get_native_id()
         with contextlib.suppress(OSError):  # forbidden in some sandboxes; then it goes on as it is
             os.setpriority(os.PRIO_PROCESS, thread, max(NICE, os.getpriority(os.PRIO_PROCESS, thread)))
+
+
+def count_windows_cores(entries: bytes) -> tuple[int, int] | None:
+    """(physical, fast) cores of a buffer of SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX; None where there are none."""
+    classes: list[int] = []
+    at = 0
+    while at + HEADER.size <= len(entries):
+        relationship, length = HEADER.unpack_from(entries, at)
+        if length <= CLASS_AT or at + length > len(entries):
+            break
+        if relationship == PROCESSOR_CORE:
+            classes.append(entries[at + CLASS_AT])
+        at += length
+    return (len(classes), classes.count(max(classes))) if classes else None
+
+
+def _windows_cores() -> tuple[int, int] | None:
+    """(physical, fast) cores of this computer; None where Windows does not say."""
+    if sys.platform != "win32":
+        return None
+    ask = ctypes.WinDLL("kernel32").GetLogicalProcessorInformationEx
+    length = ctypes.c_uint32(0)
+    ask(PROCESSOR_CORE, None, ctypes.byref(length))  # says how much room it wants
+    entries = ctypes.create_string_buffer(length.value)
+    # The entries are copied before the buffer goes; it may have grown since the first call, then this one fails.
+    if not length.value or not ask(PROCESSOR_CORE, entries, ctypes.byref(length)):
+        return None
+    return count_windows_cores(entries.raw[: length.value])

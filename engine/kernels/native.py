@@ -393,7 +393,7 @@ class NativeKernel:
             raise _no_memory()
 
     def heads_many(self, heads: ctypes.Structure) -> None:
-        """See engine/kernels/heads.py, which makes these."""
+        """See engine/kernels/prefill_attention.py, which makes these."""
         with self._lock:
             self._library.uh_heads_many(self._context, ctypes.addressof(heads))
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from engine.errors import UnderhillError
 from engine.hardware import probe
-from engine.hardware.battery import on_battery
-from engine.hardware.computer import Computer, describe
+from engine.hardware.computer import Computer, describe, on_battery
 from engine.hardware.fingerprint import FILE, Fingerprint, disk_of, existing, fingerprint, keep, look
 from engine.hardware.full_probe import Probe, Report, probe_fully
 from engine.hardware.load import PATIENCE, LoadWatch, wait_for_quiet

@@ -16,7 +16,7 @@ from engine.errors import Kind, UnderhillError
 from engine.filesystem import OLD
 from engine.formats.opening import gguf_file, is_source, source_files, source_name
 from engine.formats.source import again, bound
-from engine.hardware.battery import running_low
+from engine.hardware.computer import running_low
 from engine.library import damage, folders, lowering, partial_imports, settings_file, store_copy, trash
 from engine.library.entries import MISSING, ModelCard
 from engine.library.folders import location

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.kernels.dense import packed_bytes
-from engine.models.layers.delta_rule import CHANNEL_CHUNK
+from engine.models.layers.deltanet import CHANNEL_CHUNK
 from engine.models.layers.latent_cache import SCORES_LIMIT
 from engine.models.layers.mamba2 import CHUNK
 from engine.models.layers.weight_format import BITS, Kind, WeightFormat

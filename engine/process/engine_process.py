@@ -1,4 +1,8 @@
-"""The window's side: starts the process, sends commands, hands events on, and tells when it has ended by itself."""
+"""The window's side: starts the process, sends commands, hands events on, and tells when it has ended by itself.
+
+It also sees that Stop comes to an end: where something holds the engine, it is ended, for what holds it may never let
+go.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
 import engine
 from engine import log, protocol
-from engine.process import codec, stop_watchdog
+from engine.process import codec
 from engine.translatable import Translatable, joined, msg
 
 LAST_WORDS = 400  # lines of what it printed that are told when it ends by itself: every thread has a stack
@@ -24,12 +29,19 @@ BEAT = "beat:"  # begins the ids of what a watchdog asks
 STACKS = 0.3  # seconds for these to be printed, where it is ended
 
 _log = logging.getLogger(__name__)
+TICK = 0.1  # seconds between two looks
+SILENT = 1.0  # seconds without any answer: something keeps Python's lock
+STARTING = 15.0  # the same until a model was opened, and while one is: libraries are read from the disk under that lock
+# Seconds in which the engine answers, but the answer that was stopped comes no further: a native call that never
+# returns. The longest that do, a layer of a long prompt on a slow computer, take a few.
+STILL = 15.0
+STARVED = 0.2  # what a second counts where no processor is free: the engine gives way to other programs (`priority`)
 
 
 class EngineProcess:
     """Implements protocol.Engine. Every command gets its terminal event, also where the process ends before.
 
-    Where it does not stop what it was told to stop, it is ended (`stop_watchdog`): the events are of Kind.HELD then.
+    Where it does not stop what it was told to stop, it is ended (StopWatchdog): the events are of Kind.HELD then.
     """
 
     def __init__(
@@ -45,7 +57,7 @@ class EngineProcess:
         self._died = ""  # why, once it has
         self._held = ""  # why it was ended
         self._loaded = False  # a model has been opened
-        self._watchdogs: dict[str, stop_watchdog.StopWatchdog] = {}  # by the id of their questions
+        self._watchdogs: dict[str, StopWatchdog] = {}  # by the id of their questions
         self._closing = False
         self._printed: deque[str] = deque(maxlen=LAST_WORDS)
         self._commands: queue.SimpleQueue[protocol.Command | None] = queue.SimpleQueue()
@@ -97,9 +109,9 @@ class EngineProcess:
         def patience() -> float:
             with self._lock:
                 opening = not self._loaded or protocol.LoadModel in self._open.values()
-            return stop_watchdog.STARTING if opening else stop_watchdog.SILENT
+            return STARTING if opening else SILENT
 
-        watching = stop_watchdog.StopWatchdog(
+        watching = StopWatchdog(
             lambda: not self._died and (stop.target in self._open or stop.id in self._open), patience,
             lambda: self._commands.put(beat), self._end, moves=self._open.get(stop.target) is protocol.Generate,
         )  # fmt: skip
@@ -191,3 +203,84 @@ def _reason(code: int) -> Translatable:
         name = str(-code)
     ended = msg("The engine's process was ended by {name}.", name=name)
     return joined(" ", (ended, msg("The system ends programs so when memory runs out.") if name == "SIGKILL" else ""))
+
+
+class StopWatchdog:
+    """Of one Stop. ask: for a sign of life; `answered` is called with what comes. end: kills, and says why."""
+
+    def __init__(
+        self, open_still: Callable[[], bool], patience: Callable[[], float], ask: Callable[[], None],
+        end: Callable[[str], None], *, moves: bool,
+    ) -> None:  # fmt: skip
+        """open_still: the stopped command has not ended. patience: with silence, now. moves: signs of life change while
+        it is worked on.
+        """
+        self._open_still, self._patience, self._ask, self._end, self._moves = open_still, patience, ask, end, moves
+        self._life: object = None
+        # Set by the thread that reads the pipe. No lock: what both threads write, a look that misses it sees 0.1 s
+        # later.
+        self._heard = threading.Event()
+        self._news = self._over = False
+        self._thread = threading.Thread(target=self._watch, name="engine-stop", daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._thread.start()
+
+    @property
+    def over(self) -> bool:
+        """Whether it watches no more. One that has yet to begin is not over."""
+        return self._over
+
+    def answered(self, life: object) -> None:
+        """A sign of life."""
+        self._news, self._life = self._news or life != self._life, life
+        self._heard.set()
+
+    def _watch(self) -> None:
+        why = self._found()
+        self._over = True
+        if why is not None:
+            self._end(why)
+
+    def _found(self) -> str | None:
+        """What there is to say against it, None once it has stopped."""
+        silent = still = 0.0
+        self._ask()
+        before, processors = time.monotonic(), _Processors()
+        while self._open_still():
+            time.sleep(TICK)
+            now = time.monotonic()
+            passed, before = min(now - before, 2 * TICK), now  # the computer slept, or had no time for anyone
+            passed *= STARVED + (1.0 - STARVED) * processors.free()
+            if self._heard.is_set():
+                self._heard.clear()
+                silent = 0.0
+                still = 0.0 if self._news else still + passed
+                self._news = False
+                self._ask()
+            else:
+                silent, still = silent + passed, still + passed
+            if silent >= self._patience():
+                return "It did not answer to Stop."
+            if self._moves and still >= STILL:
+                return "It answered, but what was to stop did not come any further."
+        return None
+
+
+class _Processors:
+    """Share of the processors' time that was unused."""
+
+    def __init__(self) -> None:
+        import psutil  # no window needs it until an answer is stopped
+
+        self._times = psutil.cpu_times
+        self._before = self._times()
+
+    def free(self) -> float:
+        """Since the last call, from 0 to 1."""
+        now = self._times()
+        took = [after - before for after, before in zip(now, self._before, strict=True)]
+        idle = now.idle - self._before.idle
+        self._before = now
+        return min(1.0, max(0.0, idle / sum(took))) if sum(took) > 0 else 1.0

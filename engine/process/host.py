@@ -52,7 +52,7 @@ def _serve(served: int) -> None:
     faulthandler.enable()
     log.to_parent()
     _log.info("The engine begins: Python %s, %s", platform.python_version(), platform.platform(terse=True))
-    if sys.platform != "win32":  # comes before it is killed (see `stop_watchdog`); works while Python's lock is held
+    if sys.platform != "win32":  # comes before it is killed (see StopWatchdog); works while Python's lock is held
         faulthandler.register(signal.SIGUSR1, all_threads=True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is the window's to answer
     with contextlib.suppress(OSError):  # there is no such thing on this system

@@ -40,5 +40,4 @@ from engine.planning.fit import Fit
 from engine.protocol.commands import *
 from engine.protocol.commands import Engine
 from engine.protocol.events import *
-from engine.protocol.hub_commands import *
 from engine.protocol.library_commands import *

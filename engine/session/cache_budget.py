@@ -9,11 +9,10 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from engine.hardware import control_groups, own_use, pressure, slack
+from engine.hardware import control_groups, own_use, pressure
 from engine.hardware.machine import size
-from engine.hardware.own_use import OwnUse
+from engine.hardware.own_use import OwnUse, Slack
 from engine.hardware.pressure import Pressure, Reading
-from engine.hardware.slack import Slack
 from engine.native.memory import trim_heap
 from engine.planning.facts import ModelFacts
 from engine.planning.plan import FEW, Plan
@@ -249,7 +248,7 @@ class CacheBudget:
             return
         coming = max(0, (self._rows or 0) - self._written())
         beside, before = seen.own - held + coming, self._slack
-        after = slack.follow(before, beside, held, self._base(), share.ceiling, share.record, now)
+        after = own_use.follow(before, beside, held, self._base(), share.ceiling, share.record, now)
         if after.grown - before.grown > max(0, pressure.spare(seen)):  # other programs have what was free at the start
             after = replace(after, grown=before.grown)
         self._slack = after
@@ -268,7 +267,7 @@ class CacheBudget:
     def _base(self) -> int:
         """What is planned, and what the context leaves, its memory taken as experts take it."""
         share = self._share
-        unused = self.unused * slack.OWN_PART // (slack.OWN_PART + 1) // share.record * share.record
+        unused = self.unused * own_use.SHARE // (own_use.SHARE + 1) // share.record * share.record
         return share.planned + unused
 
     def _wanted(self) -> int:

@@ -11,8 +11,7 @@ from engine.experts.policies import ExpertGrid, Policy
 from engine.experts.policies import LayerVisit as Visit
 from engine.experts.policies.scored import Array, ScoredPolicy
 from engine.experts.precision import RequestedPrecision
-from engine.tracing.sizes import Sizes
-from engine.tracing.visits import TraceVisit
+from engine.tracing.visits import Sizes, TraceVisit
 
 NEVER = 1 << 40  # beyond the visits of any trace, and exact in float64
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from engine.experts.policies import DEFAULT, Hobbit, HobbitWeights, HobbitWeightsByShare
 from engine.experts.precision import Thresholds
 from engine.tracing.replay import SHARES, Replayer
-from engine.tracing.sizes import Sizes
 from engine.tracing.trace import Trace
+from engine.tracing.visits import Sizes
 
 # Distance first, then how the rest goes to use, then how use goes to high precision: the axes on which it is decided.
 DISTANCE = (0.0, 0.02, 0.1, 0.2, 0.3, 0.4, 0.55)

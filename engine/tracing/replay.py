@@ -10,9 +10,8 @@ from engine.experts.policies import DEFAULT, NAMES, ActivationAware, HobbitWeigh
 from engine.experts.precision import Thresholds
 from engine.tracing.bounds import belady_misses, foresight, least_bytes
 from engine.tracing.simulate import Outcome, Simulation
-from engine.tracing.sizes import Sizes, sizes_of
 from engine.tracing.trace import Trace
-from engine.tracing.visits import TraceVisit, visits_of
+from engine.tracing.visits import Sizes, TraceVisit, sizes_of, visits_of
 
 SHARES = (0.125, 0.25, 0.5, 0.75)  # of all experts' bytes: from a cache that hardly helps to one that is rarely missed
 BELADY, BOUND, ACTIVATION = "belady", "bound", "activation"

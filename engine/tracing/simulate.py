@@ -13,8 +13,7 @@ from engine.experts.keys import ExpertKey
 from engine.experts.policies import ExpertGrid, Policy
 from engine.experts.policies import LayerVisit as Visit
 from engine.experts.precision import RequestedPrecision
-from engine.tracing.sizes import Sizes
-from engine.tracing.visits import TraceVisit
+from engine.tracing.visits import Sizes, TraceVisit
 from engine.translatable import msg
 
 LOOK = 64  # visits between questions whether to stop: some milliseconds

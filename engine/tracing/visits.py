@@ -1,4 +1,4 @@
-"""A trace as a cache sees it: visit by visit, which experts are wanted, and at which precision."""
+"""A trace as a cache sees it: visit by visit, which experts are wanted, at which precision, of how many bytes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.precision import Thresholds, requested_precisions
+from engine.experts.precision import Thresholds, requested_precisions, tiers_of
+from engine.store.layout import ExpertSpec
 from engine.tracing.trace import NOBODY, Trace
 from engine.translatable import msg
 
 LOOK = 1024  # visits between questions whether to stop: some milliseconds
+UNKNOWN_SPEC = ExpertSpec(2048, 1024, 4)  # of traces that do not say: some expert of 4 bits; only ratios matter
 
 
 @dataclass(frozen=True)
@@ -62,3 +64,22 @@ def _visits(trace: Trace, demands: NDArray[np.int64]) -> Iterator[TraceVisit]:
             counts = np.bincount(flat, minlength=trace.experts)[met]
             yield TraceVisit(row, layer, met.tolist(), strongest[met].tolist(), counts.tolist(), count, begins)
         at += count
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes of one expert. coarse, full: read and kept at either. rest: read to raise a coarse one to full."""
+
+    coarse: int
+    full: int
+    rest: int
+
+
+def sizes_of(spec: ExpertSpec | None, tier: int | None, low: int | None = None) -> Sizes:
+    """Of an expert of this shape. tier: bits of full precision (None: the finest stored); low: of a coarse one (None:
+    the coarsest stored).
+    """
+    spec = spec or UNKNOWN_SPEC
+    _, coarse, full = tiers_of(spec, tier, low)
+    layout = spec.layout
+    return Sizes(layout.bytes_for(coarse), layout.bytes_for(full), layout.bytes_for(full, layout.parts_for(coarse)))

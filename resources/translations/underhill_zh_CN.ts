@@ -5598,11 +5598,6 @@
             <translation>您的对话已保留。请从制作者处重新导入模型，或选择其他模型。</translation>
         </message>
         <message>
-            <location filename="../../engine/hardware/battery.py"></location>
-            <source>Paused at {percent} % of battery; it goes on once this computer is plugged in</source>
-            <translation>电量剩余 {percent} %，已暂停；接通电源后继续</translation>
-        </message>
-        <message>
             <location filename="../../engine/hardware/computer.py"></location>
             <source>It was measured while other programs took {busy} % of the processor, and will be measured again when they do not.</source>
             <translation>测量时其他程序占用了 {busy} % 的处理器，等它们空闲后会重新测量。</translation>
@@ -5671,6 +5666,11 @@
             <location filename="../../engine/hardware/computer.py"></location>
             <source>{rate} GB/s ({nbytes} at a time, {depth} at once, {way})</source>
             <translation>{rate} GB/s（每次 {nbytes}，同时 {depth} 路，{way}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>Paused at {percent} % of battery; it goes on once this computer is plugged in</source>
+            <translation>电量剩余 {percent} %，已暂停；接通电源后继续</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/control_groups.py"></location>
@@ -7283,11 +7283,6 @@
             <translation>这个 {family} 模型在 {head_dim} 维中旋转 {dim} 维。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/families/granite.py"></location>
-            <source>This granitemoehybrid model bounds its time steps in a way that is not known.</source>
-            <translation>这个 granitemoehybrid 模型限制时间步长的方式无法识别。</translation>
-        </message>
-        <message>
             <location filename="../../engine/models/families/grouped_query.py"></location>
             <source>This phimoe model asks for {top_k} experts per token; its router can only choose 2.</source>
             <translation>这个 phimoe 模型要求每个词元使用 {top_k} 个专家；而它的路由只能选 2 个。</translation>
@@ -7303,6 +7298,16 @@
             <translation>这个 {family} 模型以 {alpha} 的 alpha 拉长其上下文。</translation>
         </message>
         <message>
+            <location filename="../../engine/models/families/hybrid.py"></location>
+            <source>This granitemoehybrid model bounds its time steps in a way that is not known.</source>
+            <translation>这个 granitemoehybrid 模型限制时间步长的方式无法识别。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/hybrid.py"></location>
+            <source>This nemotron_h model has blocks that Underhill does not know: {unknown}.</source>
+            <translation>这个 nemotron_h 模型有 Underhill 不认识的块：{unknown}。</translation>
+        </message>
+        <message>
             <location filename="../../engine/models/families/llama.py"></location>
             <source>This {family} model does not say of every layer whether it rotates.</source>
             <translation>这个 {family} 模型没有说明每一层是否使用旋转位置。</translation>
@@ -7316,11 +7321,6 @@
             <location filename="../../engine/models/families/minimax.py"></location>
             <source>The indexer of this {family} model does not fit its {kv_heads} key heads.</source>
             <translation>这个 {family} 模型的索引器与它的 {kv_heads} 个键头不相符。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/families/nemotron.py"></location>
-            <source>This nemotron_h model has blocks that Underhill does not know: {unknown}.</source>
-            <translation>这个 nemotron_h 模型有 Underhill 不认识的块：{unknown}。</translation>
         </message>
         <message>
             <location filename="../../engine/models/families/sliding_window.py"></location>

@@ -32,8 +32,8 @@ from engine.native.unimportance import unimportance
 from engine.planning.speed import dial_shares
 from engine.store.layout import ExpertSpec
 from engine.tracing.replay import Replayer
-from engine.tracing.sizes import sizes_of
 from engine.tracing.trace import Trace, TraceConditions
+from engine.tracing.visits import sizes_of
 from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.policies import builtin
 

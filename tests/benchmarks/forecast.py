@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from engine.hardware.battery import on_battery
+from engine.hardware.computer import on_battery
 from engine.hardware.fingerprint import fingerprint, keep, look
 from engine.hardware.full_probe import probe_fully
 from engine.hardware.machine import GB

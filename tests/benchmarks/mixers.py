@@ -27,7 +27,7 @@ from torch import Tensor
 from engine.kernels.dense import raw_view
 from engine.kernels.native import NativeKernel
 from engine.models.layers.conv import causal_conv
-from engine.models.layers.delta_rule import delta_step
+from engine.models.layers.deltanet import delta_step
 from engine.models.layers.latent_cache import absorbed
 from engine.models.layers.prefill_attention import attend_one
 from engine.native import mixer_ops, op_graph

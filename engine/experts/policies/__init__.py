@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.eam import EamCollection
-from engine.experts.policies.activation import ActivationAware
-from engine.experts.policies.baselines import EdgeMoe, Lfu, Lru, LruPerLayer
+from engine.experts.policies.baselines import ActivationAware, EdgeMoe, Lfu, Lru, LruPerLayer
 from engine.experts.policies.hobbit import DEFAULT, Hobbit, HobbitWeights, HobbitWeightsByShare
 from engine.experts.policies.policy import Evictable, ExpertGrid, LayerVisit, Policy
 from engine.translatable import msg

@@ -1,4 +1,4 @@
-"""DeepSeek and the families that have its latent attention: Kimi, LongCat, Mistral 4."""
+"""DeepSeek and the families that have its latent attention or its router: Kimi, LongCat, Mistral 4, GLM, Solar."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from engine.models.config import Config, dense, unsupported
 from engine.models.families.parts import (
     FULL,
     LINEAR,
+    attention,
     causal_lm,
     dense_mlp,
     inside,
@@ -20,6 +21,7 @@ from engine.models.families.parts import (
     sigmoid_moe,
 )
 from engine.models.spec import (
+    AttentionSpec,
     DecoderSpec,
     ExpertsSpec,
     IndexerSpec,
@@ -33,6 +35,17 @@ from engine.models.spec import (
     TemperatureSpec,
 )
 from engine.translatable import msg
+
+KIMI_NAMES = {  # as the hub has it -> as other families call it
+    "num_expert_group": "n_group", "num_experts_per_token": "num_experts_per_tok", "moe_renormalize": "norm_topk_prob",
+    "num_shared_experts": "n_shared_experts", "model_max_length": "max_position_embeddings",
+}  # fmt: skip
+# Mistral4Config's own in transformers, for a config.json that says nothing of it.
+_MISTRAL4_ROPE: dict[str, Any] = {
+    "rope_type": "yarn", "rope_theta": 10000.0, "factor": 128.0, "original_max_position_embeddings": 8192,
+    "beta_fast": 32.0, "beta_slow": 1.0, "mscale_all_dim": 1.0, "mscale": 1.0, "llama_4_scaling_beta": 0.1,
+}  # fmt: skip
+INDEXERS = ("full", "shared")
 
 
 def deepseek_v2(c: Config) -> DecoderSpec:
@@ -124,11 +137,6 @@ def _indexer(c: Config, prefix: str, interleaved: bool, shared: bool) -> Indexer
 
 # ---- Kimi Linear ----------------------------------------------------------------------------------------------------
 
-KIMI_NAMES = {  # as the hub has it -> as other families call it
-    "num_expert_group": "n_group", "num_experts_per_token": "num_experts_per_tok", "moe_renormalize": "norm_topk_prob",
-    "num_shared_experts": "n_shared_experts", "model_max_length": "max_position_embeddings",
-}  # fmt: skip
-
 
 def kimi_linear(c: Config) -> DecoderSpec:
     """Kimi Delta Attention with latent attention that does not rotate between, DeepSeek-V3's router.
@@ -214,12 +222,6 @@ def _longcat_moe(c: Config, prefix: str) -> MoeSpec:
 
 # ---- Mistral 4 ------------------------------------------------------------------------------------------------------
 
-# Mistral4Config's own in transformers, for a config.json that says nothing of it.
-_MISTRAL4_ROPE: dict[str, Any] = {
-    "rope_type": "yarn", "rope_theta": 10000.0, "factor": 128.0, "original_max_position_embeddings": 8192,
-    "beta_fast": 32.0, "beta_slow": 1.0, "mscale_all_dim": 1.0, "mscale": 1.0, "llama_4_scaling_beta": 0.1,
-}  # fmt: skip
-
 
 def mistral4(c: Config) -> DecoderSpec:
     """Latent attention with queries that grow with their position, a softmax router, a shared expert.
@@ -253,3 +255,56 @@ def mistral4(c: Config) -> DecoderSpec:
         return moe_with_shared(c, f"{prefix}.mlp", router)
 
     return llama(c, c.number("rms_norm_eps", 1e-6), mixer, mlp, root=root, head=head)
+
+
+# ---- GLM and Solar --------------------------------------------------------------------------------------------------
+
+
+def glm4_moe(c: Config) -> DecoderSpec:
+    """GLM-4.5 and 4.6: grouped-query attention that rotates half of each head; the first layers are dense.
+
+    The layer for multi-token prediction is left out.
+    """
+    eps, first = c.number("rms_norm_eps", 1e-5), c.integer("first_k_dense_replace", 1)
+
+    def mixer(prefix: str, i: int) -> AttentionSpec:
+        own = attention(c, f"{prefix}.self_attn", partial=0.5)
+        return replace(own, o_bias=False, qk_norm="head" if c.flag("use_qk_norm", False) else None, qk_norm_eps=eps)
+
+    return llama(c, eps, mixer, lambda prefix, i: sigmoid_moe(c, f"{prefix}.mlp", i >= first))
+
+
+def glm4_moe_lite(c: Config) -> DecoderSpec:
+    """GLM-4.7-Flash: the attention and routing of DeepSeek-V3 at a small size. Multi-token prediction is left out."""
+    sparse = mlp_types(c, c.integer("first_k_dense_replace", 1))
+    return llama(
+        c,
+        c.number("rms_norm_eps", 1e-5),
+        lambda prefix, i: latent_attention(c, f"{prefix}.self_attn", c.flag("rope_interleave", True)),
+        lambda prefix, i: sigmoid_moe(c, f"{prefix}.mlp", sparse[i]),
+    )
+
+
+def glm_moe_dsa(c: Config) -> DecoderSpec:
+    """GLM-5: DeepSeek-V3.2's sparse attention, whose choice some layers take over from the layer before.
+
+    indexer_types, or a pattern of F and S, or a schedule, says which layers choose for themselves.
+    """
+    count, pattern = c.integer("num_hidden_layers"), c.raw.get("index_topk_pattern")
+    if isinstance(pattern, str):
+        pattern = [{"F": "full", "S": "shared"}.get(letter, letter) for letter in pattern]
+    every, offset = c.integer("index_topk_freq", 1), c.integer("index_skip_topk_offset", 2)
+    scheduled = [INDEXERS[max(i - offset + 1, 0) % max(every, 1) != 0] for i in range(count)]
+    shared = [kind == "shared" for kind in c.layer_types(count, INDEXERS, pattern or scheduled, "indexer_types")]
+    return sparse_attention_lm(c, (1, 1), c.number("rms_norm_eps", 1e-5), interleaved=True, shared=shared)
+
+
+def solar_open(c: Config) -> DecoderSpec:
+    """Solar Open: plain grouped-query attention, and experts in every layer."""
+    c.expect("use_qk_norm", False)
+    return llama(
+        c,
+        c.number("rms_norm_eps", 1e-5),
+        lambda prefix, i: replace(attention(c, f"{prefix}.self_attn", head_dim=128, theta=1e6), o_bias=False),
+        lambda prefix, i: sigmoid_moe(c, f"{prefix}.mlp", sparse=True),
+    )

@@ -7,9 +7,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from engine.kernels.heads import finish_heads
 from engine.kernels.native import NativeKernel
-from engine.kernels.prefill_attention import prefill_attention
+from engine.kernels.prefill_attention import finish_heads, prefill_attention
 from engine.kernels.scratch_pool import SCRATCH
 from engine.models.layers.block_sparse import Blocks
 from engine.models.layers.norms import rms, rms_scale

@@ -46,13 +46,13 @@ def build_mixer(spec: MixerSpec, weights: CheckpointWeights, hidden: int, dense:
 
         return Mamba2(spec, weights, hidden, dense)
     if isinstance(spec, KdaSpec):
-        from engine.models.layers.kda import Kda
+        from engine.models.layers.deltanet import Kda
 
         return Kda(spec, weights, hidden, dense)
     if isinstance(spec, CompressedSpec):
         from engine.models.layers.compressed import Compressed
 
         return Compressed(spec, weights, hidden, dense)
-    from engine.models.layers.shortconv import ShortConv
+    from engine.models.layers.conv import ShortConv
 
     return ShortConv(spec, weights, hidden, dense)

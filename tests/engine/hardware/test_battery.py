@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.hardware.battery import on_battery, running_low
+from engine.hardware.computer import on_battery, running_low
 
 
 @pytest.mark.parametrize(

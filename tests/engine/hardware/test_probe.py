@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from engine.hardware import compute_speed, control_groups, disk_speed, probe
-from engine.hardware.battery import on_battery
+from engine.hardware.computer import on_battery
 from engine.hardware.fingerprint import fingerprint, keep, look
 from engine.hardware.load import Load, LoadWatch
 from engine.hardware.machine import GB, DiskPoint, Gpu, Machine, Memory

@@ -5,8 +5,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from engine.hardware import processor_windows
-from engine.hardware.processor import linux_cores, processor
+from engine.hardware.processor import count_windows_cores, linux_cores, processor
 
 
 def system(folder: Path, siblings: list[str], **files: str) -> Path:
@@ -54,14 +53,14 @@ def core(efficiency: int, relationship: int = 0) -> bytes:
 
 def test_windows_tells_fast_cores_by_their_efficiency_class() -> None:
     entries = b"".join([core(1), core(1), core(0), core(0), core(0), core(0)])
-    assert processor_windows.counted(entries) == (6, 2)
-    assert processor_windows.counted(core(0) * 4) == (4, 4)
+    assert count_windows_cores(entries) == (6, 2)
+    assert count_windows_cores(core(0) * 4) == (4, 4)
 
 
 def test_other_entries_and_a_list_cut_short_are_passed_over() -> None:
-    assert processor_windows.counted(core(1) + core(1, relationship=3) + core(1)[:20]) == (1, 1)
-    assert processor_windows.counted(b"") is None
-    assert processor_windows.counted(struct.pack("<II", 0, 0) * 3) is None
+    assert count_windows_cores(core(1) + core(1, relationship=3) + core(1)[:20]) == (1, 1)
+    assert count_windows_cores(b"") is None
+    assert count_windows_cores(struct.pack("<II", 0, 0) * 3) is None
 
 
 def test_this_computer_adds_up() -> None:

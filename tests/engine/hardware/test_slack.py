@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.hardware.machine import GB
-from engine.hardware.slack import CALM, FEWEST, MARGIN, MEMORY, NEAR, OWN_PART, Slack, follow
+from engine.hardware.own_use import CALM, FEWEST, MARGIN, MEMORY, NEAR, SHARE, Slack, follow
 
 PLANNED, CEILING, RECORD = GB, 2 * GB, 3_000_000
 
@@ -21,7 +21,7 @@ def simulate(beside: list[int], full: bool = True) -> list[tuple[int, int]]:
     slack, seen = Slack(), []
     for second, other in enumerate(beside):
         held = PLANNED + slack.grown if full else PLANNED // 2
-        other += slack.grown // (2 * OWN_PART)
+        other += slack.grown // (2 * SHARE)
         slack = follow(slack, other, held, PLANNED, CEILING, RECORD, float(second))
         seen.append((slack.grown, other + PLANNED + slack.grown))
     return seen

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.kernels.heads import finish_heads
+from engine.kernels.prefill_attention import finish_heads
 from engine.native import op_graph
 from engine.native.op_graph import Heads
 from tests.engine.kernels.test_op_graph import MANY, MakeKernel, noise, run_ops, tables

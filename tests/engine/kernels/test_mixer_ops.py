@@ -11,7 +11,7 @@ from torch import Tensor
 
 from engine.kernels.dense import PackedMatrix, raw_view
 from engine.models.layers.conv import causal_conv
-from engine.models.layers.delta_rule import delta_step
+from engine.models.layers.deltanet import delta_step
 from engine.models.layers.rope import rope_table
 from engine.models.spec import RopeSpec
 from engine.native import mixer_ops

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware import compute_speed, disk_speed
-from engine.hardware.battery import on_battery
+from engine.hardware.computer import on_battery
 from engine.hardware.fingerprint import FILE, fingerprint, keep, look
 from engine.hardware.load import Load, LoadWatch
 from engine.hardware.machine import DiskPoint

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from engine import protocol
-from engine.process import stop_watchdog
+from engine.process import engine_process
 from engine.process.engine_process import EngineProcess
 from tests.waiting import PROCESS
 
@@ -67,7 +67,7 @@ def events() -> Events:
 
 @pytest.fixture
 def running(events: Events, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineProcess]:
-    monkeypatch.setattr(stop_watchdog, "STILL", 2.0)
+    monkeypatch.setattr(engine_process, "STILL", 2.0)
     engine = EngineProcess(events.put, ("-c", ENGINE))
     engine.send(protocol.LoadModel("load", "any", {}))
     assert events.get(timeout=PROCESS) == protocol.Done("load")
@@ -110,13 +110,13 @@ def test_what_never_returns_is_ended_with_the_engine(
 def test_a_stop_that_is_answered_before_anybody_watches_is_watched_all_the_same(
     running: EngineProcess, events: Events, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    begin = stop_watchdog.StopWatchdog.start
+    begin = engine_process.StopWatchdog.start
 
-    def late(one: stop_watchdog.StopWatchdog) -> None:
+    def late(one: engine_process.StopWatchdog) -> None:
         time.sleep(0.5)
         begin(one)
 
-    monkeypatch.setattr(stop_watchdog.StopWatchdog, "start", late)
+    monkeypatch.setattr(engine_process.StopWatchdog, "start", late)
     running.send(protocol.Generate("g", (), {}, chat=how))
     assert isinstance(events.get(timeout=PROCESS), protocol.TextDelta)
     running.send(protocol.Stop("s", "g"))
@@ -138,7 +138,9 @@ def test_what_is_only_slow_is_waited_for(running: EngineProcess, events: Events)
     running.send(protocol.Stop("s", "g"))
     begun = time.monotonic()
     assert ended(events, "s", "g") == {"s": protocol.Done("s", True), "g": protocol.Cancelled("g")}
-    assert time.monotonic() - begun > stop_watchdog.SILENT + stop_watchdog.TICK  # the test would see nothing otherwise
+    assert (
+        time.monotonic() - begun > engine_process.SILENT + engine_process.TICK
+    )  # the test would see nothing otherwise
 
 
 def test_while_an_engine_begins_it_may_be_silent(events: Events, request: pytest.FixtureRequest) -> None:

@@ -11,8 +11,7 @@ from engine.experts.policies import NAMES, make_policy
 from engine.experts.precision import EXACT, Thresholds
 from engine.tracing.bounds import belady_misses, foresight, least_bytes
 from engine.tracing.simulate import Simulation
-from engine.tracing.sizes import Sizes
-from engine.tracing.visits import TraceVisit, visits_of
+from engine.tracing.visits import Sizes, TraceVisit, visits_of
 from tests.engine.tracing.traces import chance_trace, trace_of
 
 SIZES = Sizes(coarse=6, full=10, rest=5)

@@ -13,9 +13,8 @@ from engine.store.layout import ExpertSpec
 from engine.tracing.recorder import Recorder
 from engine.tracing.replay import Replayer
 from engine.tracing.simulate import Outcome, Simulation
-from engine.tracing.sizes import Sizes, sizes_of
 from engine.tracing.trace import Trace, TraceConditions
-from engine.tracing.visits import visits_of
+from engine.tracing.visits import Sizes, sizes_of, visits_of
 from tests.engine.experts.sources import MemorySource
 from tests.engine.tracing.traces import trace_of
 

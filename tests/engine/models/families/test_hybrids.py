@@ -10,7 +10,7 @@ import torch
 
 from engine.errors import UnderhillError
 from engine.models.families import read_spec
-from engine.models.layers.delta_rule import channel_chunks, channel_step
+from engine.models.layers.deltanet import channel_chunks, channel_step
 from engine.models.layers.mamba2 import scan, scan_step
 from tests.engine.models.families.tiny import raw, tiny
 from tests.engine.models.parity import assert_parity

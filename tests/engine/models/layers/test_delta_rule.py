@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 from transformers.models.qwen3_next import modeling_qwen3_next as oracle
 
-from engine.models.layers.delta_rule import delta_chunks, delta_step
+from engine.models.layers.deltanet import delta_chunks, delta_step
 
 
 def _case(tokens: int, heads: int = 3, dk: int = 8, dv: int = 5, seed: int = 0):

@@ -7,8 +7,8 @@ import torch
 from transformers import Lfm2MoeConfig
 from transformers.models.lfm2_moe.modeling_lfm2_moe import Lfm2MoeShortConv
 
+from engine.models.layers.conv import ShortConv
 from engine.models.layers.position_range import PositionRange
-from engine.models.layers.shortconv import ShortConv
 from engine.models.layers.weight_format import F32
 from engine.models.spec import ShortConvSpec
 
