@@ -17,7 +17,7 @@ from pathlib import Path
 from app.install.launch import start_withdrawn
 from app.install.release import program_folder, running
 from app.platform import logs
-from engine import private_files
+from engine import private_files, windows
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(model: str | None) -> int:
     where = logs.default_paths()
     private_files.write_privately()
+    windows.no_error_boxes()
     private_files.tighten(where.folder)
     if sys.platform.startswith("linux") and not _utf8():
         os.environ["LC_ALL"] = "C.UTF-8"  # otherwise Qt warns, and does the same

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import tomllib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -26,7 +27,7 @@ from packaging.pylock import PackageWheel, Pylock, PylockSelectError, PylockVali
 from app.install.download import Downloader, InstallProblem, PackageFile, Reason, free_bytes, of_file
 from app.install.launch import write_whole
 from app.install.release import Release, program_folder, running
-from engine import filesystem
+from engine import filesystem, windows
 
 _log = logging.getLogger(__name__)
 
@@ -195,6 +196,8 @@ class _Build:
                 command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=environment,
                 cwd=self._fresh, creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )  # fmt: skip
+            with suppress(OSError):  # one that stays behind only finishes what it does
+                windows.end_with_this_process(process)
             while process.poll() is None:
                 if self._stop.wait(_POLL):
                     process.kill()

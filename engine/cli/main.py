@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 
-from engine import log, private_files, settings
+from engine import log, private_files, settings, windows
 from engine.errors import Kind, UnderhillError, as_error
 from engine.generation.formats.declaration import LEVELS
 from engine.library.home import home
@@ -39,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     130 interrupted."""
     _speak_utf8()
     private_files.write_privately()
+    windows.no_error_boxes()
     private_files.tighten(home())
     args = parser().parse_args(argv)
     lines = log.to_terminal(args.verbose)

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import engine
-from engine import log, protocol
+from engine import log, protocol, windows
 from engine.process import codec
 from engine.translatable import Translatable, joined, msg
 
@@ -67,6 +67,10 @@ class EngineProcess:
             env={**os.environ, "PYTHONPATH": _path()}, start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
+        try:
+            windows.end_with_this_process(self._process)
+        except OSError as error:  # it ends all the same when its standard input does, unless it hangs
+            _log.warning("The engine's process is not bound to this one: %s", error)
         # in this order: the one that reads waits in the end for the one that listens
         names = {"engine-said": self._listen, "engine-in": self._read, "engine-out": self._write}
         self._threads = {name: threading.Thread(target=run, name=name, daemon=True) for name, run in names.items()}

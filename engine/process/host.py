@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, NoReturn
 
-from engine import log, private_files, protocol
+from engine import log, private_files, protocol, windows
 from engine.errors import UnderhillError
 from engine.hardware import control_groups
 from engine.process import codec
@@ -45,6 +45,7 @@ def main(served: int) -> NoReturn:
 
 def _serve(served: int) -> None:
     private_files.write_privately()
+    windows.no_error_boxes()
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import engine
+from engine import windows
 from engine.sandbox import frames
 
 _log = logging.getLogger(__name__)
@@ -222,10 +223,11 @@ class SandboxedFunction:
             env={**os.environ, "PYTHONPATH": path}, start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
-        if sys.platform == "win32":
-            from engine.sandbox.limits_windows import limit_memory
-
-            limit_memory(made, self._memory)
+        try:
+            windows.end_with_this_process(made, self._memory)
+        except OSError:  # without a limit it may not run
+            made.kill()
+            raise
         for pipe in (made.stdin, made.stdout):
             _widen(pipe)
         assert made.stderr is not None

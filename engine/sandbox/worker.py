@@ -65,7 +65,7 @@ def _limit_time(seconds: float) -> None:
 
 
 def _limit(memory: int, nice: int) -> None:
-    """Windows' parent puts the process into a job object with the limit instead (limits_windows)."""
+    """Windows' parent puts the process into a job object with the limit instead (engine.windows)."""
     if sys.platform == "win32":
         return
     import resource

@@ -1,0 +1,120 @@
+"""Windows' job objects and error boxes: what is asked of the system, and, on Windows, what comes of it."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+
+from engine import windows
+from tests.waiting import PROCESS, until
+
+on_windows = pytest.mark.skipif(sys.platform != "win32", reason="asks Windows itself")
+elsewhere = pytest.mark.skipif(sys.platform == "win32", reason="plays Windows")
+# A process that starts another and is killed, with the other's number on its standard output.
+PARENT = """
+import subprocess, sys, time
+from engine import windows
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+windows.end_with_this_process(child)
+print(child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+class Process:
+    """What of subprocess.Popen a job needs."""
+
+    _handle = 42
+
+
+class Kernel:
+    """kernel32, which grants what it is asked; refused: the name of a function that fails."""
+
+    def __init__(self, refused: str = "") -> None:
+        self.refused, self.closed, self.mode, self.report = refused, list[object](), 1, 0
+        self.limits: Any = None
+        self.bound: tuple[object, object] | None = None
+        self.CreateJobObjectW = lambda *_: 7  # a function, as the type of its result is set
+
+    def SetInformationJobObject(self, job: Any, kind: int, limits: Any, size: int) -> bool:
+        assert kind == 9
+        assert size == ctypes.sizeof(limits._obj) == 144  # JOBOBJECT_EXTENDED_LIMIT_INFORMATION of 64 bit
+        self.limits = limits._obj
+        return self.refused != "set"
+
+    def AssignProcessToJobObject(self, job: Any, process: Any) -> bool:
+        self.bound = job.value, process.value
+        return self.refused != "assign"
+
+    def CloseHandle(self, job: Any) -> None:
+        self.closed.append(job.value)
+
+    def GetErrorMode(self) -> int:
+        return self.mode
+
+    def SetErrorMode(self, mode: int) -> None:
+        self.mode = mode
+
+    def WerSetFlags(self, flags: int) -> None:
+        self.report = flags
+
+
+def _play(monkeypatch: pytest.MonkeyPatch, refused: str = "") -> Kernel:
+    kernel = Kernel(refused)
+    monkeypatch.setattr(windows, "sys", SimpleNamespace(platform="win32"))
+    monkeypatch.setattr(windows, "_kernel", lambda: kernel)
+    monkeypatch.setattr(ctypes, "get_last_error", lambda: 5, raising=False)
+    return kernel
+
+
+@elsewhere
+@pytest.mark.parametrize(("memory", "flags", "most"), [(0, 0x2000, 0), (50, 0x2100, 200_000_050)])
+def test_a_process_is_bound_to_this_one(monkeypatch: pytest.MonkeyPatch, memory: int, flags: int, most: int) -> None:
+    kernel, process = _play(monkeypatch), Process()
+    windows.end_with_this_process(process, memory)  # type: ignore[arg-type]
+    assert kernel.bound == (7, 42)
+    assert kernel.limits.BasicLimitInformation.LimitFlags == flags
+    assert kernel.limits.ProcessMemoryLimit == most
+    assert kernel.closed == []  # with its last handle the job ends
+    del process
+    assert kernel.closed == [7]
+
+
+@elsewhere
+@pytest.mark.parametrize("refused", ["set", "assign"])
+def test_a_process_that_cannot_be_bound_is_told(monkeypatch: pytest.MonkeyPatch, refused: str) -> None:
+    _play(monkeypatch, refused)
+    with pytest.raises(OSError, match="job object"):
+        windows.end_with_this_process(Process())  # type: ignore[arg-type]
+
+
+@elsewhere
+def test_boxes_are_turned_off_and_what_else_is_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = _play(monkeypatch)
+    kernel.mode = 0x4
+    windows.no_error_boxes()
+    assert (kernel.mode, kernel.report) == (0x8007, 0x20)
+
+
+@on_windows
+def test_a_process_ends_when_the_one_that_started_it_is_killed() -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    child = psutil.Process(int(parent.stdout.readline()))
+    assert child.is_running()
+    parent.kill()
+    parent.wait()
+    until(lambda: not child.is_running())
+
+
+@on_windows
+def test_a_crash_ends_a_process_with_its_own_code_and_no_box() -> None:
+    crash = "from engine import windows; windows.no_error_boxes(); import ctypes; ctypes.string_at(0)"
+    done = subprocess.run([sys.executable, "-X", "faulthandler=0", "-c", crash], timeout=PROCESS, capture_output=True)
+    assert done.returncode in (1, 0xC0000005)  # ctypes turns it into an OSError, or it is the end
