@@ -4,7 +4,8 @@
     python installers/updates.py publish RELEASE --output DIR    archives of a release's parts, and their unsigned list
     python installers/updates.py sign LIST --key FILE            signs the list; DIR is then what the address serves
 
-RELEASE is what installers/bundle.py has laid down. `sign` needs the library cryptography, and no network.
+RELEASE is what installers/bundle.py has laid down. `sign` needs the library cryptography, and no network; run it
+once a month, too, or users are told that updates may be held back.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -80,8 +82,12 @@ def publish_release(release: Path, output: Path, platform: str) -> Path:
 
 
 def sign_list(unsigned: Path, key: Path) -> Path:
-    """Write the signed list beside the unsigned one. Returns its path."""
-    signed = unsigned.read_text()
+    """Write the signed list beside the unsigned one, with the moment in it. Returns its path.
+
+    Signed anew every month, with a new release or without, it tells users that nothing is held back.
+    """
+    said = json.loads(unsigned.read_text())
+    signed = json.dumps(said | {"date": datetime.now(UTC).isoformat(timespec="seconds")}, indent=1)
     private = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(key.read_text().strip()))
     envelope = {"signed": signed, "signature": private.sign(signed.encode()).hex()}
     made = unsigned.with_name(unsigned.name.replace(".unsigned", ""))

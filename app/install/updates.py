@@ -17,6 +17,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ PLATFORM = f"{'windows' if sys.platform == 'win32' else sys.platform}-x86_64"
 _MOST = 1 << 20  # bytes of a list
 _TIMEOUT = 30  # seconds
 _UNPACKED = 5  # bytes on the disk for each byte of a part: xz makes a quarter of it
+HELD_BACK_DAYS = 90  # without a newly signed list; the publisher signs one every month, with something new or without
 FOLDERS = {"app": ("app", "packages"), "qt": ("qt", "bin")}  # of each part
 
 
@@ -50,11 +52,12 @@ class UpdatePart:
 
 @dataclass(frozen=True)
 class Update:
-    """A newer release. note: its release.json."""
+    """A newer release. note: its release.json. signed_on: when its list was signed."""
 
     version: str
     parts: tuple[UpdatePart, ...]
     note: dict[str, Any]
+    signed_on: datetime
 
     def missing(self, release: Release) -> tuple[UpdatePart, ...]:
         """The parts that `release` does not have."""
@@ -65,8 +68,10 @@ class Update:
 def find_update(release: Release, program: Path, options: Options, python: Path) -> Update | None:
     """Ask the address that `release` names. None where there is nothing newer. Raises InstallProblem.
 
-    python: an interpreter that can verify signatures.
+    A list that was signed before the newest one seen is refused: somebody on the way could send it to keep this
+    computer at an old release. python: an interpreter that can verify signatures.
     """
+    _see(program, None)
     source = release.note["updates"]
     address = urljoin(source["address"], f"{PLATFORM}.json")
     proxy = {"http": options.proxy, "https": options.proxy}
@@ -83,8 +88,49 @@ def find_update(release: Release, program: Path, options: Options, python: Path)
         raise InstallProblem(Reason.DAMAGED, address) from error
     check_signature(signed, signature, source["keys"], python)
     update = read_update(json.loads(signed), address)
+    _see(program, update.signed_on)
     newer = launch.number(update.version) > launch.number(release.version)
     return update if newer and update.version not in launch.load(program).refused else None
+
+
+def held_back_since(program: Path, today: date) -> date | None:
+    """The day of the newest signed list, or of the first look, where that is more than HELD_BACK_DAYS ago; else None.
+
+    Then the publisher has stopped, this computer cannot reach the address, or somebody on the way holds lists back.
+    """
+    began, newest = _seen(program)
+    last = max((moment for moment in (began, newest) if moment is not None), default=None)
+    return last.date() if last is not None and (today - last.date()).days > HELD_BACK_DAYS else None
+
+
+def _seen(program: Path) -> tuple[datetime | None, datetime | None]:
+    """When updates were first asked for, and when the newest list was signed. Not in state.json, which the launcher
+    of an older release writes too, and with what it knows alone."""
+    try:
+        said = json.loads((program / "lists.json").read_text(encoding="utf-8"))
+        began, newest = said["began"], said["newest"]
+        return _moment(began), _moment(newest) if newest else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None, None
+
+
+def _see(program: Path, signed_on: datetime | None) -> None:
+    """Note a list that is newer than the newest one seen; before any, the first look. Raises InstallProblem."""
+    began, newest = _seen(program)
+    if signed_on is not None and newest is not None and signed_on < newest:
+        raise InstallProblem(Reason.OLD, f"{signed_on:%Y-%m-%d}, {newest:%Y-%m-%d}")
+    noted = began or datetime.now(UTC), signed_on or newest
+    if noted != (began, newest):
+        said = {"began": noted[0].isoformat(), "newest": noted[1].isoformat() if noted[1] else ""}
+        try:
+            launch.write_whole(program / "lists.json", said)
+        except OSError as error:
+            raise of_file(error) from error
+
+
+def _moment(text: str) -> datetime:
+    """Raises ValueError or TypeError."""
+    return datetime.fromisoformat(text).astimezone(UTC)
 
 
 def read_update(said: Any, address: str) -> Update:
@@ -101,9 +147,10 @@ def read_update(said: Any, address: str) -> Update:
         note = {
             "version": version, "parts": {part.name: part.digest for part in parts}, "updates": said["updates"],
         }  # fmt: skip
+        signed_on = _moment(said["date"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InstallProblem(Reason.DAMAGED, repr(error)) from error
-    return Update(version, parts, note)
+    return Update(version, parts, note, signed_on)
 
 
 def _part(name: str, said: Any, address: str) -> UpdatePart:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
 from app.backend import Models, Network
+from app.i18n import languages
 from app.i18n.translate import tr
 from app.install import updates
 from app.install.download import InstallProblem, Reason
@@ -65,7 +67,9 @@ class UpdateController(QObject):
         address = self._release.note["updates"]["address"]
         if address and self._preferences.updates and not self._network.offline and not self._looked:
             self._looked = self._run(
-                lambda: updates.find_update(self._release, self._program, self._options, self._python), self._found
+                lambda: updates.find_update(self._release, self._program, self._options, self._python),
+                self._found,
+                lambda _: self._found(None),
             )
 
     def end(self) -> None:
@@ -76,6 +80,10 @@ class UpdateController(QObject):
 
     def _found(self, update: Update | None) -> None:
         if update is None:
+            if since := updates.held_back_since(self._program, date.today()):
+                said = tr("Underhill has heard of no update since {month}.", month=languages.month(since, True))
+                advice = tr("Updates may be held back on the way. Look for a newer version where you got this one.")
+                self._shell.banners.show_banner("warning", said, advice)
             return
         amount = size(sum(part.file.size for part in update.missing(self._release)))
         said = tr("Underhill {version} is available ({size}).", version=update.version, size=amount)

@@ -3024,6 +3024,16 @@
         </message>
         <message>
             <location filename="../../app/setup/updates.py"></location>
+            <source>Underhill has heard of no update since {month}.</source>
+            <translation>自 {month}以来，Underhill 没有收到任何更新消息。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/updates.py"></location>
+            <source>Updates may be held back on the way. Look for a newer version where you got this one.</source>
+            <translation>更新可能在途中被拦截。请到您获取此版本的地方查看是否有新版本。</translation>
+        </message>
+        <message>
+            <location filename="../../app/setup/updates.py"></location>
             <source>Underhill {version} is available ({size}).</source>
             <translation>Underhill {version} 可用（{size}）。</translation>
         </message>

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,57 @@ def test_an_older_or_equal_version_is_no_update(owner: Owner) -> None:
         assert owner.find() is None or version == "1.0.0"
 
 
+def signed_days_ago(owner: Owner, days: int) -> None:
+    """Have the list of today's release signed as on another day."""
+    unsigned = json.loads((owner.folder / "served-1.1" / f"{PLATFORM}.unsigned.json").read_text())
+    signed = json.dumps(unsigned | {"date": (datetime.now(UTC) - timedelta(days)).isoformat()})
+    private = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(owner.key.read_text()))
+    envelope = {"signed": signed, "signature": private.sign(signed.encode()).hex()}
+    owner.publisher.files[f"{PLATFORM}.json"] = json.dumps(envelope).encode()
+
+
+def test_a_list_from_before_the_newest_seen_is_refused(owner: Owner) -> None:
+    owner.publish(owner.release("1.1"))
+    today = owner.publisher.files[f"{PLATFORM}.json"]
+    signed_days_ago(owner, 1)
+    assert owner.find() is not None
+    owner.publisher.files[f"{PLATFORM}.json"] = today
+    assert owner.find() is not None
+    assert owner.find() is not None  # the same one again
+    signed_days_ago(owner, 1)
+    assert refused(owner) is Reason.OLD
+    owner.publisher.files[f"{PLATFORM}.json"] = today
+    assert owner.find() is not None
+
+
+def test_lists_that_are_held_back_are_missed_after_a_while(owner: Owner) -> None:
+    today = datetime.now(UTC).date()
+    late = today + timedelta(updates.HELD_BACK_DAYS + 1)
+    assert updates.held_back_since(owner.program, late) is None  # it was never asked for one
+    assert refused(owner) is Reason.NETWORK
+    assert updates.held_back_since(owner.program, late - timedelta(1)) is None
+    assert updates.held_back_since(owner.program, late) == today
+    owner.publish(owner.release("1.1"))
+    signed_days_ago(owner, 200)  # an old one, for ever the same
+    for _ in range(2):
+        assert owner.find() is not None
+        assert updates.held_back_since(owner.program, late) == today
+    said = json.loads((owner.program / "lists.json").read_text())
+    (owner.program / "lists.json").write_text(json.dumps(said | {"began": said["newest"]}))
+    assert updates.held_back_since(owner.program, today) == today - timedelta(200)
+    signed_days_ago(owner, 0)  # nothing but a new signature
+    assert owner.find() is not None
+    assert updates.held_back_since(owner.program, today) is None
+
+
+def test_what_was_seen_is_not_lost_by_an_older_launcher(owner: Owner) -> None:
+    owner.publish(owner.release("1.1"))
+    assert owner.find() is not None
+    launch.save(launch.load(owner.program), owner.program)
+    signed_days_ago(owner, 1)
+    assert refused(owner) is Reason.OLD
+
+
 def test_another_signature_is_refused(owner: Owner) -> None:
     owner.publish(owner.release("1.1"))
     name = f"{PLATFORM}.json"
@@ -179,10 +231,21 @@ def test_a_list_that_is_cut_or_none_is_refused(owner: Owner) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"version": "../../1.1"}, {"version": ""}, {"parts": {}}, {"format": 2}, {"platform": "other"}]
+    "change",
+    [
+        {"version": "../../1.1"},
+        {"version": ""},
+        {"parts": {}},
+        {"format": 2},
+        {"platform": "other"},
+        {"date": ""},
+        {"date": 3},
+    ],
 )
 def test_a_signed_list_of_something_else_is_refused(owner: Owner, change: dict[str, object]) -> None:
-    said = {"format": 1, "platform": PLATFORM, "version": "1.1", "parts": {}, "updates": {}}
+    parts = {name: {"file": name, "size": 1, "sha256": "0" * 64, "digest": "1"} for name in ("app", "qt")}
+    said = {"format": 1, "platform": PLATFORM, "version": "1.1", "parts": parts, "updates": {}, "date": "2026-11-24"}
+    assert updates.read_update(said, "http://127.0.0.1/").version == "1.1"
     with pytest.raises(InstallProblem):
         updates.read_update(said | change, "http://127.0.0.1/")
 

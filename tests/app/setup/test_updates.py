@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from app.install.updates import Update, UpdatePart
 from app.setup.updates import UpdateController
 from tests.app.install.publisher import make_release
 
-FOUND = Update("1.1", (UpdatePart("app", PackageFile("app", "", 2_000_000, ""), "new"),), {})
+FOUND = Update("1.1", (UpdatePart("app", PackageFile("app", "", 2_000_000, ""), "new"),), {}, datetime.now(UTC))
 
 
 @pytest.fixture
@@ -77,6 +78,20 @@ def test_one_that_fails_can_be_tried_again(qtbot, make) -> None:
     controller = make([], True, fails)
     controller._prepare(FOUND, "")
     qtbot.waitUntil(lambda: "Underhill 1.1 couldn't be installed." in said(controller))
+
+
+def test_it_says_where_no_list_has_come_for_long(qtbot, make, monkeypatch) -> None:
+    controller = make([], True)
+
+    def nothing(*_: object) -> None:
+        raise InstallProblem(Reason.OLD)
+
+    asked: list[date] = []
+    monkeypatch.setattr(updates, "find_update", nothing)
+    monkeypatch.setattr(updates, "held_back_since", lambda program, today: asked.append(today) or date(2026, 3, 9))
+    controller._started()
+    qtbot.waitUntil(lambda: "Underhill has heard of no update since March 2026." in said(controller))
+    assert asked == [date.today()]
 
 
 def test_it_is_asked_for_once_in_a_run(qtbot, make) -> None:
