@@ -22,9 +22,9 @@ from engine.kernels.encode import NotFinite
 from engine.native.library import default_threads
 from engine.quantization.exact import pack_dense
 from engine.quantization.planes import EncodedExpert, encode
-from engine.store.coding import ROWS, Coding
+from engine.record.coding import ROWS, Coding
+from engine.record.layout import ExpertSpec
 from engine.store.datafile import TensorShape
-from engine.store.layout import ExpertSpec
 from engine.store.table import stays
 from engine.store.writer import LayerShape
 from engine.translatable import msg

@@ -25,11 +25,11 @@ from engine.formats.safetensors_header import unreadable
 from engine.formats.source import WeightSource, suited
 from engine.limits import COMPANION_BYTES
 from engine.quantization.planes import EncodedExpert
+from engine.record.coding import Coding
+from engine.record.layout import ExpertSpec
 from engine.regular_file import open_unbuffered, read_regular
 from engine.store import dtypes
-from engine.store.coding import Coding
 from engine.store.datafile import TensorShape
-from engine.store.layout import ExpertSpec
 from engine.store.manifest import VERSION, FileHash, Source, TierQuality
 from engine.store.writer import Description, LayerShape, StoreWriter, record_key
 from engine.translatable import Translatable, msg

@@ -14,7 +14,7 @@ from engine.formats.packed_floats import MXFP4_BIAS, MXFP4_GROUP, mxfp4
 from engine.formats.source import CodedRows, WeightSource
 from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
 from engine.quantization.planes import BIAS
-from engine.store.coding import Coding
+from engine.record.coding import Coding
 from engine.store.dtypes import FLOATS
 from engine.translatable import msg
 

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from engine.experts.precision import full_tier
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.store.reader import Extent
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.native.unimportance import unimportance
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.translatable import msg
 
 

@@ -16,7 +16,7 @@ from engine.formats.gguf_header import GgufTensor, type_sizes
 from engine.formats.packed_floats import MXFP4_BIAS
 from engine.formats.source import DecodedRows, FileExtent
 from engine.quantization.grouped import E2M1_TIMES, Fine, GroupedCodes, ordered_e2m1
-from engine.store.coding import Coding
+from engine.record.coding import Coding
 from engine.translatable import msg
 
 PLAIN = {0: torch.float32, 1: torch.float16, 30: torch.bfloat16}  # ggml's numbers of what passes as it is

@@ -18,8 +18,8 @@ from engine.formats.families import text_config
 from engine.formats.packed_integers import PackedRows, Packing, run_coding, unknown
 from engine.formats.source import Form
 from engine.quantization.grouped import NF4_SCALE, GroupedCodes
+from engine.record.coding import Coding
 from engine.regular_file import parse_json
-from engine.store.coding import Coding
 from engine.translatable import msg
 
 _INWARD = re.compile(

@@ -15,7 +15,7 @@ from torch import Tensor
 from engine.formats.packed_integers import PackedRows, Packing, float8, unknown
 from engine.formats.source import Form
 from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
-from engine.store.coding import Coding
+from engine.record.coding import Coding
 from engine.translatable import msg
 
 NVFP4_GROUP, MXFP4_GROUP = 16, 32  # columns that share a scale: E4M3 and E8M0

@@ -18,7 +18,7 @@ from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
 from engine.formats.source import ACT_ORDER, FileExtent, Form
 from engine.quantization.grouped import GroupedCodes
-from engine.store.coding import Coding
+from engine.record.coding import Coding
 from engine.translatable import msg
 
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)  # which of eight outputs each nibble of an AWQ word holds, lowest nibble first

@@ -14,9 +14,9 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.formats.safetensors_header import unreadable
 from engine.quantization.grouped import GroupedCodes
+from engine.record.coding import Coding
 from engine.regular_file import open_unbuffered
 from engine.store import dtypes
-from engine.store.coding import Coding
 from engine.translatable import NO_TEXT, Translatable, msg
 
 Read = Callable[[Path, int, memoryview], None]  # file, offset, memory to fill; raises UnderhillError

@@ -12,7 +12,7 @@ from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work
 from engine.kernels.native import NativeKernel
 from engine.native.memory import huge
-from engine.store.layout import UNITS_AT, ExpertSpec
+from engine.record.layout import UNITS_AT, ExpertSpec
 
 QUICK = 128 << 20  # bytes, beyond most caches
 PIECES = 4  # of them, each a turn: what takes a millisecond or two is seldom disturbed

@@ -20,8 +20,8 @@ from engine.hardware.load import LoadWatch
 from engine.hardware.machine import DiskPoint, level
 from engine.hardware.rates import settled
 from engine.native.memory import all_huge
+from engine.record.layout import ALIGN
 from engine.store.disk import DataFile, PosixFile, open_file
-from engine.store.layout import ALIGN
 from engine.store.output import FULL
 from engine.translatable import msg, system_reason
 

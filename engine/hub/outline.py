@@ -26,9 +26,9 @@ from engine.hub import errors
 from engine.hub.client import Hub
 from engine.hub.revision import RemoteFile, Revision, choose, read_revision
 from engine.library.listing import experts_per_token
+from engine.record.coding import Coding
+from engine.record.layout import ExpertSpec
 from engine.regular_file import parse_json
-from engine.store.coding import Coding
-from engine.store.layout import ExpertSpec
 from engine.translatable import Translatable, msg
 
 FIRST, MOST = 1 << 20, 8 << 20  # bytes asked for at first, and later

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.activation import SWIGLU_KINDS, Activation
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.native import RAW, NativeKernel
 from engine.native.matrix_view import MatrixView
 from engine.native.memory import Arena
-from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
+from engine.record.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
 from engine.translatable import msg
 
 PLANES = {4: 2, 8: 3}  # of 2, 2 and 4 bits
@@ -40,7 +40,7 @@ def _sections(rows: int, cols: int, bits: int, group: int) -> list[int]:
 
 
 class PackedMatrix:
-    """W [rows, cols] in the tiles of engine/store/layout.py, with the parameters of its one tier.
+    """W [rows, cols] in the tiles of engine/record/layout.py, with the parameters of its one tier.
 
     Columns beyond `cols` have code 0; rows beyond `rows` are zeros. native/pack.c says how weights are fitted.
     """

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.native.library import ISAS, isas, load_library
-from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
+from engine.record.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
 from engine.translatable import msg
 
 KINDS = {torch.float16: 11, torch.bfloat16: 16, torch.float32: 32}  # as in encode.h
@@ -87,7 +87,7 @@ class NativeEncoder:
         """Quantize w [rows, cols] into tiles: codes and params are the sections of each tier, coarse first.
 
         w: float16, bf16 or float32, any strides (what is not contiguous is copied). Sections: uint8, contiguous, of
-        exactly the length that engine/store/layout.py gives them. Raises NotFinite (then nothing was
+        exactly the length that engine/record/layout.py gives them. Raises NotFinite (then nothing was
         written), ValueError when something has another shape, UnderhillError(OUT_OF_MEMORY).
         """
         rows, cols = w.shape

@@ -20,8 +20,8 @@ from engine.kernels.scratch_pool import SCRATCH
 from engine.native.library import ISAS, default_threads, isas, load_holding_lock, load_library
 from engine.native.matrix_view import MatrixView
 from engine.native.op_graph import GraphStep, OpGraph
-from engine.store.coding import FORMS, Coding
-from engine.store.layout import UNITS_AT, ExpertSpec
+from engine.record.coding import FORMS, Coding
+from engine.record.layout import UNITS_AT, ExpertSpec
 from engine.translatable import msg
 
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights

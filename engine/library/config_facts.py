@@ -27,7 +27,7 @@ from engine.models.footprint import matrices, nbytes, opening_bytes, token_bytes
 from engine.models.layers.weight_format import KINDS, Kind, holding
 from engine.models.spec import MoeSpec
 from engine.planning.facts import ModelFacts
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 
 BF16 = 2  # bytes
 

@@ -15,11 +15,11 @@ from engine.library import dials, folders, offline_index, partial_imports, store
 from engine.library.entries import CLASH, MISSING, MOVING, OLD_FORMAT, UNFINISHED, UNUSABLE, ModelCard, ModelFolder
 from engine.library.home import BUILTIN, COPY, RESERVED, home
 from engine.limits import MANIFEST_BYTES, POSITIONS
+from engine.record.layout import ExpertSpec
 from engine.regular_file import read_json
 from engine.store import manifest as manifests
 from engine.store import problems
 from engine.store.journal import PARTIAL
-from engine.store.layout import ExpertSpec
 from engine.store.manifest import Manifest
 from engine.store.reader import load_manifest
 from engine.store.writer import is_busy

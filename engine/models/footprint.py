@@ -25,7 +25,7 @@ from engine.models.spec import (
     MlpSpec,
     MoeSpec,
 )
-from engine.store.layout import ROWS_PER_TILE
+from engine.record.layout import ROWS_PER_TILE
 from engine.store.table import stays
 
 CHECKSUM = 4  # bytes for each row that stays on the disk

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from engine.native.io_pool import CHUNK, RUN, IoPool
 from engine.native.library import load_holding_lock
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.translatable import msg
 
 PARTS, PLANES = 6, 3  # UH_PARTS, UH_PLANES

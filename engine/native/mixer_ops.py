@@ -8,7 +8,7 @@ from torch import Tensor
 
 from engine.native.matrix_view import MatrixView
 from engine.native.op_graph import Op, OpKind, sized
-from engine.store.layout import ROWS_PER_TILE
+from engine.record.layout import ROWS_PER_TILE
 
 WIDEST_ROW = 624  # latent and rotary key together
 WIDEST_HEAD = 512  # of DeltaNet

@@ -11,13 +11,13 @@ from torch import Tensor
 from engine.kernels.native import SIX, kind_of
 from engine.native.matrix_view import MatrixView
 from engine.quantization.tiles import levels_of, unpack_codes, unpack_scales
-from engine.store.coding import FORMS, ROWS, SUPER, Coding, dense_sections
+from engine.record.coding import FORMS, ROWS, SUPER, Coding, dense_sections
 
 
 class Coded:
-    """W [rows, cols] in the tiles of engine/store/layout.py, all bits of its codes and their scales.
+    """W [rows, cols] in the tiles of engine/record/layout.py, all bits of its codes and their scales.
 
-    data: uint8, the sections that engine/store/coding.py lists, contiguous, in ordinary memory.
+    data: uint8, the sections that engine/record/coding.py lists, contiguous, in ordinary memory.
     """
 
     def __init__(self, data: Tensor, coding: Coding, rows: int, cols: int) -> None:

@@ -13,7 +13,7 @@ from torch.nn.functional import pad
 from engine.kernels.encode import NotFinite
 from engine.quantization.grouped import Fine, GroupedCodes
 from engine.quantization.tiles import SHIFT, levels_of, pack_codes
-from engine.store.coding import ROWS, SUPER, Coding, dense_sections
+from engine.record.coding import ROWS, SUPER, Coding, dense_sections
 
 LARGEST = 2.0**14  # what the largest weight becomes at most: scales of coarser codes are still float16
 BYTES_MOST = 2.0**11  # the same for scales of a byte, which those of coarse codes exceed by less than 2^4
@@ -189,7 +189,7 @@ def _as_half(bits: Tensor) -> Tensor:
 
 
 def _super(small: Tensor, small_offset: Tensor, wide: Tensor, wide_offset: Tensor, group: int) -> Scales:
-    """The form 'super': see engine/store/coding.py."""
+    """The form 'super': see engine/record/coding.py."""
     wide, wide_offset = wide.half(), wide_offset.half()
     lines = torch.stack([_by_tile(_padded(t)) for t in (wide, wide_offset)], dim=2)
     tiles = torch.stack([_by_tile(_padded(t)) for t in (small, small_offset)], dim=2)

@@ -1,7 +1,7 @@
 """A matrix that came quantized, as it came: codes in groups that share a scale. What readers of packed sources return.
 
 The seam between the readers of engine/formats and the record of an expert: a reader that can say what a source
-holds in the terms of engine/store/coding.py returns GroupedCodes, and the store keeps just these: no weight is
+holds in the terms of engine/record/coding.py returns GroupedCodes, and the store keeps just these: no weight is
 quantized a second time.
 """
 
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.quantization.tiles import levels_of
-from engine.store.coding import LEVELS, NF4_TIMES, SUPER, Coding
+from engine.record.coding import LEVELS, NF4_TIMES, SUPER, Coding
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Expert records: matrices to the bytes that engine/store/layout.py describes, and back."""
+"""Expert records: matrices to the bytes that engine/record/layout.py describes, and back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.kernels.encode import KINDS, Encoded, NativeEncoder, NotFinite
 from engine.quantization.exact import StoredCodes, pack_matrix
 from engine.quantization.grouped import GroupedCodes
 from engine.quantization.tiles import pack_codes
-from engine.store.layout import (
+from engine.record.layout import (
     MAGIC,
     ExpertSpec,
     MatrixSpec,

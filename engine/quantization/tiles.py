@@ -1,4 +1,4 @@
-"""The bytes of a part: codes and parameters in tiles of 16 rows by one group (engine/store/layout.py has the drawing).
+"""The bytes of a part: codes and parameters in tiles of 16 rows by one group (engine/record/layout.py has the drawing).
 
 The four bytes that a line gives to one row are handled as one 32-bit word, so packing is a few shifts over words.
 """
@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.store.coding import ROWS, SUPER, Coding
-from engine.store.layout import ROWS_PER_TILE
+from engine.record.coding import ROWS, SUPER, Coding
+from engine.record.layout import ROWS_PER_TILE
 
 SHIFT = {"byte": 7, "signed": 8}  # what turns the byte of a scale into the bits of a float16
 

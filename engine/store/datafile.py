@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.record.coding import Coding, dense_sections
+from engine.record.layout import ALIGN, ExpertSpec, aligned
 from engine.store import dtypes
-from engine.store.coding import Coding, dense_sections
-from engine.store.layout import ALIGN, ExpertSpec, aligned
 
 TAIL = 65536 - ALIGN  # padding after the last record, so that a read rounded up to 64 KiB stays inside the file
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from engine.record.layout import ALIGN
 from engine.regular_file import open_descriptor
-from engine.store.layout import ALIGN
 
 IOV_MAX = 1024  # buffers in one call, by Linux (UIO_MAXIOV); with more preadv fails with EINVAL
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.store.layout import aligned
+from engine.record.layout import aligned
 
 STRIDE = 65536  # lengths of unbuffered reads are multiples of this
 LONGEST = 1 << 30  # bytes in one ReadFile, whose length is 32 bits

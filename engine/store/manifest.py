@@ -11,12 +11,12 @@ from typing import Any
 
 from engine.errors import Kind, UnderhillError
 from engine.limits import EXPERTS, LAYERS, MANIFEST_BYTES, WIDTH
+from engine.record.coding import Coding
+from engine.record.layout import ALIGN, ExpertSpec
 from engine.regular_file import read_regular
 from engine.store import dtypes
-from engine.store.coding import Coding
 from engine.store.datafile import TensorShape, tensor_bytes
 from engine.store.fields import Fields, parse, whole
-from engine.store.layout import ALIGN, ExpertSpec
 from engine.store.problems import broken
 from engine.translatable import msg
 

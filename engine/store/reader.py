@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from engine.errors import Kind, UnderhillError
 from engine.limits import MANIFEST_BYTES
 from engine.native.crc32 import crc32
+from engine.record.layout import ExpertSpec
 from engine.regular_file import FileTooLarge, read_regular
 from engine.store import manifest as manifests
 from engine.store.dense import DenseWeights
 from engine.store.disk import DataFile, open_file
-from engine.store.layout import ExpertSpec
 from engine.store.manifest import Manifest, Record, StoredLayer
 from engine.store.problems import altered, broken, refused, shortened, unreadable
 from engine.translatable import NO_TEXT, msg, system_reason

@@ -19,12 +19,12 @@ from engine.errors import Kind, UnderhillError
 from engine.filesystem import OLD, put_in_place, sync_directory, sync_file
 from engine.limits import COMPANION_BYTES
 from engine.native.crc32 import crc32
+from engine.record.layout import ExpertSpec
 from engine.regular_file import read_regular
 from engine.store import journal as journals
 from engine.store import manifest as manifests
 from engine.store.datafile import FilePlan, TensorShape, in_file_order, plan_dense, plan_records
 from engine.store.journal import PARTIAL, Journal
-from engine.store.layout import ExpertSpec
 from engine.store.lock import FileLock
 from engine.store.manifest import DenseTensor, FileHash, Lowering, Manifest, Record, Source, StoredLayer, TierQuality
 from engine.store.output import OutputFiles, disk_full, writing

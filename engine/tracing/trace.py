@@ -16,9 +16,9 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.policies import ExpertGrid
 from engine.experts.precision import EXACT, Thresholds
 from engine.filesystem import replacing
+from engine.record.coding import Coding
+from engine.record.layout import ExpertSpec
 from engine.store.arrays import arrays
-from engine.store.coding import Coding
-from engine.store.layout import ExpertSpec
 from engine.translatable import msg, system_reason
 
 VERSION = 3  # older ones are read, newer ones refused

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.precision import Thresholds, requested_precisions, tiers_of
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.tracing.trace import NOBODY, Trace
 from engine.translatable import msg
 

@@ -15,7 +15,7 @@ from engine.convert.expert_plan import find_experts
 from engine.convert.importer import import_checkpoint
 from engine.convert.pieces import read_piece
 from engine.formats.opening import open_source
-from engine.store.coding import UNIT_LINE
+from engine.record.coding import UNIT_LINE
 from engine.store.reader import Store
 from tests.audit.finding import Finding
 from tests.engine.convert import test_kept_dense

@@ -30,7 +30,7 @@ from engine.experts.precision import EXACT, ScoreRecorder, Thresholds, from_scor
 from engine.library.dials import DIALS
 from engine.native.unimportance import unimportance
 from engine.planning.speed import dial_shares
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.tracing.replay import Replayer
 from engine.tracing.trace import Trace, TraceConditions
 from engine.tracing.visits import sizes_of

@@ -24,8 +24,8 @@ from engine.kernels.call import Parts, Work
 from engine.kernels.native import NativeKernel
 from engine.native.library import ISAS
 from engine.native.memory import huge
-from engine.store.coding import Coding
-from engine.store.layout import ExpertSpec
+from engine.record.coding import Coding
+from engine.record.layout import ExpertSpec
 from tests.benchmarks.common import arguments, conditions, emit
 from tests.benchmarks.streams import BURST, TORCH_BITS, Samples, dense, experts, torch_matrices, turns
 from tests.engine.experts.sources import MemorySource

@@ -30,7 +30,7 @@ from engine.models.decoder import Decoder
 from engine.models.families import read_spec
 from engine.models.layers.weight_format import WeightFormat
 from engine.native.memory import PAGE
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.benchmarks.common import arguments, busy, emit
 from tests.engine.experts.sources import MemorySource
 from tests.engine.models.compat.checkpoint import Dense, random_model

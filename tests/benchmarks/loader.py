@@ -31,8 +31,8 @@ from engine.experts.keys import ExpertKey
 from engine.experts.loading.loader import CHUNK
 from engine.native.library import default_threads
 from engine.native.memory import Arena
+from engine.record.layout import ExpertSpec, aligned
 from engine.store.disk import DataFile, open_file
-from engine.store.layout import ExpertSpec, aligned
 from engine.store.reader import Extent
 from tests.benchmarks.common import arguments, emit, median
 from tests.benchmarks.prepare import default_folder

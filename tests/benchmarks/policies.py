@@ -28,7 +28,7 @@ from engine.experts.policies import NAMES, ExpertGrid, LayerVisit, make_policy
 from engine.experts.precision import EXACT, Thresholds, from_scores
 from engine.native.unimportance import unimportance
 from engine.planning.speed import dial_shares
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.tracing.fit import fit
 from engine.tracing.recorder import Recorder
 from engine.tracing.replay import BELADY, BOUND, SHARES, Replayer, rows_of

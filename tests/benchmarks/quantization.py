@@ -24,7 +24,7 @@ from torch import Tensor
 from engine import resources
 from engine.native.library import default_threads
 from engine.quantization.planes import encode
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.benchmarks.common import arguments, emit
 from tests.benchmarks.roofs import Roof
 from tests.engine.quantization import hqq_reference as hqq

@@ -14,8 +14,8 @@ from torch import Tensor
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, NativeKernel, expert_layout
 from engine.native.matrix_view import MatrixView
-from engine.store.coding import Coding
-from engine.store.layout import ExpertSpec
+from engine.record.coding import Coding
+from engine.record.layout import ExpertSpec
 
 Action = Callable[[], object]
 GROUP = 64

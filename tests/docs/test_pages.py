@@ -84,7 +84,7 @@ def test_every_program_can_be_run(root: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "paths"),
     [
-        ("see `engine/store/layout.py`, and app/.", ["engine/store/layout.py", "app/"]),
+        ("see `engine/record/layout.py`, and app/.", ["engine/record/layout.py", "app/"]),
         ("`engine/native/src/ops_*.c`.", ["engine/native/src/ops_*.c"]),
         ("their own src/app/main.c and x-app/y", []),
     ],

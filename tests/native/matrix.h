@@ -1,4 +1,4 @@
-/* Weight matrices made here, and packed as the documentation of engine/store/layout.py says. */
+/* Weight matrices made here, and packed as the documentation of engine/record/layout.py says. */
 #ifndef MATRIX_H
 #define MATRIX_H
 

@@ -1,4 +1,4 @@
-/* Expert records made here, part by part, as the documentation of engine/store/layout.py says. */
+/* Expert records made here, part by part, as the documentation of engine/record/layout.py says. */
 #ifndef RECORD_H
 #define RECORD_H
 

@@ -9,7 +9,7 @@
 
 enum { ROWS_PER_TILE = 16, TRIES = 300, MOST_ROWS = 50, MOST_GROUPS = 12, MOST_TOKENS = 20 };
 
-/* Which codes go with which scales: engine/store/coding.py, LEVELS_OF, and those of coarse codes. */
+/* Which codes go with which scales: engine/record/coding.py, LEVELS_OF, and those of coarse codes. */
 static const struct {
     int kind, form;
 } CODINGS[] = {

@@ -13,7 +13,7 @@ import torch
 
 from engine.kernels.native import NativeKernel
 from engine.native import build
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
 from tests.engine.kernels.records import random_experts
 from tests.engine.kernels.reference import moe_forward

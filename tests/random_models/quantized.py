@@ -7,8 +7,8 @@ from pathlib import Path
 
 from engine.formats.checkpoint import Checkpoint, small_files
 from engine.quantization.planes import EncodedExpert, encode
+from engine.record.layout import ExpertSpec
 from engine.store.datafile import TensorShape
-from engine.store.layout import ExpertSpec
 from engine.store.manifest import Source
 from engine.store.writer import Description, LayerShape, StoreWriter, dense_key, record_key
 from tests.random_models.rolled import RolledEncoder

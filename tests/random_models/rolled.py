@@ -13,7 +13,7 @@ from torch import Tensor
 
 from engine.convert import encoding, importer
 from engine.quantization.planes import EncodedExpert, encode
-from engine.store.layout import ROWS_PER_TILE, ExpertSpec
+from engine.record.layout import ROWS_PER_TILE, ExpertSpec
 from tests.random_models.shapes import ROLL, Shape
 
 

@@ -20,7 +20,7 @@ from engine.kernels.call import Parts
 from engine.kernels.native import EXPERT
 from engine.native.expert_cache import CacheTable, Eviction
 from engine.native.memory import Arena
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.translatable import msg
 
 PlanRead = Callable[[ExpertKey, tuple[int, ...]], None]

@@ -17,7 +17,7 @@ from engine.experts.telemetry import ExpertTelemetry
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, RankShares, ResidentLayer, expert_layout
 from engine.native.unimportance import learn_ranks
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 
 
 class LayerTable:

@@ -19,7 +19,7 @@ from engine.experts.telemetry import ExpertTelemetry, ProfilerHook
 from engine.kernels.activation import Activation
 from engine.kernels.call import Work
 from engine.kernels.native import NativeKernel
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 
 # Products computed at a time while others are read: some 4 ms on two cores, long enough for the kernels to be called
 # for, and short enough for what has come meanwhile to be followed by more before the disk runs out of work.

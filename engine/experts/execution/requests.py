@@ -9,7 +9,7 @@ from torch import Tensor
 
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import RequestedPrecision, Thresholds, requested_precisions
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 
 
 class ExpertRequest(NamedTuple):

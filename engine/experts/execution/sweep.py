@@ -12,7 +12,7 @@ from engine.experts.keys import ExpertKey
 from engine.experts.loading.pending import PendingLoads
 from engine.experts.telemetry import ExpertTelemetry
 from engine.planning.speed import window
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 
 COVERAGE = 0.8  # of a layer's experts, from which on the next layer will need nearly all of its own, too
 

@@ -14,7 +14,7 @@ from engine.errors import UnderhillError
 from engine.experts.keys import ExpertKey, ExpertSource, Urgency
 from engine.native.io_pool import CHUNK as PACKED
 from engine.native.io_pool import DAMAGED, MOST_PARTS, REFUSED, RUN, SHORT, IoPool
-from engine.store.layout import aligned
+from engine.record.layout import aligned
 from engine.store.problems import altered, refused, shortened
 from engine.store.reader import Extent
 

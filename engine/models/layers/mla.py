@@ -16,7 +16,7 @@ from engine.models.layers.state import LayerState, RowsState
 from engine.models.layers.weight_format import BITS, WeightFormat
 from engine.models.layers.weights import CheckpointWeights, fetch, load_linear, vector
 from engine.models.spec import IndexerSpec, MlaSpec, NormSpec
-from engine.store.layout import ROWS_PER_TILE
+from engine.record.layout import ROWS_PER_TILE
 
 
 class Mla:

@@ -1,11 +1,11 @@
-/* Where the scales and offsets of a tile lie, in each of the forms of engine/store/coding.py; and in plain C what they are. */
+/* Where the scales and offsets of a tile lie, in each of the forms of engine/record/coding.py; and in plain C what they are. */
 #ifndef UH_SCALES_H
 #define UH_SCALES_H
 
 #include "half.h"
 #include "rows.h"
 
-/* Every way in which codes and the forms of their scales go together (engine/store/coding.py): one body of `dots` for each, so
+/* Every way in which codes and the forms of their scales go together (engine/record/coding.py): one body of `dots` for each, so
  * that nothing is decided between two tiles. */
 #define UH_CODINGS(X, group)                                                                               \
     X(1, UH_HALF_PAIRS, group) X(1, UH_BYTES, group) X(1, UH_SIGNED, group) X(1, UH_SUPER, group)          \

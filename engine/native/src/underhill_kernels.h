@@ -1,6 +1,6 @@
 /* The plain C interface of the kernels: one call runs one layer's experts, or one matrix, from packed codes.
  *
- * Layout of parts, tiles and parameters: engine/store/layout.py, which fills uh_layout; nothing is laid out here.
+ * Layout of parts, tiles and parameters: engine/record/layout.py, which fills uh_layout; nothing is laid out here.
  * Every function may be called with Python's lock released. One context runs one call at a time.
  */
 #ifndef UNDERHILL_KERNELS_H
@@ -31,7 +31,7 @@ enum {
     UH_LATE_LIMITED_SWIGLU
 };
 
-/* How the scales of tiles are stored: engine/store/coding.py, FORMS, in this order. Groups of UH_SUPER share some by 256
+/* How the scales of tiles are stored: engine/record/coding.py, FORMS, in this order. Groups of UH_SUPER share some by 256
  * columns. */
 enum { UH_HALF_PAIRS, UH_HALVES, UH_BYTES, UH_SIGNED, UH_SUPER };
 enum { UH_SUPER_COLUMNS = 256 };

@@ -41,10 +41,10 @@ from engine.planning import offload
 from engine.planning.fit import PROGRAM, fit
 from engine.planning.plan import make_plan
 from engine.quantization.planes import encode_expert
+from engine.record.layout import ExpertSpec
 from engine.session import prefetch_choice
 from engine.session.bottleneck import Pace, why
 from engine.store import manifest, problems
-from engine.store.layout import ExpertSpec
 from engine.store.lock import FileLock
 from engine.store.reader import Store
 from engine.tracing import trace

@@ -27,7 +27,7 @@ from engine.formats.source import DecodedEntry, WeightSource
 from engine.library.facts import activation_of
 from engine.library.lowering import Lowering, write_lowered
 from engine.models.families import read_spec
-from engine.store.coding import Coding
+from engine.record.coding import Coding
 from engine.store.reader import Store
 from engine.store.verify import verify
 from tests.engine.formats import forms

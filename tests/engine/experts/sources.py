@@ -20,7 +20,7 @@ from engine.experts.runtime import ExpertRuntime, open_runtime
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts
 from engine.native.io_pool import ReadHook
-from engine.store.layout import ALIGN, ExpertSpec
+from engine.record.layout import ALIGN, ExpertSpec
 from engine.store.manifest import Source
 from engine.store.reader import Extent
 from engine.store.writer import Description, LayerShape, StoreWriter

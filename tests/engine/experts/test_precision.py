@@ -18,7 +18,7 @@ from engine.experts.precision import (
     tiers_of,
 )
 from engine.native.unimportance import unimportance
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 
 HIGH, LOW, SKIP = RequestedPrecision.HIGH, RequestedPrecision.LOW, RequestedPrecision.SKIP
 

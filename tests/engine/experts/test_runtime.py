@@ -15,7 +15,7 @@ from engine.experts.loading.pending import LoadQueue
 from engine.experts.precision import Thresholds
 from engine.experts.runtime import ExpertRuntime, open_runtime
 from engine.kernels.activation import Activation
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 from tests.engine.kernels.reference import moe_forward
 

@@ -12,7 +12,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
 from engine.experts.runtime import open_runtime
 from engine.kernels.activation import Activation
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.store.reader import Store
 from tests.engine.experts.sources import MemorySource, stored
 from tests.engine.kernels.reference import moe_forward

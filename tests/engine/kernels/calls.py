@@ -11,7 +11,7 @@ from engine.experts.execution.requests import slots_by_expert
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work
 from engine.kernels.native import EXPERT, NativeKernel, expert_layout
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.kernels.reference import TorchKernel
 
 SILU = Activation()

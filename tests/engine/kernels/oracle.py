@@ -7,7 +7,7 @@ from torch import Tensor
 
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts
-from engine.store.layout import UNITS_AT, ExpertSpec
+from engine.record.layout import UNITS_AT, ExpertSpec
 from tests.engine.kernels.reference import decode_matrix
 
 

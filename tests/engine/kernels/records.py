@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.call import Parts
-from engine.store.layout import MAGIC, ExpertSpec
+from engine.record.layout import MAGIC, ExpertSpec
 
 
 def random_parts(spec: ExpertSpec, seed: int = 0) -> dict[int, Tensor]:

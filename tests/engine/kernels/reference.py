@@ -11,13 +11,13 @@ from engine.experts.execution.requests import slots_by_expert
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work, check_call
 from engine.quantization.tiles import levels_of, unpack_scales
-from engine.store.layout import HEADER_BYTES, ROWS_PER_TILE, UNITS_AT, ExpertSpec, MatrixSpec
+from engine.record.layout import HEADER_BYTES, ROWS_PER_TILE, UNITS_AT, ExpertSpec, MatrixSpec
 
 
 def plane_codes(lines: Tensor, bits: int, rows: int, cols: int, group: int) -> Tensor:
     """One part's bits of every code, [rows, cols] uint8, from its packed lines (uint8, any device).
 
-    rows and cols are the stored (padded) ones. engine/store/layout.py says where every bit lies.
+    rows and cols are the stored (padded) ones. engine/record/layout.py says where every bit lies.
     """
     per_byte = 8 // bits
     shape = (rows // ROWS_PER_TILE, cols // group, group // (4 * per_byte), ROWS_PER_TILE, 4)

@@ -15,7 +15,7 @@ from torch import Tensor
 from engine.kernels.encode import RULE, Encoded, NativeEncoder, NotFinite
 from engine.native.library import ISAS, isas
 from engine.quantization.tiles import unpack_codes
-from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, TIERS, aligned
+from engine.record.layout import LINE, PLANE_BITS, ROWS_PER_TILE, TIERS, aligned
 from tests.engine.quantization.reference import quantize_matrix, unpack_params
 
 

@@ -14,8 +14,8 @@ from engine.kernels.call import Parts, Work
 from engine.kernels.native import NativeKernel
 from engine.quantization.grouped import GroupedCodes
 from engine.quantization.planes import encode
-from engine.store.coding import LEVELS, Coding
-from engine.store.layout import ExpertSpec
+from engine.record.coding import LEVELS, Coding
+from engine.record.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run, run_one
 from tests.engine.kernels.oracle import forward_8_bits
 from tests.engine.kernels.reference import TorchKernel, moe_forward

@@ -17,7 +17,7 @@ from engine.kernels.call import Parts, Work
 from engine.kernels.dense import raw_view
 from engine.kernels.native import SKIPPED, NativeKernel
 from engine.native.op_graph import GraphStep, OpGraph
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
 from tests.engine.kernels.records import random_experts, random_parts
 from tests.engine.kernels.reference import TorchKernel, moe_forward

@@ -13,7 +13,7 @@ from engine.experts.execution.requests import slots_by_expert
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation
 from engine.kernels.call import Parts, Work
 from engine.kernels.native import NativeKernel
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run, run_one
 from tests.engine.kernels.oracle import forward_8_bits
 from tests.engine.kernels.records import random_experts, random_parts

@@ -15,7 +15,7 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.dense import PackedMatrix, group_of, packed_bytes, raw_view, set_bias
 from engine.kernels.native import NativeKernel
 from engine.native.memory import Arena
-from engine.store.layout import PLANE_BITS, aligned
+from engine.record.layout import PLANE_BITS, aligned
 from tests.engine.kernels.pack_oracle import decoded, fitted
 from tests.engine.kernels.reference import plane_codes
 

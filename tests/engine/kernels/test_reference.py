@@ -1,4 +1,4 @@
-"""The torch reference against the words of engine/store/layout.py, and against the importer's own decoder."""
+"""The torch reference against the words of engine/record/layout.py, and against the importer's own decoder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, ActivationKind
 from engine.kernels.call import Parts
 from engine.quantization.planes import encode_expert
-from engine.store.layout import PLANE_BITS, ExpertSpec
+from engine.record.layout import PLANE_BITS, ExpertSpec
 from tests.engine.kernels.records import random_experts, random_parts
 from tests.engine.kernels.reference import TorchKernel, decode_matrix, moe_forward
 from tests.engine.quantization.reference import decode_expert

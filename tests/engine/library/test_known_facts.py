@@ -10,7 +10,7 @@ from engine.library import catalogue
 from engine.library.config_facts import catalogue_facts, config_facts, looked_at_facts, remote_facts
 from engine.models.families import FAMILIES
 from engine.planning.fit import fit
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.planning.laptops import MODELS, laptops
 from tests.engine.planning.test_plan import laptop
 

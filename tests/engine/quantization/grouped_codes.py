@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from engine.quantization.grouped import E2M1_TIMES, Fine, GroupedCodes
-from engine.store.coding import LEVELS, Coding
-from engine.store.layout import ExpertSpec
+from engine.record.coding import LEVELS, Coding
+from engine.record.layout import ExpertSpec
 
 HIDDEN, INNER = 512, 1024
 

@@ -16,7 +16,7 @@ from engine.kernels.encode import RULE, NotFinite
 from engine.quantization.exact import refit
 from engine.quantization.planes import BIAS, Bytes
 from engine.quantization.tiles import levels_of, unpack_codes, unpack_scales
-from engine.store.layout import HEADER_BYTES, LINE, MAGIC, ROWS_PER_TILE, ExpertSpec, Part, Section
+from engine.record.layout import HEADER_BYTES, LINE, MAGIC, ROWS_PER_TILE, ExpertSpec, Part, Section
 from engine.translatable import msg
 from tests.engine.quantization import hqq_reference as hqq
 

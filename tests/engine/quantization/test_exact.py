@@ -14,8 +14,8 @@ from engine.quantization.coded import Coded
 from engine.quantization.exact import pack_dense, pack_matrix
 from engine.quantization.grouped import GroupedCodes
 from engine.quantization.planes import encode
-from engine.store.coding import Coding
-from engine.store.layout import ExpertSpec, Part
+from engine.record.coding import Coding
+from engine.record.layout import ExpertSpec, Part
 from tests.engine.kernels.reference import decode_matrix
 from tests.engine.quantization.grouped_codes import KINDS, expert, made
 from tests.engine.quantization.reference import decode_expert

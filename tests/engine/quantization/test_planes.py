@@ -11,7 +11,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.quantization.planes import encode, encode_expert
-from engine.store.layout import MAGIC, ExpertSpec
+from engine.record.layout import MAGIC, ExpertSpec
 from tests.engine.quantization.reference import decode_expert
 
 SPECS = [

@@ -6,8 +6,8 @@ import ctypes
 import os
 from typing import Any
 
+from engine.record.layout import ALIGN
 from engine.store.disk_windows import ERROR_HANDLE_EOF, ERROR_IO_PENDING, NO_BUFFERING, OVERLAPPED, STRIDE
-from engine.store.layout import ALIGN
 
 ERROR_FILE_NOT_FOUND, ERROR_INVALID_PARAMETER, ERROR_CRC = 2, 87, 23
 MESSAGES = {ERROR_FILE_NOT_FOUND: FileNotFoundError, ERROR_INVALID_PARAMETER: OSError, ERROR_CRC: OSError}

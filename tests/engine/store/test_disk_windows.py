@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from engine.errors import Kind, UnderhillError
 from engine.experts.loading.loader import packed
 from engine.native.io_pool import CHUNK
+from engine.record.layout import ALIGN
 from engine.store import disk_windows, reader
 from engine.store.datafile import TAIL
 from engine.store.disk_windows import LONGEST, STRIDE, Bounce, WindowsFile, chunks, reads_in_place, scatter
-from engine.store.layout import ALIGN
 from engine.store.reader import Store
 from tests.engine.store.fake_windows import ERROR_CRC, FakeWindows
 from tests.engine.store.tiny_store import LAYERS, SPEC, make, read, record

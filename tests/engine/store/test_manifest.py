@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.store.coding import Coding
-from engine.store.layout import ExpertSpec
+from engine.record.coding import Coding
+from engine.record.layout import ExpertSpec
 from engine.store.manifest import OLDEST, VERSION, dumps, loads
 from tests.engine.store.tiny_store import make
 

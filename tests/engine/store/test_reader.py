@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from engine.errors import Kind, UnderhillError
+from engine.record.layout import ALIGN
 from engine.store import disk
-from engine.store.layout import ALIGN
 from engine.store.reader import Store
 from tests.engine.store.tiny_store import DENSE, LAYERS, SPEC, dense_bytes, make, read, record
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.record.layout import ExpertSpec
 from engine.store.datafile import TensorShape
-from engine.store.layout import ExpertSpec
 from engine.store.manifest import Source, TierQuality
 from engine.store.reader import Store
 from engine.store.writer import Description, LayerShape, StoreWriter

@@ -9,7 +9,7 @@ import torch
 
 from engine.experts.policies import NAMES, HobbitWeights, HobbitWeightsByShare, Lru, make_policy
 from engine.experts.precision import EXACT, Thresholds
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.tracing.recorder import Recorder
 from engine.tracing.replay import Replayer
 from engine.tracing.simulate import Outcome, Simulation

@@ -13,7 +13,7 @@ import torch
 from engine.errors import UnderhillError
 from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.runtime import ExpertRuntime
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.tracing.timeline import EXPERTS, FIRST_READER, LAYERS, WAITS, Timeline, TimelineEvent
 from tests.engine.experts.sources import MemorySource
 from tests.waiting import LONGEST

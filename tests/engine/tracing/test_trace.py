@@ -13,7 +13,7 @@ import torch
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.precision import EXACT, Thresholds
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.tracing.recorder import Recorder
 from engine.tracing.trace import UNKNOWN, TraceConditions, load
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from engine.experts.cache.expert_cache import NO_EXPERT
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import ExpertGrid, Policy
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 
 IDLE = 50  # one part in so many of the capacity may lie idle in lengths that are not asked for (room.c)
 

@@ -14,7 +14,7 @@ from engine.experts.cache.expert_cache import ExpertCache, Lease
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import NAMES, ExpertGrid, LayerVisit, make_policy
 from engine.native.memory import Arena
-from engine.store.layout import ALIGN, ExpertSpec
+from engine.record.layout import ALIGN, ExpertSpec
 from tests.engine.experts.cache.cache_model import CacheModel
 
 SPEC = ExpertSpec(48, 32, 8, 16)

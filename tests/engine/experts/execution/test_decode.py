@@ -17,7 +17,7 @@ from engine.experts.keys import ExpertKey
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime, open_runtime
 from engine.kernels.activation import Activation
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from engine.store.reader import Store
 from tests.engine.experts.sources import MemorySource, stored
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from engine.experts.precision import EXACT, Thresholds
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
 SPEC = ExpertSpec(48, 40, 8, 16)

@@ -19,7 +19,7 @@ from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
 from engine.experts.telemetry import COARSE, SKIPPED, ExpertSnapshot
 from engine.native.unimportance import unimportance
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 from tests.waiting import LONGEST
 

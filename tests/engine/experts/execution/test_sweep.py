@@ -17,7 +17,7 @@ from engine.experts.execution.requests import ExpertRequest
 from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.runtime import ExpertRuntime
 from engine.planning import speed
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
 pytestmark = pytest.mark.long

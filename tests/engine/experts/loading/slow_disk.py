@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Sequence
 
 from engine.experts.keys import ExpertKey
-from engine.store.layout import ALIGN, ExpertSpec
+from engine.record.layout import ALIGN, ExpertSpec
 from engine.store.reader import Extent
 from tests.waiting import LONGEST
 

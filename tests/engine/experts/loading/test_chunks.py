@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from engine.experts.loading.loader import CHUNK, packed
 from engine.native.io_pool import CHUNK as PACKED
+from engine.record.layout import ALIGN
 from engine.store.disk_windows import STRIDE, WindowsFile, reads_in_place
-from engine.store.layout import ALIGN
 from tests.engine.experts.loading.slow_disk import SlowDisk
 
 PARTS = st.lists(st.integers(1, 40).map(lambda pages: pages * ALIGN), min_size=1, max_size=6)

@@ -16,7 +16,7 @@ from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.runtime import ExpertRuntime
 from engine.native.memory import Arena
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
 SPEC = ExpertSpec(48, 40, 8, 16)

@@ -11,7 +11,7 @@ from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 from tests.waiting import until
 

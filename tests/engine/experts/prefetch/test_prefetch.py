@@ -18,7 +18,7 @@ from engine.experts.predictors import Predictor, RoutingContext
 from engine.experts.predictors.predictor import Floats
 from engine.experts.prefetch.prefetcher import FIRST_BACKOFF, LONGEST_BACKOFF, QUIET, WINDOW, PrefetchController
 from engine.experts.runtime import ExpertRuntime
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
 pytestmark = pytest.mark.long

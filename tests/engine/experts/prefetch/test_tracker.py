@@ -14,7 +14,7 @@ from engine.experts.predictors.predictor import Floats
 from engine.experts.prefetch.tracker import MAX_PREFETCH_SHARE, PrefetchTracker
 from engine.experts.runtime import ExpertRuntime
 from engine.experts.telemetry import PrefetchStats
-from engine.store.layout import ExpertSpec
+from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 from tests.waiting import LONGEST
 

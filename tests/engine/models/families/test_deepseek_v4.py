@@ -21,7 +21,7 @@ from engine.models.families import read_spec
 from engine.models.layers.compressed import Compressed
 from engine.models.layers.state import SNAPSHOTS, CompressedState
 from engine.models.spec import CompressedSpec
-from engine.store.coding import Coding
+from engine.record.coding import Coding
 from tests.engine.models.compat.parity import measure
 from tests.engine.models.compat.tiny import tiny_config
 from tests.engine.models.open_decoder import open_decoder

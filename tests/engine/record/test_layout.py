@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.store.layout import ALIGN, HEADER_BYTES, LINE, ExpertSpec
+from engine.record.layout import ALIGN, HEADER_BYTES, LINE, ExpertSpec
 
 SPECS = st.builds(
     ExpertSpec,

@@ -23,8 +23,8 @@ Parameters of a tile: one line of 64 bytes, 16 float16 scales, then 16 float16 o
     w = unit * (scale * code + offset),  code = the top `tier` bits of the full code
 
 Matrices that were quantized already when they were imported may keep their own codes (ExpertSpec.codings): then group
-size, form of the parameters and meaning of the codes are the matrix's own (engine/store/coding.py), and codes of 6 bits
-have 4 of them in C1, so that tier 4 is all there is.
+size, form of the parameters and meaning of the codes are the matrix's own (engine/record/coding.py), and codes of 6
+bits have 4 of them in C1, so that tier 4 is all there is.
 
 ``unit`` is one float32 per matrix, a power of two that keeps float16 scales out of the subnormal range;
 it stands in the 64-byte header line at the start of C0 (HEADER_BYTES below); 1 in raw records.
@@ -39,7 +39,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from engine.store.coding import Coding, params_bytes
+from engine.record.coding import Coding, params_bytes
 
 ALIGN = 4096  # bytes; parts and records start on it, so direct I/O may read any of them
 LINE = 64  # bytes; header, tiles and parameter lines

@@ -1,0 +1,1 @@
+"""What the bytes of an expert record mean: where each lies, and how codes stand for weights."""
