@@ -31,7 +31,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "selftest"
         try:
-            selftest_with_sources(compiler, program, "address", "undefined")
+            selftest_with_sources([compiler], program, "address", "undefined")
         except AssertionError as cannot:
             print(cannot, file=sys.stderr)
             return 2

@@ -1,9 +1,14 @@
-"""The selftest, compiled: against a finished library, or together with the library's sources."""
+"""The selftest, compiled: against a finished library, or together with the library's sources.
+
+A compiler is a command: a program and its first arguments.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from engine.native.build import SOURCES, for_windows, library_name, options, sources
@@ -13,24 +18,24 @@ STRICT = ("-Wall", "-Wextra", "-Werror")  # not with sanitizers: what they inser
 INSIDE = "test_pool.c"  # uses what a finished library does not show
 
 
-def selftest_with_library(compiler: str, finished: Path, program: Path) -> None:
+def selftest_with_library(compiler: Sequence[str], finished: Path, program: Path) -> None:
     """The selftest, linked to a finished library; on Linux it is looked for where it lies now."""
     own = [str(source) for source in sorted(HERE.glob("*.c")) if source.name != INSIDE]
-    find = [] if for_windows(compiler) else [f"-Wl,-rpath,{finished.parent}"]
-    _compile(compiler, program, [*STRICT, *options(for_windows(compiler)), "-O2", *own, str(finished), *find])
+    find = [] if for_windows(compiler[0]) else [f"-Wl,-rpath,{finished.parent}"]
+    _compile(compiler, program, [*STRICT, *options(for_windows(compiler[0])), "-O2", *own, str(finished), *find])
 
 
-def selftest_with_sources(compiler: str, program: Path, *sanitizers: str) -> None:
+def selftest_with_sources(compiler: Sequence[str], program: Path, *sanitizers: str) -> None:
     """The selftest and the library's sources in one program, with sanitizers, and with what lies inside the library."""
     own = [str(source) for source in sorted(HERE.glob("*.c"))]
     extra = ["-O1", "-g", "-fno-sanitize-recover=all", *(f"-fsanitize={name}" for name in sanitizers)]
-    _compile(compiler, program, [*options(for_windows(compiler)), *extra, "-DSELFTEST_INSIDE", *own, *sources()])
+    _compile(compiler, program, [*options(for_windows(compiler[0])), *extra, "-DSELFTEST_INSIDE", *own, *sources()])
 
 
-def library(compiler: str, folder: Path) -> Path:
+def library(compiler: Sequence[str], folder: Path) -> Path:
     """The library as engine/native/build.py makes it, only that a warning is an error."""
-    made = folder / library_name(for_windows(compiler))
-    _compile(compiler, made, [*STRICT, *options(for_windows(compiler)), "-shared", *sources()])
+    made = folder / library_name(for_windows(compiler[0]))
+    _compile(compiler, made, [*STRICT, *options(for_windows(compiler[0])), "-shared", *sources()])
     return made
 
 
@@ -44,7 +49,8 @@ def run(program: list[str], **environment: str) -> str:
     return said
 
 
-def _compile(compiler: str, target: Path, arguments: list[str]) -> None:
-    command = [compiler, f"-I{SOURCES}", *arguments, "-o", str(target), "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True)
+def _compile(compiler: Sequence[str], target: Path, arguments: list[str]) -> None:
+    command = [*compiler, f"-I{SOURCES}", *arguments, "-o", str(target), "-lm"]
+    environment = {"ZIG_GLOBAL_CACHE_DIR": str(target.parent / "zig"), **os.environ}  # not in the home folder
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr[-8000:]

@@ -15,6 +15,8 @@ int summary(void);
 
 /* ---- random numbers: the same on every computer -------------------------------------------------------------------- */
 
+/* Draw one to a statement: in what order a compiler evaluates arguments and operands is left open, and theirs differ. */
+
 void reseed(uint64_t seed);
 uint64_t random_bits(void);
 double uniform(void);                /* [0, 1) */

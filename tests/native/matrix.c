@@ -46,7 +46,8 @@ static void fill_tiles(matrix *m, int tiny) {
         m->scales[p] = exactly(params * 2, 0);
         m->offsets[p] = exactly(params * 2, 0);
         for (size_t i = 0; i < (size_t)m->rows * (size_t)m->groups; i++) {
-            const double step = (0.5 + uniform()) * (random_bits() & 1 ? 4 : -4) / (1 << BITS_SO_FAR[p]);
+            const double size = 0.5 + uniform(), sign = random_bits() & 1 ? 4 : -4;
+            const double step = size * sign / (1 << BITS_SO_FAR[p]);
             const double middle = step * ((1 << BITS_SO_FAR[p]) - 1) / 2, factor = tiny ? 0x1p-17 : 1.0;
             m->scales[p][i] = half_of(factor * step);
             m->offsets[p][i] = half_of(factor * (0.2 * normal() - middle));

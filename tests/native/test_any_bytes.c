@@ -45,12 +45,13 @@ static void one_matrix(const variant *which, uh_context *const contexts[2]) {
     const size_t codes = (size_t)stored * (size_t)(groups * group) / 4, n = (size_t)(tokens * rows) * sizeof(float);
     uint8_t *table = bytes(UH_LEVELS);
     for (int i = 0; i < UH_LEVELS && kind == UH_TABLED; i++) table[i] %= UH_LOW_LEVEL + 1;
-    const uh_matrix_view view = {
-        .codes = {bytes(codes), kind == 1 || kind == UH_SIX ? NULL : bytes(codes),
-                  kind == 3 || kind == UH_SIX ? bytes(2 * codes) : NULL},
-        .params = bytes(params_bytes(form, stored, groups, group)), .unit = 1.0f, .rows = rows, .cols = cols,
-        .groups = groups, .group = group, .kind = kind, .form = form, .zero = (float)between(0, 255), .table = table,
-    };
+    uh_matrix_view view = {.unit = 1.0f, .rows = rows, .cols = cols, .groups = groups, .group = group, .kind = kind, .form = form,
+                           .table = table};
+    view.codes[0] = bytes(codes);
+    if (kind != 1 && kind != UH_SIX) view.codes[1] = bytes(codes);
+    if (kind == 3 || kind == UH_SIX) view.codes[2] = bytes(2 * codes);
+    view.params = bytes(params_bytes(form, stored, groups, group));
+    view.zero = (float)between(0, 255);
     float *x = floats((size_t)(tokens * cols)), *one = floats(n / 4), *two = floats(n / 4);
     memcpy(x, bytes((size_t)(tokens * cols) * sizeof(float)), (size_t)(tokens * cols) * sizeof(float));
     check(uh_linear(contexts[0], &view, x, tokens, one) == 0, "no memory");

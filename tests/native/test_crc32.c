@@ -35,6 +35,9 @@ void test_crc32(void) {
             continue;
         }
         for (int n = 0; n <= 530; n++) one(way, n, (size_t)between(0, 63));
-        for (int i = 0; i < 30; i++) one(way, between(500, 9000), (size_t)between(0, 63));
+        for (int i = 0; i < 30; i++) {
+            const int n = between(500, 9000);
+            one(way, n, (size_t)between(0, 63));
+        }
     }
 }

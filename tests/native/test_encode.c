@@ -96,7 +96,8 @@ void test_encode(void) {
     group("encoding experts");
     reseed(13);
     for (int i = 0; i < 30; i++) {
-        one(between(1, 50), between(1, 280), GROUPS[i % 5], 2 + i % 2, KINDS[i % 3]);
+        const int rows = between(1, 50), cols = between(1, 280);
+        one(rows, cols, GROUPS[i % 5], 2 + i % 2, KINDS[i % 3]);
         release_all();
     }
     for (int i = 0; i < 6; i++) {

@@ -315,7 +315,8 @@ static void ahead(void) {
         uh_prefetch_cancel_all(planner);
         uh_prefetch_routed(planner, -1, NULL, 0);
         for (int32_t row = -1; row < ROWS; row++) {
-            float said[OWN], weights[2] = {(float)between(1, 9), (float)between(1, 9)};
+            const int heavy = between(1, 9), light = between(1, 9);
+            float said[OWN], weights[2] = {(float)heavy, (float)light};
             if (row >= 0) {
                 const int64_t one = between(0, OWN - 1), ids[2] = {one, (one + between(1, OWN - 1)) % OWN};
                 const int32_t used[2] = {(int32_t)ids[0], (int32_t)ids[1]};
@@ -332,7 +333,8 @@ static void ahead(void) {
             }
             for (int32_t to = row + 1; to < ROWS && to <= row + 2; to++) {
                 for (int32_t i = 0; i < OWN; i++) said[i] = (float)uniform();
-                check(uh_prefetch_plan(planner, to, said, between(1, 2), 3, between(0, 20) * PAGE) >= -1, "a look");
+                const int depth = between(1, 2), pages = between(0, 20);
+                check(uh_prefetch_plan(planner, to, said, depth, 3, pages * PAGE) >= -1, "a look");
                 if (between(0, 1)) break;
             }
         }

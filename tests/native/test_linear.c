@@ -65,7 +65,8 @@ static void shapes(const variant *which) {
     group(name);
     reseed(1);
     for (int tokens = 1; tokens <= MOST; tokens++) { /* every number of tokens, and every kind many times */
-        const recipe how = {between(1, 70), between(1, 300), GROUPS[between(0, 5)], TOPS[tokens % 4], tokens % 3 == 0, 0};
+        const int rows = between(1, 70), cols = between(1, 300), size = GROUPS[between(0, 5)];
+        const recipe how = {rows, cols, size, TOPS[tokens % 4], tokens % 3 == 0, 0};
         one_shape(which, &how, tokens, (size_t)(tokens % 2 ? 0 : between(1, 63)));
     }
     for (int top = 0; top < 4; top++) {

@@ -80,7 +80,8 @@ static void packs(const variant *which) {
     peaks(context);
     release_all();
     for (int i = 0; i < 24; i++) {
-        one_matrix(context, between(1, 60), between(1, 300), GROUPS[i % 5], 2 + i % 2, 16 << i / 2 % 2);
+        const int rows = between(1, 60), cols = between(1, 300);
+        one_matrix(context, rows, cols, GROUPS[i % 5], 2 + i % 2, 16 << i / 2 % 2);
         release_all();
     }
     for (int kind = 2; kind <= 3; kind++) { /* rows of any order, out of tiles made here */
