@@ -10,6 +10,7 @@ import platformdirs
 
 from tests.windows.machine import Machine
 from tests.windows.smoke import smoke
+from tests.windows.suite import suite
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -17,11 +18,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.windows", description=__doc__)
     parser.add_argument("--cache", type=Path, default=platformdirs.user_cache_path("underhill-tests") / "windows")
     parser.add_argument("--mirror", help="of Debian; default: debootstrap's own")
-    parser.add_argument("--out", type=Path, help="folder that programs see as W:\\out")
+    parser.add_argument("--out", type=Path, help="folder that programs see as W:\\out; suite: for its logs")
     parser.add_argument("--timeout", type=float, help="seconds after which it is ended")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("setup", help="make what is missing, and no more")
     commands.add_parser("smoke", help="what must hold at the least, in a few minutes")
+    whole = commands.add_parser("suite", help="the suite, held against expected.txt; suite.py says how lines are added")
+    whole.add_argument("pieces", nargs="*", metavar="PIECE", help="words in the names of those to run; default: all")
     run = commands.add_parser("run", help="run python.exe with ARGUMENTS in the checkout, W:\\tree")
     run.add_argument("arguments", nargs="*", metavar="-- ARGUMENTS")
     options = parser.parse_args(arguments)
@@ -30,6 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if options.command == "smoke":
         return smoke(machine)
+    if options.command == "suite":
+        return suite(machine, options.pieces, (options.out or machine.nothing.with_name("suite")).absolute())
     out = (options.out or machine.nothing).absolute()
     out.mkdir(parents=True, exist_ok=True)
     done = machine.run(options.arguments, out, options.timeout)

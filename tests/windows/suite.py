@@ -1,0 +1,168 @@
+"""The suite on Windows' own Python, held against what is expected there: ``python -m tests.windows suite [PIECE ...]``.
+
+It runs in pieces, folders with some hundred tests each, so that what hangs or crashes loses one piece. It fails when a
+test fails or is skipped that expected.txt does not list, when one passes that is listed as failing, when a line there
+fits nothing, or when less than LEAST of the suite ran and passed.
+
+To add a line to expected.txt: run the piece (`suite app`: every piece with that word in its name), read the failure in
+the log that it names, mend the product or the test if they are at fault, and otherwise write
+
+    failed  TEST ID  # why Wine, or the machine here, cannot have it pass
+    skipped  TEST ID OR REASON OF THE SKIP  # why that is as well
+
+TEST ID is pytest's, as `tests/engine/store/test_lock.py::test_name[parameter]`; a `*` at the end stands for any rest.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.windows.machine import TREE, Machine
+from tests.windows.outcomes import FILE
+
+LEAST = 0.95  # of all tests but the slow ones and those that run alone
+PIECE = 150  # test functions; starting Python and importing torch takes half a minute there
+LIMIT = 2400  # seconds a piece
+EXPECTED = Path(__file__).parent / "expected.txt"
+PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.windows.outcomes", "--timeout", "120"]
+WHICH = ["-m", "not alone and not slow", "-n", "2", "--max-worker-restart", "20"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a test: passed, failed or skipped, and the message."""
+
+    id: str
+    outcome: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A line of expected.txt."""
+
+    outcome: str
+    pattern: str
+
+    def names(self, test: str) -> bool:
+        """Whether it is about this test id, or reason of a skip."""
+        return test.startswith(self.pattern[:-1]) if self.pattern.endswith("*") else test == self.pattern
+
+    def fits(self, outcome: Outcome) -> bool:
+        """Whether this is what was expected."""
+        return outcome.outcome == self.outcome and (
+            self.names(outcome.id) or (self.outcome == "skipped" and self.names(outcome.why))
+        )
+
+
+def read_expected(text: str) -> list[Expectation]:
+    """Raises ValueError for a line that lacks the outcome or the reason."""
+    found = []
+    for line in text.splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        entry = re.fullmatch(r"(failed|skipped)  (\S.*?)  # \S.*", line)
+        if entry is None:
+            raise ValueError(f"expected.txt: {line!r} is not OUTCOME  PATTERN  # why")
+        found.append(Expectation(entry[1], entry[2]))
+    return found
+
+
+def compare(outcomes: Iterable[Outcome], expected: Sequence[Expectation], whole: bool) -> list[str]:
+    """What is not as expected, a line each. whole: every piece ran, so every line of the table has to fit something."""
+    outcomes = list(outcomes)
+    found = [
+        f"{one.outcome}, and not expected: {one.id}\n    {one.why.strip().splitlines()[-1] if one.why.strip() else ''}"
+        for one in outcomes
+        if one.outcome != "passed" and not any(entry.fits(one) for entry in expected)
+    ]
+    for entry in expected:
+        if any(entry.fits(one) for one in outcomes):
+            continue
+        if whole or any(entry.names(one.id) for one in outcomes):
+            found.append(f"expected as {entry.outcome}, which is no longer so: {entry.pattern}")
+    passed = sum(one.outcome == "passed" for one in outcomes)
+    if whole and passed < LEAST * len(outcomes):
+        found.append(f"{passed} of {len(outcomes)} tests passed, less than {LEAST:.0%}")
+    return found
+
+
+def pieces(tree: Path) -> dict[str, list[str]]:
+    """The suite's folders and files by the piece that runs them; the name of a piece is that of its first and last."""
+    found: dict[str, list[str]] = {}
+    for top in ("engine", "app", ""):
+        parts: list[tuple[str, int]] = []
+        for path in sorted((tree / "tests" / top).iterdir()):
+            if count := 0 if top == "" and path.name in ("engine", "app") else _count(path):
+                parts.append((path.relative_to(tree).as_posix(), count))
+        while parts:
+            n, chosen = 0, []
+            while parts and (not chosen or n + parts[0][1] <= PIECE):
+                path, count = parts.pop(0)
+                chosen.append(path)
+                n += count
+            ends = dict.fromkeys(part.removeprefix("tests/").removesuffix(".py") for part in (chosen[0], chosen[-1]))
+            found["-".join(ends).replace("/", ".")] = chosen
+    return found
+
+
+def suite(machine: Machine, words: Sequence[str], logs: Path) -> int:
+    """0 when all is as expected, else 1.
+
+    words: of the pieces' names, none for all. logs: a folder for what they print.
+    """
+    chosen = {name: paths for name, paths in pieces(TREE).items() if not words or any(word in name for word in words)}
+    outcomes: list[Outcome] = []
+    unfinished = []
+    for name, paths in chosen.items():
+        out = logs / name
+        out.mkdir(parents=True, exist_ok=True)
+        finished, there = _run(machine, paths, out)
+        if not finished:
+            unfinished.append(f"{name} was not run to its end: {out / 'log.txt'}")
+        outcomes += there
+        print(f"{name}: {_counts(there)}{'' if finished else ', and cut off'}", flush=True)
+    wrong = unfinished + compare(outcomes, read_expected(EXPECTED.read_text(encoding="utf-8")), not words)
+    print(*wrong, f"all: {_counts(outcomes)}; {len(wrong)} not as expected", sep="\n")
+    return min(len(wrong), 1)
+
+
+def _run(machine: Machine, paths: Sequence[str], out: Path) -> tuple[bool, list[Outcome]]:
+    """Whether pytest came to its end, and the outcomes."""
+    outcomes = out / FILE
+    outcomes.unlink(missing_ok=True)
+    try:
+        done = machine.run([*PYTEST, *WHICH, *paths], out, LIMIT)
+        said, finished = done.stdout, done.returncode in (0, 1, 5)  # pytest: all passed, some failed, none there
+    except subprocess.TimeoutExpired as late:
+        said, finished = (late.stdout or b"").decode(errors="replace"), False
+    (out / "log.txt").write_text(said, encoding="utf-8")
+    return finished, list(_read(outcomes)) if outcomes.exists() else []
+
+
+def _read(file: Path) -> Iterator[Outcome]:
+    """One for each test: it failed if its teardown did, though its call passed."""
+    found: dict[str, Outcome] = {}
+    for line in file.read_text(encoding="utf-8").splitlines():
+        one = Outcome(**json.loads(line))
+        if one.id not in found or one.outcome == "failed":
+            found[one.id] = one
+    yield from found.values()
+
+
+def _count(path: Path) -> int:
+    files = [path] if path.match("test_*.py") else path.rglob("test_*.py") if path.is_dir() else []
+    return sum(
+        len(re.findall(r"^(?:async )?def test_", file.read_text(encoding="utf-8"), re.MULTILINE)) for file in files
+    )
+
+
+def _counts(outcomes: Iterable[Outcome]) -> str:
+    counts = Counter(one.outcome for one in outcomes)
+    return ", ".join(f"{counts[name]} {name}" for name in ("passed", "failed", "skipped"))

@@ -1,0 +1,70 @@
+"""How the suite on Windows' own Python is held against what is expected there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.windows.suite import EXPECTED, Outcome, compare, pieces, read_expected
+
+TABLE = "# words\n\nfailed  tests/a.py::*  # Wine has no fonts\nskipped  the ACL sees to it*  # POSIX' own\n"
+
+
+def outcomes(*pairs: tuple[str, str, str]) -> list[Outcome]:
+    passed = [Outcome(f"tests/p.py::test_{i}", "passed", "") for i in range(100)]
+    return passed + [Outcome(*pair) for pair in pairs]
+
+
+AS_EXPECTED = [
+    ("tests/a.py::test_x", "failed", "a\nE  boxes"),
+    ("tests/b.py::test_y", "skipped", "the ACL sees to it there"),
+]
+
+
+def test_what_is_listed_may_fail_and_be_skipped() -> None:
+    assert compare(outcomes(*AS_EXPECTED), read_expected(TABLE), True) == []
+
+
+def test_what_is_not_listed_is_told_with_its_reason() -> None:
+    new = [("tests/c.py::test_z", "failed", "a\nE  0 == 1"), ("tests/c.py::test_w", "skipped", "no compiler")]
+    told = compare(outcomes(*AS_EXPECTED, *new), read_expected(TABLE), True)
+    assert [line.splitlines()[0] for line in told] == [
+        "failed, and not expected: tests/c.py::test_z",
+        "skipped, and not expected: tests/c.py::test_w",
+    ]
+    assert "E  0 == 1" in told[0]
+    assert "no compiler" in told[1]
+
+
+def test_a_line_that_nothing_needs_any_more_is_told() -> None:
+    now = [("tests/a.py::test_x", "passed", ""), AS_EXPECTED[1]]
+    for whole in (True, False):
+        assert compare(outcomes(*now), read_expected(TABLE), whole) == [
+            "expected as failed, which is no longer so: tests/a.py::*"
+        ]
+    assert compare(outcomes(AS_EXPECTED[0]), read_expected(TABLE), False) == []  # that piece was not run
+    assert len(compare(outcomes(AS_EXPECTED[0]), read_expected(TABLE), True)) == 1
+
+
+def test_too_little_of_the_suite_is_told() -> None:
+    skipped = [(f"tests/b.py::test_{i}", "skipped", "the ACL sees to it there") for i in range(9)]
+    told = compare(outcomes(AS_EXPECTED[0], *skipped), read_expected(TABLE), True)
+    assert told == ["100 of 110 tests passed, less than 95%"]
+
+
+@pytest.mark.parametrize(
+    "line", ["failed  tests/a.py::test_x", "passed  tests/a.py  # why", "failed tests/a.py  # why"]
+)
+def test_a_line_says_what_and_why(line: str) -> None:
+    with pytest.raises(ValueError, match="OUTCOME"):
+        read_expected(line)
+
+
+def test_the_table_is_in_order_and_the_pieces_are_the_whole_suite(root: Path) -> None:
+    read_expected(EXPECTED.read_text(encoding="utf-8"))
+    paths = [root / path for piece in pieces(root).values() for path in piece]
+    held = {file for path in paths for file in ([path] if path.is_file() else path.rglob("test_*.py"))}
+    tests = {file for file in root.glob("tests/**/test_*.py") if "\ndef test_" in file.read_text(encoding="utf-8")}
+    assert tests
+    assert tests <= held
