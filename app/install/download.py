@@ -153,7 +153,7 @@ class Reason(Enum):
     NOT_WRITABLE = "a file cannot be written"
     BUSY = "another Underhill is being set up"
     SIGNATURE = "the update is not signed by Underhill's publisher"
-    OLD = "the update is not newer than this version"
+    OLD = "the list of updates is older than one seen before"
     FAILED = "a step failed"
     STOPPED = "it was stopped"
 
