@@ -7,8 +7,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from app.install import launch
 from app.install.download import InstallProblem
 from app.install.environment import EngineEnvironment, InstallProgress, Options, load_options
 from app.install.release import program_folder, running
@@ -42,10 +44,22 @@ def main(arguments: Sequence[str]) -> int:
     if only:
         return 0
     environment = {**os.environ, "PYTHONPATH": str(release.folder / "app")}
-    command = [str(engine.python), "-P", "-m", "engine.cli", *arguments]
+    engine_cli = [str(engine.python), "-P", "-m", "engine.cli"]
+    if release.folder.parent == program / "releases" and not launch.load(program).proven:
+        _uncount(program, engine_cli, environment)
+    command = [*engine_cli, *arguments]
     if sys.platform == "win32":  # where exec would let the terminal go on at once
         return subprocess.run(command, env=environment, check=False).returncode
     os.execve(command[0], command, environment)
+
+
+def _uncount(program: Path, command: list[str], environment: dict[str, str]) -> None:
+    """A new release whose engine answers does not count this start, which says nothing about its window; that one
+    proves the release. Otherwise two commands in a terminal would have a good release taken back."""
+    asked = subprocess.run([*command, "info", "--json"], env=environment, capture_output=True, check=False)
+    if asked.returncode == 0:
+        with suppress(OSError):
+            launch.start_withdrawn(program)
 
 
 class _Lines:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from app.install import launch, updates
+from app.install import launch, terminal, updates
 from app.install.download import InstallProblem, Reason
 from app.install.environment import EngineEnvironment, Options
 from app.install.release import Release
@@ -284,6 +284,30 @@ def test_an_update_whose_engine_cannot_be_installed_does_not_start(owner: Owner)
     with pytest.raises(InstallProblem):
         owner.prepare(update)
     assert owner.starts() == "1.0"
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_command_in_a_terminal_counts_only_where_the_engine_fails(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch, answers: bool
+) -> None:
+    owner.publish(owner.release("1.1"))
+    update = owner.find()
+    assert update is not None
+    owner.prepare(update)
+    new = Release(owner.program / "releases" / "1.1")
+    python = EngineEnvironment(new, owner.program).python
+    python.write_text(f"#!/bin/sh\necho $* >> {owner.folder}/asked\nexit {0 if answers else 1}\n")
+    monkeypatch.setenv("UNDERHILL_HOME", str(owner.folder))
+    monkeypatch.setattr(terminal, "running", lambda: new)
+    monkeypatch.setattr(os, "execve", lambda *_: None)
+    for _ in range(3):
+        chosen = launch.choose(owner.installed.folder, owner.program)
+        if chosen == new.folder:
+            terminal.main(["list"])
+    assert chosen == (new.folder if answers else owner.installed.folder)
+    assert launch.load(owner.program).refused == ([] if answers else ["1.1"])
+    asked = (owner.folder / "asked").read_text().splitlines()
+    assert asked == ["-P -m engine.cli info --json"] * (3 if answers else 2)
 
 
 def test_what_is_not_current_is_never_settled(owner: Owner) -> None:
