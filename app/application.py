@@ -104,7 +104,8 @@ class Application:
         self.link.hold()  # the engine takes a core when it imports torch, which would hold the window up
         self.window.start()
         self.library.refresh_transfers()
-        self.onboarding.begin_if_new()
+        if not self.window.preferences.toured:
+            self.onboarding.begin()
         self.window.show()
         self.window.live.raise_floating()
         AfterFirstPaint(self.window, self.link.release)

@@ -83,7 +83,7 @@ def _run(model: str | None) -> int:
     start = functools.partial(client.start_subprocess, python=python)
     underhill = Application(application, where, start)
     if model is not None:
-        underhill.window.prefer_model(model)
+        underhill.window.preferences.model = model
     if left:
         underhill.window.banners.show_banner(
             "warning", tr("Underhill ended unexpectedly the last time."),

@@ -52,7 +52,7 @@ class SidePanes(QObject):
         super().__init__(splitter)
         self._splitter, self._header, self._sidebar, self._live, self._wishes = splitter, header, sidebar, live, wishes
         self.away = _NONE  # the one that is put away
-        self._quiet = False  # on a page that the live panels say nothing about
+        self.quiet = False  # on a page without answers, where live panels show only on demand
         self._chats_width = splitter.sizes()[0]
         header.sidebar.toggled.connect(partial(self._chosen, _CHATS))
         header.live.toggled.connect(partial(self._chosen, _LIVE))
@@ -70,7 +70,7 @@ class SidePanes(QObject):
         elif self._wishes.sidebar_open and self._wishes.live_open and not self.away:
             self.away = _LIVE
         chats = self._wishes.sidebar_open and self.away != _CHATS
-        live = self._wishes.live_open and self.away != _LIVE and not self._quiet
+        live = self._wishes.live_open and self.away != _LIVE and not self.quiet
         self._sidebar.setVisible(chats)
         if not self._wishes.live_open:
             self._live.show_all(False)
@@ -82,11 +82,6 @@ class SidePanes(QObject):
             with QSignalBlocker(button):
                 button.setChecked(shown)
 
-    def set_quiet(self, quiet: bool) -> None:
-        """Set whether the page is one without answers, where live panels show only on demand."""
-        self._quiet = quiet
-        self.fit()
-
     def _chosen(self, side: str, shown: bool) -> None:
         """The button of one side was clicked, or its key was pressed."""
         if side == _CHATS:
@@ -94,7 +89,7 @@ class SidePanes(QObject):
         else:
             self._wishes.live_open = shown
         if shown:
-            self._quiet = self._quiet and side != _LIVE
+            self.quiet = self.quiet and side != _LIVE
             self.away = _CHATS if side == _LIVE else _LIVE  # if there is no room for both
         self.fit()
 
@@ -167,9 +162,9 @@ class MainWindow(Shell):
         self.models.link.started.connect(self.start)
         self.pages.currentChanged.connect(self._leave_chat_page)
         self.header.settings.clicked.connect(self.settings.open)
-        self.header.shortcuts_wanted.connect(self.show_shortcuts)
-        self.header.about_wanted.connect(self.show_about)
-        self.header.logs_wanted.connect(self.show_logs)
+        self.header.shortcuts.triggered.connect(self.show_shortcuts)
+        self.header.about.triggered.connect(self.show_about)
+        self.header.logs.triggered.connect(self.show_logs)
 
     def _connect_shortcuts(self) -> None:
         slots: dict[str, Callable[[], object]] = {
@@ -187,10 +182,6 @@ class MainWindow(Shell):
         for shortcut in SHORTCUTS:
             if shortcut.name:
                 QShortcut(QKeySequence(shortcut.keys), self).activated.connect(slots[shortcut.name])
-
-    def prefer_model(self, model: str) -> None:
-        """Open this model at the start instead of the last one."""
-        self.preferences.model = model
 
     @Slot(str)
     def come_forward(self, model: str) -> None:
@@ -223,7 +214,8 @@ class MainWindow(Shell):
     def _leave_chat_page(self, _: int) -> None:
         """Close the find bar on another page, and hide the live panels where it is no chat."""
         self.find_controller.close()
-        self.side_panes.set_quiet(not self.on_chat)
+        self.side_panes.quiet = not self.on_chat
+        self.side_panes.fit()
 
     @Slot()
     def show_logs(self) -> None:

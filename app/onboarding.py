@@ -116,9 +116,7 @@ class TourStep(QWidget):
 
 
 class WelcomeStep(TourStep):
-    """privacy_wanted: one asks what is sent."""
-
-    privacy_wanted = Signal()
+    """What Underhill is, and a button about what is sent."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(tr("Welcome to Underhill"), parent)
@@ -131,7 +129,7 @@ class WelcomeStep(TourStep):
             tick, line = QLabel(self), make_label(tr(text), self, wrap=True)
             self._ticks.append(tick)
             self.column.addLayout(hbox((tick, 0, Qt.AlignmentFlag.AlignTop), (line, 1), spacing=12))
-        self.privacy = make_button(tr("What is sent, and when"), self, self.privacy_wanted.emit)
+        self.privacy = make_button(tr("What is sent, and when"), self)
         self.column.addWidget(self.privacy, 0, Qt.AlignmentFlag.AlignLeft)
         self._tint()
         theme.changed.connect(self._tint)
@@ -142,9 +140,7 @@ class WelcomeStep(TourStep):
 
 
 class ComputerStep(TourStep):
-    """What the probe says, while it measures and after. again_wanted: measure again."""
-
-    again_wanted = Signal()
+    """What the probe says, while it measures and after; and a button to measure again."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(tr("This computer"), parent)
@@ -165,7 +161,7 @@ class ComputerStep(TourStep):
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.verdict = self.words("")
         sizes.set_font(self.verdict, 1.0, self.verdict.font().Weight.DemiBold)
-        self.again = make_button(tr("Measure again"), self, self.again_wanted.emit)
+        self.again = make_button(tr("Measure again"), self)
         self.more = make_button(tr("Show the figures"), self, self._fold, "quiet")
         self.column.addLayout(hbox(self.again, self.more, ...))
         self.column.addStretch(1)
@@ -243,7 +239,6 @@ class ModelStep(TourStep):
 
     wanted = Signal(object)
     opened = Signal(str)
-    offline_wanted = Signal()
     import_folder = Signal()
     import_file = Signal()
 
@@ -253,7 +248,7 @@ class ModelStep(TourStep):
         super().__init__(tr("A model for this computer"), parent)
         self._view_model, self._models, self._network = view_model, known, network
         self.notice = self.words("", muted=True)
-        self.setting = make_button(tr("Open that setting"), self, self.offline_wanted.emit)
+        self.setting = make_button(tr("Open that setting"), self)
         self.column.addLayout(hbox(self.setting, ...))
         self._column = QVBoxLayout()
         self._column.setSpacing(10)

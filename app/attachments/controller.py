@@ -241,7 +241,7 @@ class AttachmentReader(QObject):
         self._shell, self._theme, self._conversation, self._models = shell, theme, conversation, known
         self._readers: list[AttachmentDialog] = []
         shell.composer.attached.pressed.connect(self.show_drafted)
-        shell.transcript.attached.connect(self.show_sent)
+        shell.transcript.message_actions.files.connect(self.show_sent)
 
     @Slot(int)
     def show_drafted(self, number: int) -> None:

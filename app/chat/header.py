@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QActionGroup
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QWidget
 
 from app import backend
@@ -96,20 +96,9 @@ class ThinkingButton(IconButton):
 
 
 class Header(QFrame):
-    """Model menu, state, progress and buttons. chosen: a model's name. import_wanted: a folder is to be imported."""
+    """Model menu, state, progress, buttons, and the actions of the menu behind 'More'. chosen: a model's name."""
 
     chosen = Signal(str)
-    import_wanted = Signal()
-    library_wanted = Signal()
-    thinking_wanted = Signal(str)
-    shortcuts_wanted = Signal()
-    about_wanted = Signal()
-    offline_wanted = Signal()
-    downloads_wanted = Signal()
-    privacy_wanted = Signal()
-    logs_wanted = Signal()
-    tour_wanted = Signal()
-    computer_wanted = Signal()
 
     def __init__(self, theme: Theme, known: Models, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -124,32 +113,33 @@ class Header(QFrame):
         self.menu.setLayoutDirection(self.layoutDirection())
         self.menu.setToolTipsVisible(True)
         self.menu.aboutToShow.connect(self.fill_menu)
+        self.open_library = QAction(tr("Get and manage models…") + "\tCtrl+Shift+M", self)
+        self.import_folder = QAction(tr("Import a model folder…"), self)
         self.model.setMenu(self.menu)
         self.model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the chevron goes to the right of the name
         self.state = ElidedLabel(self)
         self.state.setObjectName("muted")
         self._answering = False
         self.cancel = make_button(tr("Cancel"), self, self._cancel, "quiet")
-        self.downloads = make_button("", self, self.downloads_wanted, "downloads")
+        self.downloads = make_button("", self, style="downloads")
         sizes.set_font(self.downloads, 0.84, self.downloads.font().Weight.DemiBold)
         self.downloads.hide()
-        self.offline = make_button(tr("Offline"), self, self.offline_wanted, "offline")
+        self.offline = make_button(tr("Offline"), self, style="offline")
         self.offline.hide()
         self.thinking = ThinkingButton(theme, self)
-        self.thinking.wanted.connect(self.thinking_wanted)
         self.live = IconButton(theme, "live", tr("Show or hide the live panel"), self, "Ctrl+L")
         self.live.setCheckable(True)
         self.settings = IconButton(theme, "settings", tr("Settings"), self, "Ctrl+,")
         self.more = IconButton(theme, "more", tr("More"), self)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more = QMenu(self.more)
-        more.addAction(tr("Keyboard shortcuts") + "\tF1", self.shortcuts_wanted.emit)
+        self.shortcuts = more.addAction(tr("Keyboard shortcuts") + "\tF1")
         more.addSeparator()
-        more.addAction(tr("Welcome tour"), self.tour_wanted.emit)
-        more.addAction(tr("About this computer"), self.computer_wanted.emit)
-        more.addAction(tr("Privacy"), self.privacy_wanted.emit)
-        more.addAction(tr("Open log folder"), self.logs_wanted.emit)
-        more.addAction(tr("About Underhill"), self.about_wanted.emit)
+        self.tour = more.addAction(tr("Welcome tour"))
+        self.computer = more.addAction(tr("About this computer"))
+        self.privacy = more.addAction(tr("Privacy"))
+        self.logs = more.addAction(tr("Open log folder"))
+        self.about = more.addAction(tr("About Underhill"))
         self.more.setMenu(more)
         self.bar = make_bar(self, tr("Progress"))
         row = hbox(
@@ -231,10 +221,9 @@ class Header(QFrame):
             action.setChecked(current is not None and card.name == current.name)
         if self._models.cards:
             self.menu.addSeparator()
-        self.menu.addAction(tr("Get and manage models…") + "\tCtrl+Shift+M", self.library_wanted.emit)
-        folder = icon("folder", self._theme.palette.muted)
-        add = self.menu.addAction(folder, tr("Import a model folder…"), self.import_wanted.emit)
-        add.setEnabled(self._models.importing is None)
+        self.import_folder.setIcon(icon("folder", self._theme.palette.muted))
+        self.import_folder.setEnabled(self._models.importing is None)
+        self.menu.addActions([self.open_library, self.import_folder])
 
     @Slot()
     def _choose(self) -> None:

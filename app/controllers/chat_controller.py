@@ -47,10 +47,10 @@ class ChatController(QObject):
         composer.queue_changed.connect(c.set_queue)
         composer.undo.connect(shell.toast.undo)
         shell.welcome.asked.connect(self._send)
-        shell.sidebar.new.connect(navigator.new_chat)
+        shell.sidebar.button.clicked.connect(navigator.new_chat)
         shell.sidebar.opened.connect(navigator.open_chat)
-        shell.sidebar.renamed.connect(c.rename)
-        shell.header.thinking_wanted.connect(self._set_thinking)
+        shell.sidebar.model.renamed.connect(c.rename)
+        shell.header.thinking.wanted.connect(self._set_thinking)
 
     def restore(self) -> None:
         """Open the last chat and its draft at the start, and restore the sampling settings."""

@@ -48,7 +48,7 @@ class ChatsController(QObject):
         sidebar.deleted.connect(self._delete)
         sidebar.pinned.connect(lambda chat, on: self._change(lambda store: store.set_pinned(chat.id, on)))
         sidebar.moved.connect(self._move)
-        sidebar.folder_renamed.connect(self._rename_folder)
+        sidebar.model.folder_renamed.connect(self._rename_folder)
         sidebar.folder_removed.connect(self._remove_folder)
         sidebar.folder_toggled.connect(self._toggle)
         sidebar.searched.connect(self._searched)
@@ -167,11 +167,9 @@ class ChatsController(QObject):
     @Slot(object)
     def _remove_folder(self, folder: Folder) -> None:
         """Its chats stay; Undo puts them into it again."""
-        self._database.submit(lambda store: store.remove_folder(folder.id), partial(self._folder_removed, folder))
-
-    def _folder_removed(self, folder: Folder, inside: list[int]) -> None:
         text = tr("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
-        self._offer_folder_undo(text, folder, inside)
+        offer_undo = partial(self._offer_folder_undo, text, folder)
+        self._database.submit(lambda store: store.remove_folder(folder.id), offer_undo)
 
     @Slot(object, str)
     def _rename_folder(self, folder_id: int, name: str) -> None:
@@ -265,16 +263,13 @@ class ChatsController(QObject):
         if shown is not None:
             self._conversation.open(shown)
 
-    def _restore_and_open(self, chat: Chat) -> None:
-        self._restore((chat,), chat)
-
     @Slot()
     def _open_trash(self) -> None:
         self._database.submit(ChatStore.trashed, self._show_trash)
 
     def _show_trash(self, chats: list[tuple[Chat, float]]) -> None:
         dialog = TrashDialog(chats, self._shell)
-        dialog.restored.connect(self._restore_and_open)
+        dialog.restored.connect(lambda chat: self._restore((chat,), chat))
         dialog.removed.connect(lambda chat: self._change(lambda store: store.empty_trash(chat.id)))
         dialog.emptied.connect(lambda: self._change(ChatStore.empty_trash))
         dialog.open()

@@ -37,10 +37,10 @@ class ModelController(QObject):
         self._preferences, self._state, self._navigator = preferences, state, navigator
         known.changed.connect(self._model_changed)
         known.loaded.connect(self._model_loaded)
-        known.load_failed.connect(self._load_failed)
-        known.failed.connect(self._engine_failed)
+        known.load_failed.connect(lambda event: shell.show_failure(event, (tr("Try again"), self.reload)))
+        known.failed.connect(shell.show_failure)
         known.imported.connect(self._imported)
-        known.noticed.connect(self._noticed)
+        known.noticed.connect(partial(shell.banners.show_banner, "info"))
         shell.header.chosen.connect(self.open_model)
         self._model_changed()
 
@@ -86,18 +86,6 @@ class ModelController(QObject):
                 "warning", tr("{model} runs through the compatibility backend.", model=card.title),
                 tr("It works, but more slowly than families that Underhill knows itself."),
             )  # fmt: skip
-
-    @Slot(object)
-    def _load_failed(self, event: protocol.Failed) -> None:
-        self._shell.show_failure(event, (tr("Try again"), self.reload))
-
-    @Slot(object)
-    def _engine_failed(self, event: protocol.Failed) -> None:
-        self._shell.show_failure(event)
-
-    @Slot(str)
-    def _noticed(self, notice: str) -> None:
-        self._shell.banners.show_banner("info", notice)
 
     @Slot(object)
     def _imported(self, card: protocol.ModelCard) -> None:
@@ -151,8 +139,8 @@ class NetworkController(QObject):
         super().__init__(shell)
         self._shell, self._theme, self._network = shell, theme, network
         network.changed.connect(self._show_offline)
-        shell.header.offline_wanted.connect(partial(shell.setting_wanted.emit, "offline"))
-        shell.header.privacy_wanted.connect(self.show_privacy)
+        shell.header.offline.clicked.connect(lambda: shell.setting_wanted.emit("offline"))
+        shell.header.privacy.triggered.connect(self.show_privacy)
         self._show_offline()
 
     @Slot()

@@ -34,15 +34,15 @@ class LibraryController(QObject):
         self._then_smaller = ("", 0.0)  # what is imported now, and by how much its loss may rise behind that
         self._refused = ""  # why the last import was; said by a banner
         self._reminded = False  # of downloads that the last run left half-way
-        shell.header.library_wanted.connect(self.show)
-        shell.header.downloads_wanted.connect(self.show_downloads)
+        shell.header.open_library.triggered.connect(self.show)
+        shell.header.downloads.clicked.connect(self.show_downloads)
         view_model.transfers_changed.connect(self._show_transfers)
-        shell.header.import_wanted.connect(self.choose_folder)
+        shell.header.import_folder.triggered.connect(self.choose_folder)
         known.import_failed.connect(self._import_failed)
         known.imported.connect(self._imported)
         view_model.model_lowered.connect(self._offer_lowering_undo)
-        view_model.failed.connect(self._failed)
-        view_model.said.connect(self._show_toast)
+        view_model.failed.connect(shell.show_failure)
+        view_model.said.connect(shell.toast.say)
         view_model.model_deleted.connect(self._offer_deletion_undo)
 
     @Slot()
@@ -51,22 +51,18 @@ class LibraryController(QObject):
         if self.page is None:
             self.page = self._shell.library_page = LibraryPage(self._view_model, self._models, self._shell.pages)
             self._shell.pages.addWidget(self.page)
-            self._shell.toast.covers.connect(self.page.leave_room)
+            self._shell.toast.covers.connect(self.page.bottom_spacer.setFixedHeight)
             self.page.closed.connect(self._navigator.show_chat)
             self.page.opened.connect(self._open)
             self.page.yours.import_folder.connect(self.choose_folder)
             self.page.yours.import_file.connect(self.choose_file)
             self.page.yours.smaller.connect(self._make_smaller)
             self.page.elsewhere.wanted.connect(self._import_found)
-            self.page.downloads.setting_wanted.connect(self._show_setting)
-            self.page.discover.setting_wanted.connect(self._show_setting)
+            self.page.downloads.setting_wanted.connect(self._shell.setting_wanted)
+            self.page.discover.setting_wanted.connect(self._shell.setting_wanted)
         self.page.begin()
         self._shell.pages.setCurrentWidget(self.page)
         return self.page
-
-    @Slot(str)
-    def _show_setting(self, name: str) -> None:
-        self._shell.setting_wanted.emit(name)
 
     @Slot(str)
     def _open(self, name: str) -> None:
@@ -143,14 +139,6 @@ class LibraryController(QObject):
         else:
             another = (tr("Choose another…"), self._choose_again)
             self._shell.banners.show_banner("error", event.sentence, event.action, event.cause, another)
-
-    @Slot(object)
-    def _failed(self, event: protocol.Failed) -> None:
-        self._shell.show_failure(event)
-
-    @Slot(str)
-    def _show_toast(self, sentence: str) -> None:
-        self._shell.toast.say(sentence)
 
     @Slot(str)
     def _offer_deletion_undo(self, name: str) -> None:

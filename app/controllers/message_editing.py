@@ -25,13 +25,13 @@ class MessageEditing(QObject):
         self._shell, self._conversation, self._models, self._navigator = shell, conversation, known, navigator
         self._edited: StoredMessage | None = None
         self._held: Draft = ("", ())
-        transcript, composer = shell.transcript, shell.composer
-        transcript.regenerate.connect(self.regenerate)
-        transcript.edit.connect(self.edit)
-        transcript.step.connect(self.step)
-        transcript.continue_answer.connect(self.continue_answer)
-        transcript.branch.connect(self._branch)
-        transcript.delete_message.connect(self.delete_message)
+        actions, composer = shell.transcript.message_actions, shell.composer
+        actions.regenerate.connect(self.regenerate)
+        actions.edit.connect(self.edit)
+        actions.step.connect(self.step)
+        actions.continue_answer.connect(self.continue_answer)
+        actions.branch.connect(self._branch)
+        actions.delete_message.connect(self.delete_message)
         composer.recall.connect(self.edit_last)
         composer.strip.ended.connect(self.cancel_edit)
 

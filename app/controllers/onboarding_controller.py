@@ -36,16 +36,11 @@ class OnboardingController(QObject):
         self.tour: Tour | None = None
         self._wanted = ""  # repository of the model that was chosen in the tour
         self._transfer_state = ""  # of its download
-        shell.header.tour_wanted.connect(self.begin)
-        shell.header.computer_wanted.connect(self.show_computer)
+        shell.header.tour.triggered.connect(self.begin)
+        shell.header.computer.triggered.connect(self.show_computer)
         shell.pages.currentChanged.connect(self._page_changed)
         self.probe.measured.connect(view_model.refresh_catalogue)
         view_model.transfers_changed.connect(self._transfers_changed)
-
-    def begin_if_new(self) -> None:
-        """Begin the tour at the first start."""
-        if not self._preferences.toured:
-            self.begin()
 
     @Slot()
     def begin(self) -> Tour:
@@ -64,11 +59,11 @@ class OnboardingController(QObject):
             self._shell.pages.addWidget(tour)
             tour.over.connect(self._navigator.show_chat)
             tour.came.connect(self._step_shown)
-            tour.welcome.privacy_wanted.connect(self._shell.header.privacy_wanted)
-            tour.computer.again_wanted.connect(lambda: self.probe.begin(again=True))
+            tour.welcome.privacy.clicked.connect(self._shell.header.privacy.trigger)
+            tour.computer.again.clicked.connect(lambda: self.probe.begin(again=True))
             choice.wanted.connect(self._get)
             choice.opened.connect(self._open)
-            choice.offline_wanted.connect(self._shell.header.offline_wanted)
+            choice.setting.clicked.connect(self._shell.header.offline.click)
             choice.import_folder.connect(self._library.choose_folder)
             choice.import_file.connect(self._library.choose_file)
             self.probe.changed.connect(self._show_probe)

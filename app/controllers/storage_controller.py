@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QSessionManager
+from PySide6.QtGui import QGuiApplication
 
 from app.chat.conversation import Conversation
 from app.controllers.chat_navigator import ChatNavigator
@@ -44,7 +45,7 @@ class StorageController(QObject):
     def show_problem(self, problem: Problem) -> None:
         """Something about the chats on disk."""
         again: Button = (tr("Try again"), self._retry)
-        first: Button = (tr("Open the folder"), self._open_folder)
+        first: Button = (tr("Open the folder"), partial(self._shell.open_folder, self._folder))
         second: Button | None = None
         if problem.kind == "corrupt":
             first = (tr("Restore a backup…"), self._restore)
@@ -64,9 +65,6 @@ class StorageController(QObject):
         self._shell.toast.say(tr("Your chats are saved again."))
         self._conversation.chats_changed.emit()
         self._state.save()  # on the same disk
-
-    def _open_folder(self) -> None:
-        self._shell.open_folder(self._folder)
 
 
 @dataclass
@@ -112,7 +110,7 @@ class ClosingController(QObject):
         self._ending = QTimer(self, singleShot=True, interval=_SESSION_END_TIMEOUT)  # runs while the session may end
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)
-        application.commitDataRequest.connect(self._session_ends, Qt.ConnectionType.DirectConnection)
+        application.commitDataRequest.connect(self.save_all, Qt.ConnectionType.DirectConnection)
 
     def may_close(self) -> bool:
         """Whether all text is on the disk, or the user has confirmed to close; otherwise it asks and returns False."""
@@ -188,10 +186,7 @@ class ClosingController(QObject):
         self.dialog = None
         self.stayed.emit()
 
-    @Slot(QSessionManager)
-    def _session_ends(self, _: QSessionManager) -> None:
-        self.save_all()
-
+    @Slot()
     def save_all(self) -> None:
         """Save whatever the disk takes, without asking: the session is about to end."""
         self._ending.start()

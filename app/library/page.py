@@ -146,9 +146,9 @@ class LibraryPage(QWidget):
         vbox(top, bar, parent=head, margins=0, spacing=0)
         self._beside_bar = QWidget(self)
         middle = hbox(..., (head, 1000), ..., self._beside_bar)
-        self._room = QWidget(self)
-        self._room.setFixedHeight(0)
-        vbox(middle, (self.pages, 1), self._room, parent=self, margins=0, spacing=0)
+        self.bottom_spacer = QWidget(self)  # as high as a toast that would cover entries otherwise
+        self.bottom_spacer.setFixedHeight(0)
+        vbox(middle, (self.pages, 1), self.bottom_spacer, parent=self, margins=0, spacing=0)
         self._tabs.idClicked.connect(self.show_section)
         self.yours.opened.connect(self.opened)
         self.discover.opened.connect(self.opened)
@@ -167,11 +167,6 @@ class LibraryPage(QWidget):
         self._tabs.button(number).setChecked(True)
         self.pages.setCurrentIndex(number)
         self._align()
-
-    @Slot(int)
-    def leave_room(self, pixels: int) -> None:
-        """Leave room at the bottom for a toast that would cover entries otherwise."""
-        self._room.setFixedHeight(pixels)
 
     def begin(self) -> None:
         """Refresh everything as the page comes up."""

@@ -123,15 +123,15 @@ class SettingsController(QObject):
             dialog.shared.updates.toggled.connect(self._set_updates)
         dialog.all_reset.connect(self._reset)
         dialog.advanced_wanted.connect(self._set_advanced)
-        dialog.reload_wanted.connect(self._reload)
+        dialog.reload_button.clicked.connect(self._reload)
         dialog.finished.connect(self._closed)
         self._dialog, self._shared = dialog, SharedSettingsController(dialog.shared, self._models, self._network.take)
         self._models.changed.connect(self._show_card)
-        self._shell.live.took.connect(self._show_telemetry)
+        self._shell.live.took.connect(dialog.show_telemetry)
         self._show_card()
         last = self._shell.live.history.last
         if last is not None:
-            self._show_telemetry(last)
+            dialog.show_telemetry(last)
         dialog.need_reload(self._stale)
         dialog.show_page(self._page)
         # where the engine does not say, opening the model refuses what cannot be chosen here
@@ -169,21 +169,15 @@ class SettingsController(QObject):
     def _closed(self) -> None:
         if self._dialog is not None:
             self._page, self._place = self._dialog.page, self._dialog.saveGeometry()
+            self._shell.live.took.disconnect(self._dialog.show_telemetry)
         self._dialog = None
         self._shared.end()
         self._models.changed.disconnect(self._show_card)
-        self._shell.live.took.disconnect(self._show_telemetry)
 
     @Slot()
     def _show_card(self) -> None:
         if self._dialog is not None:
             self._dialog.show_card(self._models.card, {card.name: card.title for card in self._models.cards})
-
-    @Slot(object)
-    def _show_telemetry(self, telemetry: protocol.Telemetry) -> None:
-        if self._dialog is not None:
-            self._dialog.show_memory(telemetry.memory)
-            self._dialog.show_ahead(telemetry.ahead)
 
     def _forbid(self, choices: dict[str, dict[str, str]]) -> None:
         """Disable what cannot be chosen here."""

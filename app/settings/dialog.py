@@ -50,7 +50,6 @@ class SettingsDialog(QDialog):
     engine_changed = Signal(str, object, str)
     sampling_changed = Signal(str, object)
     all_reset = Signal()
-    reload_wanted = Signal()
     advanced_wanted = Signal(bool)
 
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
@@ -107,7 +106,8 @@ class SettingsDialog(QDialog):
         self._reload_note = make_label(
             tr("Some changes take effect when the model is loaded again."), self, "restart", wrap=True
         )
-        self.reload_button = make_button(tr("Load it again now"), self, self._reload_now, "primary")
+        self.reload_button = make_button(tr("Load it again now"), self, style="primary")
+        self.reload_button.clicked.connect(lambda: self.need_reload(False))
         self.reset_all = make_button(tr("Reset all…"), self, self._ask_to_reset)
         close = make_button(tr("Close"), self, self.accept)
         line = QFrame(self)
@@ -183,13 +183,11 @@ class SettingsDialog(QDialog):
         for name, reasons in choices.items():
             self.editors[name].forbid(reasons)
 
-    def show_ahead(self, sentence: str) -> None:
-        """Show what predicts experts now, and how well."""
-        self.editors["predictor"].explain(sentence)
-
-    def show_memory(self, use: protocol.MemoryUse | None) -> None:
-        """Show where the bytes of the memory limit go now."""
-        self.memory.show_use(use)
+    @Slot(object)
+    def show_telemetry(self, telemetry: protocol.Telemetry) -> None:
+        """Show where the bytes of the memory limit go now, and what predicts experts, and how well."""
+        self.memory.show_use(telemetry.memory)
+        self.editors["predictor"].explain(telemetry.ahead)
 
     def refuse(self, name: str, sentence: str) -> None:
         """Show a value's refusal by the engine; the editor shows the old value again."""
@@ -248,7 +246,7 @@ class SettingsDialog(QDialog):
     def _fill(self) -> None:
         """Show what is in force."""
         for name, editor in self.editors.items():
-            editor.set_base(protocol.settings.ALL[name].default if name in _SAMPLING else self._base(name))
+            editor.base = protocol.settings.ALL[name].default if name in _SAMPLING else self._base(name)
             editor.set_value(self._value(name))
         self._show_needs()
         self._show_elsewhere()
@@ -391,8 +389,3 @@ class SettingsDialog(QDialog):
         """Offer to load the model again, for what takes effect only then."""
         self.reload_button.setVisible(needed)
         self._reload_note.setVisible(needed)
-
-    @Slot()
-    def _reload_now(self) -> None:
-        self.need_reload(False)
-        self.reload_wanted.emit()

@@ -170,7 +170,7 @@ class SettingEditor(QWidget):
         super().__init__(parent)
         self.setting = setting
         self._value = value
-        self._base = setting.default
+        self.base = setting.default  # the value that Reset goes back to
         self._label = QLabel(tr_engine(setting.label), self)
         sizes.set_font(self._label, 1.0, self._label.font().Weight.Medium)
         self._label.setWordWrap(True)
@@ -201,11 +201,7 @@ class SettingEditor(QWidget):
     @property
     def set(self) -> bool:
         """Whether the value differs from the base."""
-        return bool(self._value != self._base)
-
-    def set_base(self, base: Any) -> None:
-        """Set the value that Reset goes back to."""
-        self._base = base
+        return bool(self._value != self.base)
 
     def say(self, text: str) -> None:
         """Show a note about the value just given; '' for nothing."""
@@ -260,10 +256,10 @@ class SettingEditor(QWidget):
         """Reset to the base."""
         if self.window().focusWidget() is self.reset_button:  # which goes away
             self.control.setFocus()
-        self.set_value(self._base)
+        self.set_value(self.base)
         if not self.setting.live:
             self.say(tr(_LATER))
-        self.changed.emit(self.setting.name, self._base)
+        self.changed.emit(self.setting.name, self.base)
 
     def _make(self) -> QWidget:
         s = self.setting

@@ -56,10 +56,6 @@ class SettingsPage(QWidget):
         self._extras.append((widget, words.lower(), advanced))
         self._column.insertWidget(self._column.count() - 1, widget)
 
-    def add_note(self, widget: QWidget) -> None:
-        """Append a widget that a search leaves as it is."""
-        self._column.insertWidget(self._column.count() - 1, widget)
-
     def show_only(self, wanted: Sequence[str], *, advanced: bool) -> int:
         """Show what has all of the words; none: all, or all but advanced ones. Returns how many are left."""
         left = 0
@@ -103,7 +99,7 @@ class AppearancePage(SettingsPage):
         self.add_extra(_row(self.font_size, self), found)
         self.add_extra(_row(self.language, self), "language english chinese 中文 语言")
         self.note = self._make_note()
-        self.add_note(self.note)
+        self._column.insertWidget(self._column.count() - 1, self.note)  # not as an extra: a search leaves it as it is
 
     def reset(self) -> None:
         """Choose the defaults."""

@@ -53,20 +53,17 @@ _DRAG_WIDTH = 220  # pixels of what is dragged, at most
 
 
 class Sidebar(QFrame):
-    """Signals bear a Chat, a Folder or a SearchHit; deleted, moved: a tuple of chats; renamed: an id and a title.
+    """Signals bear a Chat, a Folder or a SearchHit; deleted, moved: a tuple of chats.
 
     fill_menu: called with the menu of the button beside 'New chat', to say what is in it.
     """
 
-    new = Signal()
     opened = Signal(object)
     found = Signal(object)
-    renamed = Signal(object, str)
     deleted = Signal(object)
     pinned = Signal(object, bool)
     moved = Signal(object, object)  # chats, and a Folder, None for out of any, or '' for a new one
     exported = Signal(object, str)  # chat, and 'md' or 'json'
-    folder_renamed = Signal(object, str)
     folder_removed = Signal(object)
     folder_toggled = Signal(object, bool)  # folder, open
     searched = Signal(str)
@@ -82,7 +79,7 @@ class Sidebar(QFrame):
         sizes.show_logo(mark, 26)
         name = make_label("Underhill", self, heading=1.15)
         head = hbox(mark, (name, 1), margins=(6, 2, 0, 8))
-        self.button = make_button(tr("New chat"), self, self.new, "new", tip=tr("New chat") + "  (Ctrl+N)")
+        self.button = make_button(tr("New chat"), self, style="new", tip=tr("New chat") + "  (Ctrl+N)")
         self.more = IconButton(theme, "more", tr("Folders, import, export and backup"), self)
         self.more.clicked.connect(self._more)
         begin = hbox((self.button, 1), self.more, spacing=4)
@@ -100,8 +97,6 @@ class Sidebar(QFrame):
         self.list.remove.connect(self._remove_current)
         self.list.move_wanted.connect(self._choose_folder)
         self.list.dropped.connect(self.moved)
-        self.model.renamed.connect(self.renamed)
-        self.model.folder_renamed.connect(self.folder_renamed)
         self._nothing = make_label("", self, "muted", wrap=True)
         self._nothing.setContentsMargins(8, 8, 8, 8)
         vbox(head, begin, self.search, self._nothing, (self.list, 1), parent=self, margins=(10, 12, 10, 8), spacing=8)

@@ -167,7 +167,7 @@ class ExpertsPanel(QWidget):
 
     @Slot()
     def _meaning_chosen(self) -> None:
-        self.heatmap.set_meaning(str(self.meanings.currentData()))
+        self.heatmap.meaning = str(self.meanings.currentData())
         self.show_data(self._data)
 
     @Slot(int, int)
@@ -289,17 +289,12 @@ class ExpertHeatmap(QWidget):
         self._image: QImage | None = None
         self._cursor = (0, 0)
         self._marked: tuple[int, int] | None = None
-        self.meaning = USES
+        self.meaning = USES  # one of MEANINGS, for the next `show_data`
         self.setAccessibleName(tr("Heatmap of layers and experts"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(120)
         theme.changed.connect(self._redraw)
-
-    def set_meaning(self, meaning: str) -> None:
-        """Switch to one of MEANINGS."""
-        self.meaning = meaning
-        self._redraw()
 
     def show_data(self, data: protocol.Telemetry | None) -> None:
         """Show a snapshot; one without maps, as the panel was hidden, is shown as nothing."""

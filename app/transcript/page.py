@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QTextDocument
+from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.i18n.translate import tr
@@ -45,7 +45,7 @@ class TranscriptPage(QAbstractScrollArea):
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._theme = theme
         self._builder = DocumentBuilder(theme, self)
-        self._builder.coloured.connect(self._coloured)
+        self._builder.coloured.connect(self.renew)
         self._builder.formulas_ready.connect(self._formulas_ready)
         self.layout_ = Layout(self._builder)
         self.selection = Selection()
@@ -181,6 +181,7 @@ class TranscriptPage(QAbstractScrollArea):
         self._arrange()
         self.renew()
 
+    @Slot()
     def renew(self) -> None:
         """Schedule a repaint of all that is in sight."""
         self._painted.drop()
@@ -284,10 +285,6 @@ class TranscriptPage(QAbstractScrollArea):
     def beside(self, index: int) -> float:
         """Width that the buttons take of the line at the foot of a message."""
         return self.message_actions.width() + 8.0 if index == self.current and self.message_actions.isVisible() else 0.0
-
-    @Slot(object)
-    def _coloured(self, _document: QTextDocument) -> None:
-        self.renew()
 
     @Slot()
     def _formulas_ready(self) -> None:

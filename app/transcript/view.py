@@ -97,15 +97,8 @@ def line_top(block: BlockView, position: int, top: float) -> float:
 
 
 class TranscriptView(TranscriptPage):
-    """The page with its interactions. Signals carry message ids."""
+    """The page with its interactions. What is asked for by mouse or menu comes by the signals of `message_actions`."""
 
-    regenerate = Signal(object)
-    edit = Signal(object)
-    step = Signal(object, int)
-    continue_answer = Signal(object)
-    branch = Signal(object)
-    delete_message = Signal(object)
-    attached = Signal(object)  # what is attached to it is to be read
     link = Signal(str)  # the address of one that was clicked
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -117,14 +110,9 @@ class TranscriptView(TranscriptPage):
         theme.about_to_change.connect(self._take_anchor)
         theme.changed.connect(self._restyle)
         self._copied_timer = make_timer(self, _COPIED_FOR, self._copied_over)
-        actions = self.message_actions
-        for source, target in (
-            (actions.copy, self.copy_message), (actions.thought, self.toggle_thought),
-            (actions.details, self.toggle_details), (actions.regenerate, self.regenerate), (actions.edit, self.edit),
-            (actions.step, self.step), (actions.continue_answer, self.continue_answer), (actions.branch, self.branch),
-            (actions.delete_message, self.delete_message), (actions.files, self.attached),
-        ):  # fmt: skip
-            source.connect(target)
+        self.message_actions.copy.connect(self.copy_message)
+        self.message_actions.thought.connect(self.toggle_thought)
+        self.message_actions.details.connect(self.toggle_details)
 
     def place_controls(self) -> None:
         super().place_controls()
@@ -176,7 +164,7 @@ class TranscriptView(TranscriptPage):
         if hit.copies is not None:
             self._copy_block(hit.copies)
         elif hit.files:
-            self.attached.emit(self.items[hit.place.message].message.id)
+            self.message_actions.files.emit(self.items[hit.place.message].message.id)
         elif hit.folds:
             self._fold(hit.place.message)
         elif hit.figures:
@@ -269,7 +257,7 @@ class TranscriptView(TranscriptPage):
 
     def menu_of(self, item: MessageItem, link: str) -> QMenu:
         """Menu for a message, the selection, and the link under the mouse, if there is one."""
-        message = item.message
+        message, actions = item.message, self.message_actions
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if link:
@@ -280,23 +268,23 @@ class TranscriptView(TranscriptPage):
         as_written.setEnabled(not self.selection.empty)
         menu.addAction(tr("Copy message"), partial(self.copy_message, message.id))
         if message.attachments:
-            menu.addAction(tr("Read what is attached"), partial(self.attached.emit, message.id))
+            menu.addAction(tr("Read what is attached"), partial(actions.files.emit, message.id))
         menu.addSeparator()
         if item.is_user:
-            menu.addAction(tr("Edit and send again"), partial(self.edit.emit, message.id))
+            menu.addAction(tr("Edit and send again"), partial(actions.edit.emit, message.id))
         elif not item.streaming:
-            menu.addAction(tr("Edit this answer"), partial(self.edit.emit, message.id))
-            menu.addAction(tr("Answer again"), partial(self.regenerate.emit, message.id))
+            menu.addAction(tr("Edit this answer"), partial(actions.edit.emit, message.id))
+            menu.addAction(tr("Answer again"), partial(actions.regenerate.emit, message.id))
         if message.unfinished and self.items[-1] is item:
-            menu.addAction(tr("Go on from its end"), partial(self.continue_answer.emit, message.id))
+            menu.addAction(tr("Go on from its end"), partial(actions.continue_answer.emit, message.id))
         if not item.streaming:
-            menu.addAction(tr("New chat from here"), partial(self.branch.emit, message.id))
+            menu.addAction(tr("New chat from here"), partial(actions.branch.emit, message.id))
         if item.has_details:
             shown = tr("Hide the figures") if item.details_height else tr("How this answer was made")
             menu.addAction(shown, partial(self.toggle_details, message.id))
         if not item.streaming:
             menu.addSeparator()
-            menu.addAction(tr("Delete message"), partial(self.delete_message.emit, message.id))
+            menu.addAction(tr("Delete message"), partial(actions.delete_message.emit, message.id))
         return menu
 
     # ---- copying ----------------------------------------------------------------------------------------------

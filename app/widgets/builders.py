@@ -168,8 +168,8 @@ def make_timer(parent: QObject, milliseconds: int, act: Callable[[], object] | S
 
 
 def make_button(
-    text: str, parent: QWidget | None, act: Callable[..., object] | SignalInstance, style: str = "", *, name: str = "",
-    tip: str = "", auto_default: bool = True,
+    text: str, parent: QWidget | None, act: Callable[..., object] | SignalInstance | None = None, style: str = "", *,
+    name: str = "", tip: str = "", auto_default: bool = True,
 ) -> QPushButton:  # fmt: skip
     """A button that calls `act`, or emits it. style: its object name in the style sheet. name: for screen readers.
 
@@ -184,7 +184,8 @@ def make_button(
         made.setToolTip(tip)
     if not auto_default:
         made.setAutoDefault(False)
-    made.clicked.connect(act)
+    if act is not None:
+        made.clicked.connect(act)
     return made
 
 

@@ -185,11 +185,8 @@ def _escaped(text: str) -> str:
 
 
 class Toast(QFrame):
-    """over: its time has passed or another took its place, and the button was not clicked.
-    covers: pixels that it takes at the bottom of its parent now, 0 when it has gone.
-    """
+    """covers: pixels that it takes at the bottom of its parent now, 0 when it has gone."""
 
-    over = Signal()
     covers = Signal(int)
 
     def __init__(self, parent: QWidget, foot: QWidget) -> None:
@@ -267,9 +264,7 @@ class Toast(QFrame):
         """Hide it: the time to click is over."""
         self._timer.stop()
         self.hide()
-        if self._what is not None:
-            self._what = None
-            self.over.emit()
+        self._what = None
 
     @Slot()
     def _clicked(self) -> None:

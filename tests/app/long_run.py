@@ -116,7 +116,7 @@ class Person:
 
     def _version(self) -> None:
         self._again()
-        self._window.transcript.step.emit(self._conversation.messages[-1].id, -1)
+        self._window.transcript.message_actions.step.emit(self._conversation.messages[-1].id, -1)
         self._window.transcript.toggle_details(self._conversation.messages[-1].id)
 
     def _stop(self) -> None:

@@ -214,7 +214,7 @@ def test_files_go_with_the_message_and_are_kept(qtbot: QtBot, launch: Launch, tm
     again = launch()
     qtbot.waitUntil(lambda: len(again.conversation.messages) == 2)
     assert again.conversation.messages[0].attachments[0].text == "the treasure is under the oak"
-    again.window.transcript.edit.emit(again.conversation.messages[0].id)
+    again.window.transcript.message_actions.edit.emit(again.conversation.messages[0].id)
     assert [a.name for a in again.window.composer.attachments] == ["notes.txt"]
 
 
@@ -247,7 +247,7 @@ def test_what_is_attached_to_a_draft_stays_with_its_chat(qtbot: QtBot, launch: L
     window.navigator.leave()
     underhill.conversation.open(chat)
     qtbot.waitUntil(lambda: composer.attachments == (Attachment("map.txt", "north"),))
-    underhill.window.transcript.regenerate.emit(underhill.conversation.messages[1].id)  # another branch
+    underhill.window.transcript.message_actions.regenerate.emit(underhill.conversation.messages[1].id)  # another branch
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert [a.name for a in composer.attachments] == ["map.txt"]
     window.navigator.new_chat()
@@ -304,7 +304,7 @@ def test_an_edited_message_is_counted_once(qtbot: QtBot, launch: Launch) -> None
     first = underhill.conversation.messages[1].stats["prompt_tokens"] + 1
     window.editing.edit_last()
     qtbot.waitUntil(lambda: f"take {first + 20:,} of the 1,000" in meter.toolTip())
-    window.transcript.edit.emit(underhill.conversation.messages[0].id)
+    window.transcript.message_actions.edit.emit(underhill.conversation.messages[0].id)
     qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  10 % of context")
     window.editing.cancel_edit()
     both = underhill.conversation.messages[3].stats["prompt_tokens"] + 1

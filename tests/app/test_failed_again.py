@@ -26,7 +26,7 @@ def test_what_followed_is_there_again_and_trying_again_is_about_the_same_questio
         ask(qtbot, underhill, text)
     before = contents(underhill)
     engine_of(underhill).fail[protocol.Generate] = SHORT
-    underhill.window.transcript.regenerate.emit(underhill.conversation.messages[at].id)
+    underhill.window.transcript.message_actions.regenerate.emit(underhill.conversation.messages[at].id)
     qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
     qtbot.waitUntil(lambda: contents(underhill) == before)
     engine_of(underhill).script = lambda messages: f"Again on {messages[-1].content}."
@@ -48,7 +48,7 @@ def test_what_was_sent_meanwhile_is_seen_when_a_deleted_message_comes_back(
     for text in ("one", "two"):
         ask(qtbot, underhill, text)
     window = underhill.window
-    window.transcript.delete_message.emit(underhill.conversation.messages[1].id)
+    window.transcript.message_actions.delete_message.emit(underhill.conversation.messages[1].id)
     qtbot.waitUntil(lambda: contents(underhill) == ["one", "two", "On two."])
     ask(qtbot, underhill, "three")
     assert window.toast.undo()

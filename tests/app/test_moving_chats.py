@@ -97,7 +97,7 @@ def test_a_folder_that_became_one_with_another_is_given_back(qtbot: QtBot, talke
     qtbot.waitUntil(lambda: len(held(sidebar)) == 2)
     letters = next(row.folder for row in sidebar.model.rows if isinstance(row, SectionRow) and row.title == "Letters")
     assert letters is not None
-    sidebar.folder_renamed.emit(letters.id, "Work")
+    sidebar.model.folder_renamed.emit(letters.id, "Work")
     qtbot.waitUntil(lambda: held(sidebar) == {"Work": 2})
     assert "“Work” already: the two are one now" in window.toast.accessibleName()
     window.toast.undo()

@@ -213,7 +213,7 @@ def test_a_branch_opens_as_a_chat_of_its_own(qtbot: QtBot, launch: Launch, tmp_p
     for text in ("one", "two"):
         ask(qtbot, underhill, text)
     old = underhill.conversation.chat
-    underhill.window.transcript.branch.emit(underhill.conversation.messages[1].id)
+    underhill.window.transcript.message_actions.branch.emit(underhill.conversation.messages[1].id)
     qtbot.waitUntil(lambda: contents(underhill) == ["one", "On one."])
     assert underhill.conversation.chat != old
     ask(qtbot, underhill, "three")

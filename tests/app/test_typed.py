@@ -92,7 +92,7 @@ def test_one_writes_at_once_in_a_chat_begun_from_another(qtbot: QtBot, asked: Ap
     window, before = asked.window, asked.conversation.chat
     assert before is not None
     focused(window.transcript)
-    window.transcript.branch.emit(window.transcript.items[1].message.id)
+    window.transcript.message_actions.branch.emit(window.transcript.items[1].message.id)
     qtbot.waitUntil(lambda: asked.conversation.chat is not None and asked.conversation.chat.id != before.id)
     assert window.composer.edit.hasFocus()
 

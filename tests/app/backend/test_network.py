@@ -62,7 +62,7 @@ def test_what_the_environment_says_counts(qtbot: QtBot, launch: Launch, monkeypa
 
 def test_the_privacy_page_is_that_of_the_docs(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
-    underhill.window.header.privacy_wanted.emit()
+    underhill.window.header.privacy.trigger()
     page = underhill.window.findChildren(dialogs.PrivacyDialog)[-1]
     shown = page.page.document().toPlainText()
     assert "no check for updates" in shown

@@ -27,7 +27,7 @@ def test_what_was_typed_comes_back_when_editing_is_left_off(qtbot: QtBot, launch
     ask(qtbot, underhill, "Hello")
     window.composer.set_text("half a thought")
     window.composer.set_attachments((NOTES,))
-    window.transcript.edit.emit(underhill.conversation.messages[0].id)
+    window.transcript.message_actions.edit.emit(underhill.conversation.messages[0].id)
     assert window.composer.text() == "Hello"
     assert window.composer.attachments == ()
     assert not window.composer.strip.isHidden()
@@ -126,7 +126,7 @@ def test_an_edited_answer_is_a_version_that_the_model_reads_from_then_on(qtbot: 
     window = underhill.window
     ask(qtbot, underhill, "Hello")
     window.composer.set_text("half a thought")
-    window.transcript.edit.emit(underhill.conversation.messages[1].id)
+    window.transcript.message_actions.edit.emit(underhill.conversation.messages[1].id)
     assert window.composer.text() == SENTENCE * 3
     window.composer.set_text("The lamps were out.")
     window.composer.set_attachments((NOTES,))
@@ -140,7 +140,7 @@ def test_an_edited_answer_is_a_version_that_the_model_reads_from_then_on(qtbot: 
     ask(qtbot, underhill, "And then?")
     (command,) = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)][1:]
     assert [m.content for m in command.messages] == ["Hello", "The lamps were out.", "And then?"]
-    window.transcript.edit.emit(edited.id)
+    window.transcript.message_actions.edit.emit(edited.id)
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)  # as it was: no version of that
     assert not window.editing.editing
     assert underhill.conversation.messages[1].versions == 2
@@ -152,14 +152,14 @@ def test_a_message_is_deleted_and_the_toast_gives_it_back(qtbot: QtBot, launch: 
     ask(qtbot, underhill, "Hello")
     ask(qtbot, underhill, "And more")
     before = contents(underhill)
-    window.transcript.delete_message.emit(underhill.conversation.messages[0].id)
+    window.transcript.message_actions.delete_message.emit(underhill.conversation.messages[0].id)
     qtbot.waitUntil(lambda: contents(underhill) == before[1:])
     ask(qtbot, underhill, "Read this")
     command = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)][-1]
     assert [m.role for m in command.messages] == ["user", "assistant", "user"]  # chat templates want a question first
-    window.transcript.regenerate.emit(underhill.conversation.messages[0].id)
+    window.transcript.message_actions.regenerate.emit(underhill.conversation.messages[0].id)
     assert "no question" in window.toast.accessibleName()
-    window.transcript.delete_message.emit(underhill.conversation.messages[0].id)
+    window.transcript.message_actions.delete_message.emit(underhill.conversation.messages[0].id)
     qtbot.waitUntil(lambda: contents(underhill)[0] == "And more")
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)  # nothing typed to undo
     qtbot.waitUntil(lambda: contents(underhill)[0] == before[1])
@@ -168,7 +168,7 @@ def test_a_message_is_deleted_and_the_toast_gives_it_back(qtbot: QtBot, launch: 
 def test_undo_leaves_another_chat_on_the_page(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
     underhill = launch()
     ask(qtbot, underhill, "Hello")
-    underhill.window.transcript.delete_message.emit(underhill.conversation.messages[1].id)
+    underhill.window.transcript.message_actions.delete_message.emit(underhill.conversation.messages[1].id)
     qtbot.waitUntil(lambda: contents(underhill) == ["Hello"])
     underhill.window.navigator.new_chat()
     underhill.window.toast.undo()

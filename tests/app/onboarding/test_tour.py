@@ -85,17 +85,17 @@ def test_once_skipped_it_does_not_come_again(qtbot: QtBot, launch: Launch, way: 
     if way == "skip":
         tour_of(underhill).skip.click()
     elif way == "new chat":
-        underhill.window.sidebar.new.emit()
+        underhill.window.sidebar.button.click()
     else:
         underhill.window.library.show()
     assert not shown(underhill)
     close(underhill)
     again = launch(new=True)
     assert again.onboarding.tour is None
-    again.window.header.tour_wanted.emit()
+    again.window.header.tour.trigger()
     assert shown(again)
     assert tour_of(again).step == 0
-    again.window.header.computer_wanted.emit()
+    again.window.header.computer.trigger()
     assert tour_of(again).step == 1
 
 
