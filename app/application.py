@@ -94,7 +94,9 @@ class Application:
         self.link.telemetry.connect(self.frame_throttle.take)
         self.frame_throttle.changed.connect(self.window.live.set_intervals)
         # the engine is there, and no answer yet that would stutter beside it
-        self.models.listed.connect(self.window.transcript.prepare, Qt.ConnectionType.SingleShotConnection)
+        self.models.listed.connect(
+            self.window.transcript.builder.highlighter.prepare, Qt.ConnectionType.SingleShotConnection
+        )
         self.models.loaded.connect(protocol.settle_garbage)
         if note:
             self.window.banners.show_banner("warning", tr("Some settings could not be used."), note)
@@ -120,7 +122,7 @@ class Application:
         self.main_queue.drain()  # what the engine said last: answers that were cut short go to disk
         self.database.close()
         self.main_queue.close()
-        self.window.transcript.end()
+        self.window.transcript.builder.close()
         self.window.deleteLater()
         self.theme.deleteLater()  # the next window has its own
 

@@ -156,7 +156,7 @@ class MainWindow(Shell):
 
     def _connect(self) -> None:
         self.model_wanted.connect(self.model_controller.open_model)
-        self.setting_wanted.connect(self.settings.open_at)
+        self.setting_wanted.connect(lambda name: self.settings.open().show_setting(name))
         self.library_wanted.connect(self.library.show)
         self.engine_wanted.connect(self.models.link.restart)
         self.models.link.started.connect(self.start)
@@ -168,8 +168,8 @@ class MainWindow(Shell):
 
     def _connect_shortcuts(self) -> None:
         slots: dict[str, Callable[[], object]] = {
-            "new_chat": self.navigator.new_chat, "next_chat": self.chats.next_chat,
-            "chat_before": self.chats.chat_before, "focus_search": self.focus_search, "undo": self.toast.undo,
+            "new_chat": self.navigator.new_chat, "next_chat": lambda: self.chats.step(1),
+            "chat_before": lambda: self.chats.step(-1), "focus_search": self.focus_search, "undo": self.toast.undo,
             "escape": self._escape, "attach": self.composer.attach.click,
             "style": self.chats.open_style, "find": self.find_controller.open,
             "regenerate_last": self.editing.regenerate_last, "copy_last": self.chat.copy_last,

@@ -103,7 +103,7 @@ class ChatController(QObject):
     def _added(self, message: StoredMessage) -> None:
         self._shell.pages.setCurrentWidget(self._shell.transcript)
         self._shell.transcript.add(message)
-        self._navigator.save_position_soon()
+        self._navigator.position_timer.start()
         self._state.keep_open(self._conversation.chat_id)
 
     @Slot(str, object)

@@ -27,8 +27,8 @@ class ChatNavigator(QObject):
         super().__init__(shell)
         self._shell, self._database, self._conversation = shell, database, conversation
         self._waiting: tuple[int, ChatAction] | None = None  # for this chat to be on the page
-        self._scrolled = make_timer(self, _SAVE_POSITION_AFTER, self._save_position)
-        shell.transcript.moved.connect(self.save_position_soon)
+        self.position_timer = make_timer(self, _SAVE_POSITION_AFTER, self._save_position)  # to start when it changes
+        shell.transcript.moved.connect(self.position_timer.start)
 
     @Slot()
     def new_chat(self) -> None:
@@ -61,13 +61,8 @@ class ChatNavigator(QObject):
         self._save_position()
 
     @Slot()
-    def save_position_soon(self) -> None:
-        """Save the scroll position once scrolling rests."""
-        self._scrolled.start()
-
-    @Slot()
     def _save_position(self) -> None:
-        self._scrolled.stop()
+        self.position_timer.stop()
         self._conversation.keep_place(self._shell.transcript.place())
 
     def run_in(self, chat_id: int, action: ChatAction) -> None:

@@ -107,17 +107,8 @@ class ChatsController(QObject):
     def _change(self, job: object) -> None:
         self._database.submit(job, lambda _: self.refresh())  # type: ignore[arg-type]
 
-    @Slot()
-    def next_chat(self) -> None:
-        """The chat below the open one in the list; after the last comes the first."""
-        self._step(1)
-
-    @Slot()
-    def chat_before(self) -> None:
-        """The chat above it."""
-        self._step(-1)
-
-    def _step(self, by: int) -> None:
+    def step(self, by: int) -> None:
+        """Open the chat below (1) or above (-1) the open one in the list; after the last comes the first."""
         chats = [row for row in self._shell.sidebar.model.rows if isinstance(row, Chat)]
         at = next((n for n, chat in enumerate(chats) if chat.id == self._conversation.wanted), -1 if by > 0 else 0)
         if chats:

@@ -11,7 +11,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from PySide6.QtCore import QCoreApplication
 
@@ -19,7 +19,6 @@ from engine import protocol
 from engine.translatable import HOLE, Translatable, translated
 
 CONTEXT = "window"
-T = TypeVar("T")
 ENGINE_CONTEXT = "engine"
 _WIDE = re.compile(r"[　-〿一-鿿＀-￯“”]")  # scripts that are written without spaces, and their marks
 SEPARATORS = (", ", "; ")  # between the items of a list; `tr_engine` translates them too
@@ -85,30 +84,26 @@ def tr_engine(text: str) -> str:
     return said
 
 
-def localized(thing: T) -> T:
+def localized(thing: Any) -> Any:
     """Copy a message with every Translatable in it translated; the message itself where nothing changes.
 
     Statistics of an answer stay as they are: they are saved with the chat, which may be opened in another language.
     """
-    return _localized(thing)
-
-
-def _translated(key: str) -> str:
-    return QCoreApplication.translate(ENGINE_CONTEXT, key) if key else ""
-
-
-def _localized(thing: Any) -> Any:
     if isinstance(thing, Translatable):
         return translated(tr_engine(thing))
     if isinstance(thing, tuple):
-        new = tuple(map(_localized, thing))
+        new = tuple(map(localized, thing))
         return thing if all(a is b for a, b in zip(new, thing)) else new
     kind = type(thing)
     if kind is protocol.Stats or not is_dataclass(kind):
         return thing
-    changes = {name: _localized(getattr(thing, name)) for name in _text_fields(kind)}
+    changes = {name: localized(getattr(thing, name)) for name in _text_fields(kind)}
     changes = {name: value for name, value in changes.items() if value is not getattr(thing, name)}
     return replace(thing, **changes) if changes else thing
+
+
+def _translated(key: str) -> str:
+    return QCoreApplication.translate(ENGINE_CONTEXT, key) if key else ""
 
 
 @cache

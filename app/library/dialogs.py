@@ -186,7 +186,7 @@ class SmallerDialog(QDialog):
             self.wanted.emit(self._card, self.offer.tolerance)
             self.accept()
         elif self._running:
-            self._view_model.stop_job(self._running)
+            self._view_model.link.stop(self._running)
         else:
             self._running = self._view_model.measure(self._card, self.tolerance.currentData(), self._on_event)
             self._show("")
@@ -243,7 +243,7 @@ class SmallerDialog(QDialog):
         """Stop a measurement that runs, however the dialog is closed."""
         running, self._running = self._running, ""
         if running:
-            self._view_model.stop_job(running)
+            self._view_model.link.stop(running)
         super().done(result)
 
     def closeEvent(self, event: QCloseEvent) -> None:

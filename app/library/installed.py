@@ -127,7 +127,7 @@ class InstalledModels(LibrarySection):
             entry.deleteLater()
         for job in self._view_model.jobs.values():
             if job.id not in self.job_entries:
-                stop = Action(tr("Stop"), partial(self._view_model.stop_job, job.id))
+                stop = Action(tr("Stop"), partial(self._view_model.link.stop, job.id))
                 made = LibraryEntry(job.text, "", actions=[stop], progress=True)
                 made.facts.show()
                 self.job_entries[job.id] = made

@@ -46,7 +46,7 @@ class LibraryViewModel(QObject):
     def __init__(self, link: EngineLink, known: Models, settings: Callable[[], dict[str, Any]]) -> None:
         """settings: those of the engine that are chosen now, under which is judged what fits."""
         super().__init__(link)
-        self._link, self._models, self._settings = link, known, settings
+        self.link, self._models, self._settings = link, known, settings
         self.catalogue: tuple[protocol.HubModel, ...] | None = None
         self.words = ""
         self.results: tuple[protocol.HubModel, ...] = ()
@@ -92,7 +92,7 @@ class LibraryViewModel(QObject):
         """Search the folders of other apps."""
         if self.finding is None:
             self.finding = protocol.Progress("", translated(tr("Looking")))
-            self._link.ask(protocol.FindModels, self._on_find_event)
+            self.link.ask(protocol.FindModels, self._on_find_event)
             self.found_changed.emit()
 
     # ---- the hub ----------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ class LibraryViewModel(QObject):
     def search(self, words: str) -> None:
         """Search the hub; empty words show the catalogue."""
         if self._search:
-            self._link.stop(self._search)
+            self.link.stop(self._search)
         self.words, self.results, self.pages, self.matches = words.strip(), (), 0, 0
         self.search_problem = None
         self._search = ""
@@ -166,7 +166,7 @@ class LibraryViewModel(QObject):
 
     def measure(self, card: protocol.ModelCard, tolerance: float, listener: Callable[[protocol.Event], None]) -> str:
         """Measure how few bits its experts can do with. listener: gets each event, the last with a LoweringOffer."""
-        return self._link.ask(protocol.MeasureLowering, listener, card.name, tolerance, self._settings())
+        return self.link.ask(protocol.MeasureLowering, listener, card.name, tolerance, self._settings())
 
     def lower(self, card: protocol.ModelCard, tolerance: float) -> None:
         """Replace a model by a copy whose experts have fewer bits."""
@@ -188,10 +188,6 @@ class LibraryViewModel(QObject):
         """Continue an unfinished import."""
         self._begin(card, tr("Importing {model}", model=card.title), self._moved, protocol.ContinueImport)
 
-    def stop_job(self, job: str) -> None:
-        """Stop a job; what is done of it is kept."""
-        self._link.stop(job)
-
     def add_folder(self, folder: str, first: bool) -> None:
         """Add a folder to the library. first: new models go there."""
         self._ask(self._folders_changed, protocol.AddFolder, folder, first)
@@ -203,14 +199,14 @@ class LibraryViewModel(QObject):
     # ---- what the engine says ---------------------------------------------------------------------------------
 
     def _ask(self, done: Callable[[Any], object], kind: Callable[..., protocol.Command], *values: Any) -> None:
-        self._link.request(done, self.failed.emit, kind, *values)
+        self.link.request(done, self.failed.emit, kind, *values)
 
     def _begin(
         self, card: protocol.ModelCard, text: str, done: Callable[[str, Any], object],
         kind: Callable[..., protocol.Command], *values: Any,
     ) -> None:  # fmt: skip
         """Begin a job on a model. text: shown meanwhile. done: gets the model's title and the result."""
-        command, model = kind(self._link.new_id(), card.name, *values), card.title
+        command, model = kind(self.link.new_id(), card.name, *values), card.title
 
         def listener(event: protocol.Event) -> None:
             if isinstance(event, protocol.Progress):
@@ -226,7 +222,7 @@ class LibraryViewModel(QObject):
 
         self.jobs[command.id] = Job(command.id, model, text, protocol.Progress(command.id, translated(tr("Waiting"))))
         self.jobs_changed.emit()
-        self._link.send(command, listener)
+        self.link.send(command, listener)
 
     def _verified(self, model: str, report: protocol.VerifyReport) -> None:
         if report.damaged:
@@ -284,9 +280,9 @@ class LibraryViewModel(QObject):
         self.found_changed.emit()
 
     def _ask_page(self, page: int) -> None:
-        self._search, self.searching = self._link.new_id(), True
+        self._search, self.searching = self.link.new_id(), True
         command = protocol.SearchModels(self._search, self.words, page, self._settings())
-        self._link.send(command, partial(self._on_search_event, self._search, self.results))
+        self.link.send(command, partial(self._on_search_event, self._search, self.results))
 
     def _on_search_event(self, command: str, before: tuple[protocol.HubModel, ...], event: protocol.Event) -> None:
         """before: what earlier pages had."""

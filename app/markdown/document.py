@@ -158,18 +158,15 @@ def make(
     document = BlockDocument()
     document.setUndoRedoEnabled(False)
     document.setDocumentMargin(0)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    document.setDefaultTextOption(option)
     if block.kind == "code" or block.code:
         document.setDefaultFont(fonts.code())
-        option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        document.setDefaultTextOption(option)
         document.setPlainText(block.text)
         _space_lines(document, 130.0)
         return document
     document.setDefaultFont(fonts.text())
-    option = QTextOption()
-    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-    document.setDefaultTextOption(option)
     if plain or block.kind == "open" or _costly(block.text):
         document.setPlainText(block.text)
         _space_lines(document, _LINE_HEIGHT)
@@ -181,7 +178,7 @@ def make(
     _style(document, palette)
     _tick(document)
     if block.kind == "math":
-        _centre(document)
+        _space_lines(document, 100.0, centred=True)  # a formula is high enough
     if formulas is not None and found:
         document.sources = [f.source for f in found]
         document.waiting = formula.insert_formulas(document, found, formulas, palette, room)
@@ -193,15 +190,6 @@ def _costly(text: str) -> bool:
     long for twice as much. No answer that is meant to be read has so much of it in one block.
     """
     return text.count("|") > _MOST_CELLS or sum(1 for _ in _MARKS.finditer(text)) > _MOST_MARKS
-
-
-def _centre(document: QTextDocument) -> None:
-    form = QTextBlockFormat()
-    form.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-    form.setLineHeight(100.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)  # a formula is high enough
-    cursor = QTextCursor(document)
-    cursor.select(QTextCursor.SelectionType.Document)
-    cursor.mergeBlockFormat(form)
 
 
 def append(document: BlockDocument, text: str) -> None:
@@ -232,8 +220,10 @@ def stable_height(document: QTextDocument) -> float:
     return layout.position().y() + layout.lineAt(lines - 2).y() if lines >= 2 else 0.0
 
 
-def _space_lines(document: QTextDocument, percent: float) -> None:
+def _space_lines(document: QTextDocument, percent: float, centred: bool = False) -> None:
     form = QTextBlockFormat()
+    if centred:
+        form.setAlignment(Qt.AlignmentFlag.AlignHCenter)
     form.setLineHeight(percent, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
     cursor = QTextCursor(document)
     cursor.select(QTextCursor.SelectionType.Document)
@@ -283,13 +273,9 @@ def _blocks(document: QTextDocument) -> list[QTextBlock]:
 
 
 def _style(document: QTextDocument, palette: Palette) -> None:
-    block = document.begin()
-    first = True
-    while block.isValid():
-        _style_block(block, palette, first)
+    for number, block in enumerate(_blocks(document)):
+        _style_block(block, palette, first=not number)
         _style_runs(document, block, palette)
-        first = False
-        block = block.next()
     style_tables(document, palette)
 
 

@@ -172,10 +172,7 @@ class FormulaRenderer(QObject):
 
     def close(self) -> None:
         """Take no more work and end the thread."""
-        self._worker.shutdown(wait=False, cancel_futures=True)
-        typeset.PROCESS.cancel()
-        self._worker.shutdown(wait=True)
-        typeset.PROCESS.close()
+        typeset.end(self._worker)
 
     def _make(self, key: Key) -> None:
         latex, display, colour, size = key

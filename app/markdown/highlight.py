@@ -37,16 +37,14 @@ class Highlighter(QObject):
         """Highlight a document of plain code. colours: style name to '#rrggbb'."""
         self._worker.submit(self._find, document, document.toPlainText(), language, colours)
 
+    @Slot()
     def prepare(self) -> None:
         """Start the process and load the library before the first code comes."""
         self._worker.submit(typeset.sandboxed_spans, "x = 1", "python")
 
     def close(self) -> None:
         """Take no more work and end the thread."""
-        self._worker.shutdown(wait=False, cancel_futures=True)
-        typeset.PROCESS.cancel()
-        self._worker.shutdown(wait=True)
-        typeset.PROCESS.close()
+        typeset.end(self._worker)
 
     def _find(self, document: QTextDocument, code: str, language: str, colours: dict[str, str]) -> None:
         self._found.emit(document, typeset.sandboxed_spans(code, language), colours)

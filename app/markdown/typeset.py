@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from engine.sandbox import SandboxedFunction, SandboxFailure
@@ -68,6 +69,14 @@ def sandboxed_spans(code: str, language: str) -> list[tuple[int, int, str]]:
 def sandboxed_svg(latex: str, display: bool, size: float, colour: str) -> str:
     """Call `svg` in the process and wait; empty where it fails."""
     return str(_asked("svg", latex, display, size, colour) or "")
+
+
+def end(worker: ThreadPoolExecutor) -> None:
+    """End a thread that asks the process, and the process."""
+    worker.shutdown(wait=False, cancel_futures=True)
+    PROCESS.cancel()
+    worker.shutdown(wait=True)
+    PROCESS.close()
 
 
 def _asked(*arguments: Any) -> Any:

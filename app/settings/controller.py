@@ -30,12 +30,12 @@ class SharedSettingsController(QObject):
         self._ended = False
         folders, token = page.folders, page.token
         page.changed.connect(self._keep)
-        token.kept.connect(lambda text: self._ask(protocol.KeepToken, self._ask_token, token.say, text))
-        token.forgotten.connect(lambda: self._ask(protocol.ForgetToken, self._ask_token, token.say))
+        token.kept.connect(lambda text: self._ask(protocol.KeepToken, self._ask_token, token.state.setText, text))
+        token.forgotten.connect(lambda: self._ask(protocol.ForgetToken, self._ask_token, token.state.setText))
         folders.added.connect(lambda path: self._folders(protocol.AddFolder, path))
         folders.preferred.connect(lambda path: self._folders(protocol.AddFolder, path, True))
         folders.forgotten.connect(lambda path: self._folders(protocol.ForgetFolder, path))
-        self._ask(protocol.ReadSettings, page.show_kept, token.say)
+        self._ask(protocol.ReadSettings, page.show_kept, token.state.setText)
         self._folders(protocol.ListFolders)
         page.seen.connect(self._ask_token)  # not before: a keyring that is locked asks for its password
 
@@ -74,7 +74,7 @@ class SharedSettingsController(QObject):
         self._ask(kind, self._page.folders.show_folders, self._page.folders.say, *values)
 
     def _ask_token(self, _: object = None) -> None:
-        self._ask(protocol.AskToken, self._page.token.show_state, self._page.token.say)
+        self._ask(protocol.AskToken, self._page.token.show_state, self._page.token.state.setText)
 
 
 class SettingsController(QObject):
@@ -114,15 +114,13 @@ class SettingsController(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)  # not open_dialog: it does not block the window
         dialog.engine_changed.connect(self._set_engine)
         dialog.sampling_changed.connect(self._set_sampling)
-        dialog.look.theme_changed.connect(self._set_theme)
-        dialog.look.font_changed.connect(self._set_font_percent)
-        dialog.look.language_changed.connect(self._set_language)
+        dialog.look.changed.connect(self._set_look)
         dialog.look.restart_wanted.connect(self._shell.restart_wanted)
         if self.updates_wanted is not None:
             dialog.shared.offer_updates(self._preferences.updates)
             dialog.shared.updates.toggled.connect(self._set_updates)
         dialog.all_reset.connect(self._reset)
-        dialog.advanced_wanted.connect(self._set_advanced)
+        dialog.advanced.clicked.connect(self._set_advanced)  # by hand: one that is shown once does not count
         dialog.reload_button.clicked.connect(self._reload)
         dialog.finished.connect(self._closed)
         self._dialog, self._shared = dialog, SharedSettingsController(dialog.shared, self._models, self._network.take)
@@ -147,11 +145,6 @@ class SettingsController(QObject):
         self._state.save()
         if allowed and self.updates_wanted is not None:
             self.updates_wanted()
-
-    @Slot(str)
-    def open_at(self, name: str) -> None:
-        """Show the settings at the one of this name."""
-        self.open().show_setting(name)
 
     def close(self) -> None:
         """Close the dialog with the window."""
@@ -215,21 +208,13 @@ class SettingsController(QObject):
         self._conversation.sampling = dict(self._preferences.sampling)
         self._state.save()
 
-    @Slot(str)
-    def _set_theme(self, mode: str) -> None:
-        self._preferences.theme = mode
-        self._theme.set_mode(mode)
-        self._state.save()
-
-    @Slot(int)
-    def _set_font_percent(self, percent: int) -> None:
-        self._preferences.font_percent = percent
-        self._theme.set_percent(percent)
-        self._state.save()
-
-    @Slot(str)
-    def _set_language(self, code: str) -> None:
-        self._preferences.language = code
+    @Slot(str, object)
+    def _set_look(self, name: str, value: Any) -> None:
+        setattr(self._preferences, name, value)
+        if name == "theme":
+            self._theme.set_mode(value)
+        elif name == "font_percent":
+            self._theme.set_percent(value)
         self._state.save()
 
     @Slot(bool)

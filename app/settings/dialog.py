@@ -50,7 +50,6 @@ class SettingsDialog(QDialog):
     engine_changed = Signal(str, object, str)
     sampling_changed = Signal(str, object)
     all_reset = Signal()
-    advanced_wanted = Signal(bool)
 
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +71,6 @@ class SettingsDialog(QDialog):
         self.advanced.setToolTip(tr("Show the settings that few people need, too"))
         self.advanced.setChecked(preferences.advanced)
         self.advanced.toggled.connect(self._filter)
-        self.advanced.clicked.connect(self.advanced_wanted)  # by hand: an advanced setting that is shown once is not
         self.stack = QStackedWidget(self)
         self.pages: list[SettingsPage] = []
         self.look = AppearancePage(preferences)

@@ -175,8 +175,8 @@ class SettingEditor(QWidget):
         sizes.set_font(self._label, 1.0, self._label.font().Weight.Medium)
         self._label.setWordWrap(True)
         self._help = make_label(tr_engine(setting.help).replace(" %", "\u00a0%"), self, "muted", wrap=True)
-        self._more = make_label("", self, "muted", wrap=True)
-        self._more.hide()
+        self.more = make_label("", self, "muted", wrap=True)
+        self.more.hide()
         self._note = make_label("", self, "restart", wrap=True)
         name = tr("Reset {setting}", setting=tr_engine(setting.label))
         # before the control, as Tab reaches them in the order of making
@@ -193,7 +193,7 @@ class SettingEditor(QWidget):
             top.addWidget(self.control)
         parts = (self.control,) if below else ()
         vbox(
-            top, self._help, *parts, self._more, self.elsewhere, self._note, parent=self, margins=(0, 9, 0, 9),
+            top, self._help, *parts, self.more, self.elsewhere, self._note, parent=self, margins=(0, 9, 0, 9),
             spacing=3,
         )  # fmt: skip
         self.set_value(value)
@@ -224,12 +224,7 @@ class SettingEditor(QWidget):
 
     def explain(self, text: str) -> None:
         """Show what is known of it on this computer, below its help; '' for nothing."""
-        show_text(self._more, text)
-
-    @property
-    def explanation(self) -> str:
-        """Text that `explain` was given."""
-        return self._more.text()
+        show_text(self.more, text)
 
     def forbid(self, reasons: Mapping[str, str]) -> None:
         """Disable choices, each with why not."""

@@ -74,11 +74,12 @@ class SettingsPage(QWidget):
 
 
 class AppearancePage(SettingsPage):
-    """Page of theme, text size and language, which takes effect after a restart that it offers."""
+    """Page of theme, text size and language, which takes effect after a restart that it offers.
 
-    theme_changed = Signal(str)
-    font_changed = Signal(int)
-    language_changed = Signal(str)
+    changed: name of one of Preferences, and its value.
+    """
+
+    changed = Signal(str, object)
     restart_wanted = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
@@ -88,17 +89,24 @@ class AppearancePage(SettingsPage):
         codes = [(name, code) for code, name in languages.languages().items()]
         codes.insert(0, (tr("Like the system"), languages.SYSTEM))
         self.theme = make_combo(self, tr("Theme"), modes, preferences.theme)
-        self.theme.currentIndexChanged.connect(lambda: self.theme_changed.emit(str(self.theme.currentData())))
+        self.theme.currentIndexChanged.connect(lambda: self.changed.emit("theme", self.theme.currentData()))
         self.font_size = make_combo(self, tr("Size of text"), percents, preferences.font_percent)
-        self.font_size.currentIndexChanged.connect(lambda: self.font_changed.emit(int(self.font_size.currentData())))
+        self.font_size.currentIndexChanged.connect(
+            lambda: self.changed.emit("font_percent", self.font_size.currentData())
+        )
         self.language = make_combo(self, tr("Language"), codes, preferences.language)
-        self.language.currentIndexChanged.connect(self._language_chosen)
+        self.language.currentIndexChanged.connect(lambda: self.changed.emit("language", self.language.currentData()))
         found = tr("theme appearance dark light system colours", about="words of the search")
         self.add_extra(_row(self.theme, self), found)
         found = tr("size of text font appearance larger smaller", about="words of the search")
         self.add_extra(_row(self.font_size, self), found)
         self.add_extra(_row(self.language, self), "language english chinese 中文 语言")
-        self.note = self._make_note()
+        self.note = QWidget(self)
+        text = make_label(tr("Takes effect when Underhill is started again."), self.note, "restart", wrap=True)
+        restart = make_button(tr("Start it again now"), self.note, self.restart_wanted)
+        hbox((text, 1), restart, parent=self.note, margins=(0, 6, 0, 6))
+        self.note.hide()
+        self.language.currentIndexChanged.connect(self.note.show)
         self._column.insertWidget(self._column.count() - 1, self.note)  # not as an extra: a search leaves it as it is
 
     def reset(self) -> None:
@@ -106,19 +114,6 @@ class AppearancePage(SettingsPage):
         self.theme.setCurrentIndex(0)
         self.font_size.setCurrentIndex(self.font_size.findData(100))
         self.language.setCurrentIndex(0)
-
-    def _make_note(self) -> QWidget:
-        note = QWidget(self)
-        text = make_label(tr("Takes effect when Underhill is started again."), note, "restart", wrap=True)
-        restart = make_button(tr("Start it again now"), note, self.restart_wanted)
-        hbox((text, 1), restart, parent=note, margins=(0, 6, 0, 6))
-        note.hide()
-        return note
-
-    @Slot()
-    def _language_chosen(self) -> None:
-        self.note.show()
-        self.language_changed.emit(str(self.language.currentData()))
 
 
 def _row(control: QComboBox, parent: QWidget) -> QWidget:
@@ -140,7 +135,7 @@ class TokenEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         label = _title(tr("Access token"), self)
-        self._state = make_label(tr("Asking the keyring…"), self, "muted", wrap=True)
+        self.state = make_label(tr("Asking the keyring…"), self, "muted", wrap=True)
         self.line = QLineEdit(self)
         self.line.setEchoMode(QLineEdit.EchoMode.Password)
         self.line.setPlaceholderText(tr("Paste a token"))
@@ -151,18 +146,9 @@ class TokenEditor(QWidget):
         self.keep = make_button(tr("Keep"), self, self._keep)
         self.forget = make_button(tr("Forget"), self, self.forgotten, name=tr("Forget the access token"))
         row = hbox((self.line, 1), self.keep, self.forget)
-        vbox(label, self._state, row, parent=self, margins=(0, 9, 0, 9), spacing=3)
+        vbox(label, self.state, row, parent=self, margins=(0, 9, 0, 9), spacing=3)
         self._typed()
         self.forget.hide()
-
-    @property
-    def state(self) -> str:
-        """Text about the token's state."""
-        return self._state.text()
-
-    def say(self, text: str) -> None:
-        """Show a result."""
-        self._state.setText(text)
 
     def show_state(self, state: protocol.TokenState) -> None:
         """Show whether there is a token, and where."""
@@ -173,7 +159,7 @@ class TokenEditor(QWidget):
             state.source,
             tr("There is none for {hub}. Models whose licence has to be accepted need one.", hub=state.endpoint),
         )
-        self._state.setText(sentences(where, state.note))
+        self.state.setText(sentences(where, state.note))
         self.forget.setVisible(state.source == "keyring")
 
     @Slot()
@@ -185,7 +171,7 @@ class TokenEditor(QWidget):
         token = self.line.text().strip()
         if token:
             self.line.clear()
-            self.say(tr("Trying it…"))
+            self.state.setText(tr("Trying it…"))
             self.kept.emit(token)
 
 

@@ -128,16 +128,11 @@ class ScoresPanel(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.picture = ScorePicture(theme, self)
-        self._words = make_label("", self, "muted", wrap=True)
-        self._words.setTextFormat(Qt.TextFormat.RichText)
+        self.words = make_label("", self, "muted", wrap=True)
+        self.words.setTextFormat(Qt.TextFormat.RichText)
         self._shown: tuple[protocol.ModelCard | None, str, float | None, float | None] = (None, "", None, None)
         theme.changed.connect(self._show_again)
-        vbox(self.picture, self._words, parent=self, margins=(0, 6, 0, 6), spacing=4)
-
-    @property
-    def words(self) -> str:
-        """Text below the histogram."""
-        return self._words.text()
+        vbox(self.picture, self.words, parent=self, margins=(0, 6, 0, 6), spacing=4)
 
     @Slot()
     def _show_again(self) -> None:
@@ -150,7 +145,7 @@ class ScoresPanel(QWidget):
         cuts = cuts_of(card, dial, t1, t2) if card is not None else None
         self.picture.setVisible(cuts is not None)
         if found is None or cuts is None:
-            self._words.setText(
+            self.words.setText(
                 tr("Open a model to see its scores.")
                 if card is None
                 else tr("This model's scores are shown once they are measured, which Underhill does while nobody asks.")
@@ -175,7 +170,7 @@ class ScoresPanel(QWidget):
             if exact
             else tr("Of what has to be fetched from disk:")
         )
-        self._words.setText(f"{note}<br>{swatches(parts)}")
+        self.words.setText(f"{note}<br>{swatches(parts)}")
 
 
 def cuts_of(card: protocol.ModelCard, dial: str, t1: float | None, t2: float | None) -> tuple[float, float] | None:

@@ -261,11 +261,6 @@ class InstallWork(QObject):
         self._told = ("", 0.0)
         self._ended.connect(self._after, Qt.ConnectionType.QueuedConnection)
 
-    @property
-    def is_running(self) -> bool:
-        """Whether a thread is at it."""
-        return self._thread is not None
-
     def start(self, options: Options) -> None:
         """Begin, or go on where it was paused or has failed."""
         if self._thread is None:

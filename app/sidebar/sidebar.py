@@ -113,7 +113,7 @@ class Sidebar(QFrame):
         self.folders = folders
         self.list.setDragEnabled(True)
         chosen = self.list.fill(chat_rows(chats, folders, closed, datetime.now()))
-        self._show_nothing("" if self.model.rows else tr("Your chats will be listed here."))
+        show_text(self._nothing, "" if self.model.rows else tr("Your chats will be listed here."))
         if not chosen:
             self.mark(current)
 
@@ -121,7 +121,7 @@ class Sidebar(QFrame):
         """Fill the list with search results, in titles and in messages."""
         self.list.setDragEnabled(False)  # there is no folder to drag it to
         self.list.fill(search_rows(chats, hits, MOST))
-        self._show_nothing("" if self.model.rows else tr("No chat has that."))
+        show_text(self._nothing, "" if self.model.rows else tr("No chat has that."))
 
     def mark(self, current: int) -> None:
         """Select the open chat."""
@@ -149,9 +149,6 @@ class Sidebar(QFrame):
             self.search.clear()
             self.search.setFocus()
         return searching
-
-    def _show_nothing(self, text: str) -> None:
-        show_text(self._nothing, text)
 
     @Slot()
     def _search(self) -> None:

@@ -258,17 +258,12 @@ class MemoryBar(QWidget):
         self._theme = theme
         self._use: protocol.MemoryUse | None = None
         self._bar = PartsBar(theme, tr("Where the memory under the ceiling goes"), KINDS, self)
-        self._legend = StableLabel(legend_label(self), self)
+        self.legend = StableLabel(legend_label(self), self)
         self._device = PartsBar(theme, tr("Experts in graphics memory"), DEVICE, self)
         self._device_text = StableLabel(legend_label(self), self)
-        vbox(self._bar, self._legend, self._device, self._device_text, parent=self, margins=0, spacing=5)
+        vbox(self._bar, self.legend, self._device, self._device_text, parent=self, margins=0, spacing=5)
         theme.changed.connect(self._refresh)
         self._refresh()
-
-    @property
-    def legend(self) -> str:
-        """The words under the bar."""
-        return self._legend.text()
 
     def show_use(self, use: protocol.MemoryUse | None) -> None:
         """Show the use of memory; None: not known."""
@@ -282,11 +277,11 @@ class MemoryBar(QWidget):
         self._device_text.setVisible(use is not None and use.device > 0)
         if use is None:
             self._bar.show_parts({}, 0, size)
-            self._legend.set_text(tr("Known once a model is open."))
+            self.legend.set_text(tr("Known once a model is open."))
             return
         parts = parts_of(use)
         self._bar.show_parts(parts, max(use.ceiling, use.taken), size)
-        self._legend.set_text(
+        self.legend.set_text(
             swatches([(k.colour(palette), f"{tr(k.words)} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
         )
         self._device.show_parts({"cached": use.device_cached, "room": use.device - use.device_cached}, use.device, size)

@@ -177,10 +177,6 @@ class TelemetryDocks(QObject):
         self._turn.setInterval(round(1000 * _TURN * intervals.telemetry))
         self._update_watch()
 
-    def show_meaning(self, meaning: str) -> None:
-        """Switch the heatmap to one of MEANINGS."""
-        self.experts.show_meaning(meaning)
-
     @Slot()
     def repaint(self) -> None:
         """Paint all panels that can be seen."""

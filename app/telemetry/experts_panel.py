@@ -161,10 +161,6 @@ class ExpertsPanel(QWidget):
         if data is None and self.inspected is not None:
             self.inspector.end()
 
-    def show_meaning(self, meaning: str) -> None:
-        """Switch to one of MEANINGS."""
-        self.meanings.setCurrentIndex(self.meanings.findData(meaning))
-
     @Slot()
     def _meaning_chosen(self) -> None:
         self.heatmap.meaning = str(self.meanings.currentData())

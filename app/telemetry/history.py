@@ -43,12 +43,6 @@ class TelemetrySample:
         """Uses by precision as parts of all; None where none was used."""
         return shares(self.ran)
 
-    @property
-    def hit_rate(self) -> float | None:
-        """Share of experts that were there when they were asked for; None where none was."""
-        asked = sum(self.fates.values())
-        return (self.fates["kept"] + self.fates["ahead"]) / asked if asked else None
-
 
 class TelemetryHistory:
     """Samples of the last half minute, the oldest first, and the last snapshot."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QObject, QRectF, Qt, Signal
+from PySide6.QtCore import QObject, QRectF, Qt
 
 from app.markdown import document as documents
 from app.markdown.formula import FormulaRenderer
@@ -29,26 +29,18 @@ def estimate(text: str, width: float) -> float:
 
 
 class DocumentBuilder(QObject):
-    """Makes the documents of blocks: Markdown in the theme's colours, coloured code, formulas as pictures.
-
-    coloured: a document has its colours now. formulas_ready: some formulas that documents wait for have been made.
-    """
-
-    coloured = Signal(object)
-    formulas_ready = Signal()
+    """Makes the documents of blocks: Markdown in the theme's colours, coloured code, formulas as pictures."""
 
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
         self._theme = theme
         self.highlighter = Highlighter(self)
-        self.highlighter.coloured.connect(self.coloured)
-        self._formulas = FormulaRenderer(self)
-        self._formulas.ready.connect(self.formulas_ready)
+        self.formulas = FormulaRenderer(self)
 
     def build(self, block: Block, plain: bool, width: float) -> documents.BlockDocument:
         """The document of a block, formulas no wider than `width`. plain: show Markdown as typed."""
         palette = self._theme.palette
-        document = documents.make(block, palette, plain, self._formulas, width)
+        document = documents.make(block, palette, plain, self.formulas, width)
         if block.kind == "code" and block.language:
             self.highlighter.add(document, block.language, palette.syntax)
         return document
@@ -56,7 +48,7 @@ class DocumentBuilder(QObject):
     def close(self) -> None:
         """End the threads of both."""
         self.highlighter.close()
-        self._formulas.close()
+        self.formulas.close()
 
 
 class BlockView:

@@ -44,10 +44,10 @@ class TranscriptPage(QAbstractScrollArea):
         self.viewport().setAutoFillBackground(False)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._theme = theme
-        self._builder = DocumentBuilder(theme, self)
-        self._builder.coloured.connect(self.renew)
-        self._builder.formulas_ready.connect(self._formulas_ready)
-        self.layout_ = Layout(self._builder)
+        self.builder = DocumentBuilder(theme, self)
+        self.builder.highlighter.coloured.connect(self.renew)
+        self.builder.formulas.ready.connect(self._formulas_ready)
+        self.layout_ = Layout(self.builder)
         self.selection = Selection()
         self._painted = PaintCache()
         self._follow = True  # stay at the end as it grows
@@ -165,15 +165,6 @@ class TranscriptPage(QAbstractScrollArea):
             self.arrange()
         self._follow = bar.value() >= bar.maximum() - 4
 
-    @Slot()
-    def prepare(self) -> None:
-        """Load what the first answer will want, in a moment to spare."""
-        self._builder.highlighter.prepare()
-
-    def end(self) -> None:
-        """End the threads that colour code and set formulas; the window closes."""
-        self._builder.close()
-
     # ---- geometry ---------------------------------------------------------------------------------------------
 
     def arrange(self) -> None:
@@ -208,7 +199,7 @@ class TranscriptPage(QAbstractScrollArea):
     def make(self, index: int, first: int, last: int) -> None:
         """Make the documents of these blocks of a message, where they have none."""
         item = self.items[index]
-        self.layout_.documents.seen(item.make(self.layout_.column, first, last, self._builder))
+        self.layout_.documents.seen(item.make(self.layout_.column, first, last, self.builder))
 
     def _grown(self, index: int) -> None:
         """Repaint the end of an answer that has grown; what is above its last lines is only moved."""

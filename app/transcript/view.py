@@ -19,7 +19,7 @@ from app.transcript.blocks import BlockView
 from app.transcript.details import DetailsPanels
 from app.transcript.item import MessageItem
 from app.transcript.layout import width_in
-from app.transcript.mouse import HitResult, MouseSelection, hit_test
+from app.transcript.mouse import MouseSelection, hit_test
 from app.transcript.page import TranscriptPage
 from app.widgets.builders import make_timer
 
@@ -103,7 +103,7 @@ class TranscriptView(TranscriptPage):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._mouse = MouseSelection(self)
+        self.mouse = MouseSelection(self)
         self._details = DetailsPanels(self)
         self._details.hidden.connect(self.toggle_details)
         self._anchor: ScrollAnchor | None = None
@@ -140,25 +140,21 @@ class TranscriptView(TranscriptPage):
 
     # ---- mouse and keyboard -----------------------------------------------------------------------------------
 
-    def hit(self, point: QPointF, exact: bool = True) -> HitResult | None:
-        """What lies at a point of the viewport. exact False: the nearest text."""
-        return hit_test(self, point, exact)
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._mouse.press(event)
+        self.mouse.press(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self._mouse.double_click(event)
+        self.mouse.double_click(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        hovered = self._mouse.move(event)
+        hovered = self.mouse.move(event)
         if hovered >= 0 and hovered != self.current:
             self.current = hovered
             super().place_controls()
             self.renew()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        hit = self._mouse.release(event)
+        hit = self.mouse.release(event)
         if hit is None:
             return
         if hit.copies is not None:
@@ -189,7 +185,7 @@ class TranscriptView(TranscriptPage):
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.matches(QKeySequence.StandardKey.SelectAll):
-            self.select_all()
+            self.mouse.select_all()
         elif control and current and key == Qt.Key.Key_T:
             self.toggle_thought(current)
         elif control and current and key == Qt.Key.Key_I:
@@ -245,7 +241,7 @@ class TranscriptView(TranscriptPage):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if 0 <= self.current < len(self.items):
             at = self.menu_position(self.current, event)
-            hit = self.hit(QPointF(at))
+            hit = hit_test(self, QPointF(at))
             self.menu_of(self.items[self.current], hit.link if hit is not None else "").popup(self.mapToGlobal(at))
 
     def menu_position(self, index: int, event: QContextMenuEvent) -> QPoint:
@@ -264,7 +260,7 @@ class TranscriptView(TranscriptPage):
             menu.addAction(tr("Copy the address of the link"), partial(QGuiApplication.clipboard().setText, link))
             menu.addSeparator()
         menu.addAction(tr("Copy selection"), self.copy).setEnabled(not self.selection.empty)
-        as_written = menu.addAction(tr("Copy selection as Markdown"), self.copy_as_written)
+        as_written = menu.addAction(tr("Copy selection as Markdown"), lambda: self.copy(True))
         as_written.setEnabled(not self.selection.empty)
         menu.addAction(tr("Copy message"), partial(self.copy_message, message.id))
         if message.attachments:
@@ -289,21 +285,9 @@ class TranscriptView(TranscriptPage):
 
     # ---- copying ----------------------------------------------------------------------------------------------
 
-    def select_all(self) -> None:
-        """Select everything from the first message to the last."""
-        self._mouse.select_all()
-
     @Slot()
-    def copy(self) -> None:
-        """Copy the selection, or the current message where nothing is selected."""
-        self._copy(False)
-
-    @Slot()
-    def copy_as_written(self) -> None:
-        """Copy the same as Markdown."""
-        self._copy(True)
-
-    def _copy(self, as_written: bool) -> None:
+    def copy(self, as_written: bool = False) -> None:
+        """Copy the selection, as it is shown or as Markdown, or the current message where nothing is selected."""
         text = self.selection.text(self.items, self.make, as_written)
         self.layout_.documents.trim()
         if text:

@@ -301,6 +301,16 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
+            <source>Get and manage models…</source>
+            <translation>获取和管理模型…</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Import a model folder…</source>
+            <translation>导入模型文件夹…</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
             <source>Cancel</source>
             <translation>取消</translation>
         </message>
@@ -420,16 +430,6 @@
             <translation>
                 <numerusform>%n 个模型正在下载</numerusform>
             </translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/header.py"></location>
-            <source>Get and manage models…</source>
-            <translation>获取和管理模型…</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/header.py"></location>
-            <source>Import a model folder…</source>
-            <translation>导入模型文件夹…</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>

@@ -172,7 +172,7 @@ def view(qtbot: QtBot, theme: Theme) -> Iterator[TranscriptView]:
     made.resize(900, 700)
     made.show()
     yield made
-    made.end()
+    made.builder.close()
 
 
 @pytest.fixture

@@ -142,7 +142,7 @@ class Person:
         """Pages, panels, dialogs, colours and sizes: one or two of them each round."""
         window, number = self._window, self._round
         window.resize(*((1280, 820), (1000, 700), (1500, 900))[number % 3])
-        window.live.show_meaning(list(MEANINGS)[number % len(MEANINGS)])
+        window.live.experts.meanings.setCurrentIndex(number % len(MEANINGS))
         if number % 3 == 0:
             self._underhill.theme.set_mode(("light", "dark")[number % 2])
             window.settings.open()

@@ -153,7 +153,8 @@ def _chats(studio: Studio) -> None:
     underhill.conversation.send(QUESTION)
     studio.wait(least=6.5)
     studio.take("streaming")
-    window.live.show_meaning("residency")
+    meanings = window.live.experts.meanings
+    meanings.setCurrentIndex(meanings.findData("residency"))
     studio.engine.rate = 0.0
     studio.wait(lambda: not underhill.conversation.working)
     bar = window.transcript.verticalScrollBar()

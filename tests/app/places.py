@@ -113,7 +113,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
         for number, page in enumerate(settings.pages):
             settings.show_page(number)
             if page is settings.shared:
-                qtbot.waitUntil(lambda: settings.shared.token.state != tr("Asking the keyring…"))
+                qtbot.waitUntil(lambda: settings.shared.token.state.text() != tr("Asking the keyring…"))
             yield f"settings: {page.title}{', advanced' if advanced else ''}", settings
     settings.show_page(2)
     settings.scope.setCurrentIndex(settings.scope.findData(_CUT.name))

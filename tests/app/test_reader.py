@@ -13,6 +13,7 @@ from app.attachments import controller as reading
 from app.attachments.controller import AttachmentDialog
 from app.chat.prompt_messages import with_attachments
 from app.storage.records import Attachment
+from app.transcript.mouse import hit_test
 from app.transcript.paint import files_rect
 from tests.app.acts import Launch, ask, button
 
@@ -53,7 +54,7 @@ def test_a_click_on_what_is_attached_opens_it(qtbot: QtBot, underhill: Applicati
     assert chip is not None
     at = (view.origin(index) + chip.center()).toPoint()
     qtbot.mouseMove(view.viewport(), at)
-    assert view.hit(QPointF(at)) is not None
+    assert hit_test(view, QPointF(at)) is not None
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
     reader = opened(qtbot, underhill)
     assert reader.windowTitle() == "notes.txt"

@@ -15,6 +15,7 @@ from app.settings.dialog import SettingsDialog
 from app.storage.records import Attachment, ScrollPosition, StoredMessage
 from app.theme import fonts
 from app.theme.theme import Theme
+from app.transcript.mouse import hit_test
 from app.transcript.selection import TextPosition
 from app.transcript.view import TranscriptView
 from tests.app.acts import Launch, ask
@@ -106,7 +107,7 @@ def chat(count: int) -> list[StoredMessage]:
 
 def top(view: TranscriptView) -> TextPosition:
     """What stands at the top of the page."""
-    hit = view.hit(QPointF(view.origin(0).x() + 6, 14), exact=False)
+    hit = hit_test(view, QPointF(view.origin(0).x() + 6, 14), exact=False)
     assert hit is not None
     return hit.place
 

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.platform import files
 from app.platform.logs import AppPaths
+from app.transcript.mouse import hit_test
 from app.transcript.view import TranscriptView
 from tests.app.acts import Launch, ask
 
@@ -34,7 +35,7 @@ def point_of(view: TranscriptView, link: str) -> QPoint:
     """Where a link is on the page."""
     for y in range(0, view.viewport().height(), 4):
         for x in range(0, view.viewport().width(), 8):
-            hit = view.hit(QPointF(x, y))
+            hit = hit_test(view, QPointF(x, y))
             if hit is not None and hit.link == link:
                 return QPoint(x, y)
     raise AssertionError(link)

@@ -62,12 +62,12 @@ def test_the_dial_says_what_it_costs_on_the_model_that_is_open(
 ) -> None:
     underhill = launch()
     dialog = underhill.window.settings.open()
-    qtbot.waitUntil(lambda: "has not been measured yet" in dialog.editors["dial"].explanation)
+    qtbot.waitUntil(lambda: "has not been measured yet" in dialog.editors["dial"].more.text())
     costs = {"balanced": DialCost(0.8, 0.9, Cost(0.0003, 0.0001)), "fast": DialCost(0.6, 0.9, Cost(0.01, 0.004))}
     measured = dataclasses.replace(BUILTIN, calibration=Calibration(9, 9, 0, 0.0, 2.0, costs))
     underhill.link.model_changed.emit(measured)
-    assert "KL 0.0001 from Exact on this model" in dialog.editors["dial"].explanation
-    assert "KL 0.0040 from Exact on this model" in dialog.editors["dial"].explanation
+    assert "KL 0.0001 from Exact on this model" in dialog.editors["dial"].more.text()
+    assert "KL 0.0040 from Exact on this model" in dialog.editors["dial"].more.text()
 
 
 def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., Application]) -> None:
@@ -228,15 +228,15 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     dialog = underhill.window.settings.open()
     dialog.advanced.setChecked(True)
     dialog.show_page(2)
-    assert "shown once they are measured" in dialog.scores.words
+    assert "shown once they are measured" in dialog.scores.words.text()
     underhill.link.model_changed.emit(with_scores(DIALS))
     told = dialog.scores.picture.accessibleDescription()
     assert told == "51 % at full precision, 29 % coarse, 20 % skipped"
-    light = dialog.scores.words
+    light = dialog.scores.words.text()
     underhill.theme.set_mode("dark")
-    assert dialog.scores.words != light  # its legend has the colours of the picture
+    assert dialog.scores.words.text() != light  # its legend has the colours of the picture
     underhill.theme.set_mode("light")
-    assert dialog.scores.words == light
+    assert dialog.scores.words.text() == light
     box = dialog.editors["dial"].control
     assert isinstance(box, QComboBox)
     box.setCurrentIndex(box.findData("fast"))
@@ -247,10 +247,10 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     assert dialog.scores.picture.cuts == [0.5, 0.8]
     assert underhill.window.preferences.engine == {}
     type_into(qtbot, dialog, "t2", "0.3")
-    assert "it is never above T2" in dialog.editors["t1"].explanation
+    assert "it is never above T2" in dialog.editors["t1"].more.text()
     box.setCurrentIndex(box.findData("exact"))
     assert "100 %" in dialog.scores.picture.accessibleDescription()
-    assert not dialog.editors["t1"].explanation
+    assert not dialog.editors["t1"].more.text()
     dialog.reject()
 
 
@@ -283,7 +283,7 @@ def test_the_bar_of_memory_follows_what_the_engine_tells(qtbot: QtBot, launch: C
     underhill = launch()
     dialog = underhill.window.settings.open()
     underhill.link.telemetry.emit(BASE)
-    assert "room&nbsp;for&nbsp;experts" in dialog.memory.legend
+    assert "room&nbsp;for&nbsp;experts" in dialog.memory.legend.text()
     dialog.reject()
 
 
@@ -402,7 +402,7 @@ def test_the_predictor_says_how_well_it_does_now(qtbot: QtBot, launch: Callable[
     underhill = launch()
     dialog = underhill.window.settings.open()
     underhill.link.telemetry.emit(dataclasses.replace(BASE, ahead="Read ahead by paths."))
-    assert dialog.editors["predictor"].explanation == "Read ahead by paths."
+    assert dialog.editors["predictor"].more.text() == "Read ahead by paths."
     dialog.reject()
 
 

@@ -30,7 +30,7 @@ def test_a_click_installs_and_the_window_makes_way(qtbot: QtBot, tmp_path: Path,
     save_options(Options(mirror=str(publish(publisher, release, tmp_path / "index"))), program / "options.json")
     window = open_window(qtbot, EngineEnvironment(release, program))
     assert publisher.requests == []  # nothing is asked for before a person wants it
-    assert not window.work.is_running
+    assert window.page.halt.isHidden()
     window.page.go.click()
     assert window.page.halt.isVisible()
     assert not window.page.go.isVisible()

@@ -81,7 +81,7 @@ def test_the_parts_of_memory_add_up_to_what_is_taken_and_to_the_ceiling(qtbot: Q
     bar = MemoryBar(theme)
     qtbot.addWidget(bar)
     bar.show_use(MEMORY)
-    assert "room&nbsp;for&nbsp;experts&nbsp;300&nbsp;B" in bar.legend
+    assert "room&nbsp;for&nbsp;experts&nbsp;300&nbsp;B" in bar.legend.text()
     bar.show_use(replace(MEMORY, device=1_000_000, device_cached=400_000))
     assert bar._device_text.text() == "Graphics memory: 400 kB of 1.0 MB of experts"
 

@@ -15,7 +15,7 @@ def test_counts_are_differences_between_snapshots() -> None:
     history.add(BASE)
     history.add(replace(BASE, hits=19, misses=11, precision={"8": 15, "2": 15}, tokens=6))
     last = history.samples[-1]
-    assert last.hit_rate == pytest.approx(0.9)
+    assert (last.fates["kept"] + last.fates["ahead"]) / sum(last.fates.values()) == pytest.approx(0.9)
     assert shares(last.ran) == {"32": 0, "16": 0, "8": 0, "4": 0, "2": 1.0, "skipped": 0}
     assert together(s.fates for s in history.samples)["kept"] == pytest.approx(19 / 30)  # type: ignore[index]
 
@@ -33,7 +33,7 @@ def test_without_uses_there_is_no_rate() -> None:
     history = TelemetryHistory()
     history.add(BASE)
     history.add(BASE)
-    assert history.samples[-1].hit_rate is None
+    assert history.samples[-1].fate_shares is None
     assert shares(history.samples[-1].ran) is None
 
 
@@ -42,7 +42,7 @@ def test_another_model_begins_anew() -> None:
     history.add(BASE)
     history.add(replace(BASE, hits=1, misses=0, tokens=0))
     assert len(history.samples) == 1
-    assert history.samples[0].hit_rate == 1.0
+    assert history.samples[0].fate_shares == {"kept": 1.0, "ahead": 0.0, "late": 0.0, "missed": 0.0}
 
 
 def test_the_speed_of_reading_is_shown_while_a_prompt_is_read() -> None:

@@ -14,6 +14,7 @@ from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView
 from app.transcript.layout import BOUND, DocumentCache, cost, width_in
+from app.transcript.mouse import hit_test
 from app.transcript.page import MessageActions
 from app.transcript.paint import foot_rect
 from app.transcript.selection import END
@@ -47,7 +48,7 @@ def test_scrolling_to_places_never_seen(view: TranscriptView) -> None:
     bar = view.verticalScrollBar()
     for share in (0.0, 0.3, 0.9, 0.5):
         bar.setValue(int(share * bar.maximum()))
-        hit = view.hit(QPointF(450, 350), exact=False)
+        hit = hit_test(view, QPointF(450, 350), exact=False)
         assert hit is not None
     bar.setValue(0)
     assert view.origin(0).y() == 0
@@ -58,7 +59,7 @@ def test_scrolling_up_does_not_jump(view: TranscriptView) -> None:
     view.set_messages(conversation(40))
     bar = view.verticalScrollBar()
     for _ in range(60):
-        hit = view.hit(QPointF(450, 300), exact=False)
+        hit = hit_test(view, QPointF(450, 300), exact=False)
         assert hit is not None
         block = (view.items[hit.place.message].views or [])[hit.place.block]
         before = view.origin(hit.place.message).y() + block.top

@@ -110,7 +110,7 @@ def test_what_changes_above_is_painted(qtbot: QtBot, view: TranscriptView, theme
     view.add(STREAMING)
     view.extend(2, LONG_ANSWER.replace("```python", "```"), "")  # colours of code come when they are ready
     seen(view)
-    view.select_all()
+    view.mouse.select_all()
     assert seen(view) == painted(view)
     theme.set_mode("dark")
     assert seen(view) == painted(view)

@@ -82,7 +82,7 @@ def test_whole_messages_are_copied_as_written_and_parts_as_seen(qtbot: QtBot, vi
     assert copied(view) == "question\n\nan **answer**\n\n```py\nx\n```\n\nsecond"
     view.selection.anchor, view.selection.head = TextPosition(1, 0, 0), TextPosition(1, 1, END)
     assert copied(view) == "an answer\n\nx"
-    view.copy_as_written()
+    view.copy(as_written=True)
     assert QGuiApplication.clipboard().text() == "an **answer**\n\n```py\nx\n```"
 
 

@@ -60,7 +60,7 @@ def test_only_the_answer_is_copied(view: TranscriptView) -> None:
     view.set_messages([answer])
     view.copy_message(answer.id)
     assert QGuiApplication.clipboard().text() == "The answer."
-    view.select_all()
+    view.mouse.select_all()
     view.copy()
     assert QGuiApplication.clipboard().text() == "The answer."
 
