@@ -84,10 +84,10 @@ class Application:
                 main_queue=self.main_queue,
             )  # fmt: skip
             if can_update():
-                window.settings.updates_wanted = self.updates.look
+                window.settings.find_updates = self.updates.look
         self.again = False  # whether to open a new window once this one is closed
-        self.window.restart_wanted.connect(self._restart)
-        self.window.closing.stayed.connect(self._stayed)
+        self.window.restart_requested.connect(self._restart)
+        self.window.closing.close_cancelled.connect(self._stayed)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.watch_changed.connect(self.link.watch)
         self.frame_throttle = FrameThrottle(self.main_queue)

@@ -203,7 +203,7 @@ class Models(QObject):
     import_failed = Signal(object)  # protocol.Failed
     import_changed = Signal()
     failed = Signal(object)  # protocol.Failed, of anything else
-    noticed = Signal(str)  # what changed about how the model runs, unasked
+    notice_received = Signal(str)  # what changed about how the model runs, unasked
 
     def __init__(
         self, link: EngineLink, parent: QObject | None = None, settings: Callable[[], dict[str, Any]] = dict
@@ -290,7 +290,7 @@ class Models(QObject):
             self.card = replace(self.card, plan=event.plan)
             self.changed.emit()
         if event.notice:
-            self.noticed.emit(event.notice)
+            self.notice_received.emit(event.notice)
 
     @Slot(object)
     def _card_changed(self, card: protocol.ModelCard) -> None:

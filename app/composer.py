@@ -168,7 +168,7 @@ class Composer(QFrame):
     sent = Signal(str, object)
     stopped = Signal()
     draft = Signal(str, object)
-    recall = Signal()  # Up in an empty composer: the last question, to be edited
+    edit_last_requested = Signal()  # Up in an empty composer: the last question, to be edited
     queue_changed = Signal(object)  # tuple[QueuedMessage, ...]: the user took one out
     changed = Signal()  # text or attachments
     undo = Signal()  # where nothing typed is left to take back
@@ -291,7 +291,7 @@ class Composer(QFrame):
                 if self.queue:
                     self._take_back(len(self.queue) - 1)
                 else:
-                    self.recall.emit()
+                    self.edit_last_requested.emit()
                 return True
         return super().eventFilter(watched, event)
 

@@ -242,10 +242,10 @@ class ShortcutSheet(QDialog):
         area.setWidget(page)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         vbox(area, parent=self, margins=0)
-        room = self.screen().availableGeometry()
-        width = min(round(44 * fonts.points()), room.width() - 40)
+        available = self.screen().availableGeometry()
+        width = min(round(44 * fonts.points()), available.width() - 40)
         height = grid.totalHeightForWidth(width - 16)
-        self.resize(width, min(height + 8, room.height() - 80))
+        self.resize(width, min(height + 8, available.height() - 80))
 
 
 class UnsavedDialog(QDialog):

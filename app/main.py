@@ -97,7 +97,7 @@ def _run(model: str | None) -> int:
             tr("What is known of it is kept in {file}.", file=file), ended,
         )  # fmt: skip
     while True:
-        alone.asked.connect(underhill.window.come_forward)
+        alone.activation_requested.connect(underhill.window.come_forward)
         underhill.open()
         code = application.exec()
         underhill.close()

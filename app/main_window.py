@@ -155,10 +155,10 @@ class MainWindow(Shell):
         self.chat.restore()
 
     def _connect(self) -> None:
-        self.model_wanted.connect(self.model_controller.open_model)
-        self.setting_wanted.connect(lambda name: self.settings.open().show_setting(name))
-        self.library_wanted.connect(self.library.show)
-        self.engine_wanted.connect(self.models.link.restart)
+        self.model_requested.connect(self.model_controller.open_model)
+        self.setting_requested.connect(lambda name: self.settings.open().show_setting(name))
+        self.library_requested.connect(self.library.show)
+        self.engine_requested.connect(self.models.link.restart)
         self.models.link.started.connect(self.start)
         self.pages.currentChanged.connect(self._leave_chat_page)
         self.header.settings.clicked.connect(self.settings.open)

@@ -15,7 +15,7 @@ from app.i18n.translate import plural, sentences, tr, tr_noop
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, import_buttons
 from app.library.model_text import Recommendation, recommend, time_to_fetch
-from app.library.page import tell_progress
+from app.library.page import show_progress
 from app.library.view_model import LibraryViewModel
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
@@ -219,10 +219,10 @@ def computer_facts(computer: protocol.Computer) -> list[str]:
             for card in m.gpus
         ),
     ]  # fmt: skip
-    room = tr("{free} are free on the disk.", free=size(m.disk_free))
+    space = tr("{free} are free on the disk.", free=size(m.disk_free))
     measured = computer.rates
     speed = _disk(m.disk_rate) if measured is not None and measured.disk_points else ""
-    return [*lines, sentences(room, speed), *([computer.why] if measured is not None and computer.why else [])]
+    return [*lines, sentences(space, speed), *([computer.why] if measured is not None and computer.why else [])]
 
 
 def _disk(rate: float) -> str:
@@ -341,16 +341,16 @@ class ModelStep(TourStep):
         entry = self.entries.get(t.repo)
         if entry is None or t.state == protocol.FINISHED:
             return
-        tell_progress(entry, t)
+        show_progress(entry, t)
         if t.problem:
-            entry.complain(sentences(t.problem, t.action))
+            entry.show_problem(sentences(t.problem, t.action))
 
 
 class Tour(QWidget):
-    """came: to the step of this number. over: it is finished or was skipped."""
+    """step_changed: to this number. finished: also where it was skipped."""
 
-    came = Signal(int)
-    over = Signal()
+    step_changed = Signal(int)
+    finished = Signal()
 
     def __init__(self, theme: Theme, choice: ModelStep, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -367,7 +367,7 @@ class Tour(QWidget):
         self.sheet = FittingScrollArea(page, self)
         self._foot, foot = _column(self)
         self.back = make_button(tr("Back"), foot, lambda: self.show_step(self.step - 1))
-        self.skip = make_button(tr("Skip the tour"), foot, self.over.emit, "quiet")
+        self.skip = make_button(tr("Skip the tour"), foot, self.finished.emit, "quiet")
         self.next = make_button("", foot, self._on, "primary")
         hbox(self.next, self.back, self.skip, ..., parent=foot, margins=(28, 8, 28, 24), spacing=8)
         self.sheet.verticalScrollBar().rangeChanged.connect(self._beside)
@@ -386,7 +386,7 @@ class Tour(QWidget):
         self.skip.setVisible(step + 1 < len(self._steps))
         self.sheet.verticalScrollBar().setValue(0)
         self.next.setFocus()
-        self.came.emit(step)
+        self.step_changed.emit(step)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not keyboard.press_focused(self, event):
@@ -402,7 +402,7 @@ class Tour(QWidget):
         if self.step + 1 < len(self._steps):
             self.show_step(self.step + 1)
         else:
-            self.over.emit()
+            self.finished.emit()
 
 
 def _column(parent: QWidget) -> tuple[QWidget, QWidget]:

@@ -43,11 +43,11 @@ class Shell(QMainWindow):
     library_page: of `pages`, once it was shown.
     """
 
-    restart_wanted = Signal()  # close, and open again
-    model_wanted = Signal(str)  # open the model of this name
-    setting_wanted = Signal(str)  # show the settings, at the one of this name
-    library_wanted = Signal()
-    engine_wanted = Signal()  # start another engine in the place of one that has stopped
+    restart_requested = Signal()  # close, and open again
+    model_requested = Signal(str)  # open the model of this name
+    setting_requested = Signal(str)  # show the settings, at the one of this name
+    library_requested = Signal()
+    engine_requested = Signal()  # start another engine in the place of one that has stopped
 
     def __init__(self, theme: Theme, models: Models) -> None:
         super().__init__()
@@ -130,23 +130,23 @@ class Shell(QMainWindow):
 
     def _remedy(self, event: protocol.Failed) -> Button | None:
         if event.kind is protocol.Kind.STOPPED:
-            return tr("Start the engine again"), self.engine_wanted.emit
+            return tr("Start the engine again"), self.engine_requested.emit
         if event.kind in _MANAGE_MODELS:
             shown = self.library_page is not None and self.pages.currentWidget() is self.library_page
-            return None if shown else (tr("Manage models"), self.library_wanted.emit)
+            return None if shown else (tr("Manage models"), self.library_requested.emit)
         if event.kind in _SETTINGS:
-            return tr("Open the settings"), partial(self.setting_wanted.emit, _SETTINGS[event.kind])
+            return tr("Open the settings"), partial(self.setting_requested.emit, _SETTINGS[event.kind])
         return None
 
     @Slot(str)
     def _open_link(self, address: str) -> None:
         if why := files.open_link(address):
-            self.toast.say(why)
+            self.toast.show_message(why)
 
     def open_folder(self, folder: Path) -> None:
         """Open a folder in the file manager; a toast says where that fails."""
         if why := files.show_folder(folder):
-            self.toast.say(why)
+            self.toast.show_message(why)
 
     # ---- dropped files ----------------------------------------------------------------------------------------
 

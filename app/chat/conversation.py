@@ -37,7 +37,7 @@ class Conversation(QObject):
     opened = Signal(object, object)  # chat or None, its messages
     added = Signal(object)  # message
     replaced = Signal(object)  # message: an answer that had ended goes on
-    grew = Signal(object, str, str)  # message id, more text, status line
+    text_added = Signal(object, str, str)  # message id, more text, status line
     finished = Signal(object)  # message
     removed = Signal(object)  # message id
     chats_changed = Signal()
@@ -61,7 +61,7 @@ class Conversation(QObject):
         self.new_style: Style | None = None  # of a chat that has no message yet
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
         self.answers = RunningAnswers(database, self.drafts, self.shows, self)
-        self.answers.grew.connect(self.grew)
+        self.answers.text_added.connect(self.text_added)
         self.unanswered = 0  # the question of the answer that failed last
         self.wanted = 0  # the chat asked for last; an older reading that comes late is not shown
 
@@ -434,7 +434,7 @@ class Conversation(QObject):
         if self.shows(answer):
             self.messages = [message if m.id == message.id else m for m in self.messages]
             if answer.pending:
-                self.grew.emit(message.id, answer.pending, "")
+                self.text_added.emit(message.id, answer.pending, "")
             self.finished.emit(message)
         if answer.queue:
             self._go_through_queue(answer, message)

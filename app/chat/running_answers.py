@@ -144,7 +144,7 @@ def _combined_stats(before: dict[str, Any], now: dict[str, Any]) -> dict[str, An
 class RunningAnswers(QObject):
     """running: by message id, in the order in which the engine does them. model_opening: they wait for a model."""
 
-    grew = Signal(object, str, str)  # message id, more text, status line
+    text_added = Signal(object, str, str)  # message id, more text, status line
 
     def __init__(
         self, database: DatabaseThread, drafts: DraftStore, is_shown: Callable[[RunningAnswer], bool], parent: QObject
@@ -218,7 +218,7 @@ class RunningAnswers(QObject):
             answer.waits, answer.opening = number > 0, self.model_opening
             if self._is_shown(answer) and (answer.news or not answer.tokens):
                 text, answer.pending, answer.news = answer.pending, "", False
-                self.grew.emit(answer.message.id, text, answer.status())
+                self.text_added.emit(answer.message.id, text, answer.status())
         self._shown_at = time.monotonic()
         if any(self._is_shown(answer) and not answer.tokens for answer in self.running.values()):
             self._show.start(STATUS_INTERVAL)  # the time for which it was waited
@@ -251,10 +251,10 @@ def _write(answer: RunningAnswer, message: StoredMessage, store: ChatStore) -> N
 
 
 class DraftStore:
-    """tell: called with what is wrong, once until all is saved again."""
+    """on_problem: called with what is wrong, once until all is saved again."""
 
-    def __init__(self, database: DatabaseThread, tell: Callable[[Problem], object]) -> None:
-        self._database, self._tell = database, tell
+    def __init__(self, database: DatabaseThread, on_problem: Callable[[Problem], object]) -> None:
+        self._database, self._on_problem = database, on_problem
         self._held: dict[_Key, Any] = {}  # not known to be on the disk
         self._reported = False
         self.problem: Problem | None = None  # why the disk refused it last
@@ -308,7 +308,7 @@ class DraftStore:
         if not self._reported:
             self._reported = True
             kept = tr("What could not be saved is kept while Underhill is open.") if self._held else ""
-            self._tell(dataclasses.replace(problem, action=sentences(problem.action, kept)))
+            self._on_problem(dataclasses.replace(problem, action=sentences(problem.action, kept)))
 
     def mark_saved(self) -> None:
         """The disk took something."""

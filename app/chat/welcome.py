@@ -79,9 +79,9 @@ class Example(QPushButton):
 
 
 class Welcome(QScrollArea):
-    """Shown in place of the conversation. asked: one of the examples was clicked."""
+    """Shown in place of the conversation. example_chosen: one of the examples was clicked."""
 
-    asked = Signal(str)
+    example_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -139,4 +139,4 @@ class Welcome(QScrollArea):
 
     @Slot()
     def _clicked(self) -> None:
-        self.asked.emit(str(self.sender().property("prompt")))
+        self.example_chosen.emit(str(self.sender().property("prompt")))

@@ -32,7 +32,7 @@ class ChatController(QObject):
         c, transcript, composer = conversation, shell.transcript, shell.composer
         c.opened.connect(self._opened)
         c.added.connect(self._added)
-        c.grew.connect(transcript.extend)
+        c.text_added.connect(transcript.extend)
         c.finished.connect(transcript.finish)
         c.finished.connect(lambda _: transcript.mark_start(first_read_message(c.messages)))
         c.removed.connect(transcript.remove)
@@ -46,7 +46,7 @@ class ChatController(QObject):
         composer.draft.connect(self._keep_draft)
         composer.queue_changed.connect(c.set_queue)
         composer.undo.connect(shell.toast.undo)
-        shell.welcome.asked.connect(self._send)
+        shell.welcome.example_chosen.connect(self._send)
         shell.sidebar.button.clicked.connect(navigator.new_chat)
         shell.sidebar.opened.connect(navigator.open_chat)
         shell.sidebar.model.renamed.connect(c.rename)

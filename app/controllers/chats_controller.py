@@ -153,7 +153,7 @@ class ChatsController(QObject):
             text = tr("“{title}” is no longer in a folder.", title=title)
         else:
             text = plural("1 chat is no longer in a folder.", "%n chats are no longer in a folder.", count)
-        self._shell.toast.say(text, tr("Undo"), lambda: self._change(back))
+        self._shell.toast.show_message(text, tr("Undo"), lambda: self._change(back))
 
     @Slot(object)
     def _remove_folder(self, folder: Folder) -> None:
@@ -183,7 +183,7 @@ class ChatsController(QObject):
                 store.move_to_folder(chat_id, again.id)
 
         self.refresh()
-        self._shell.toast.say(text, tr("Undo"), lambda: self._change(back))
+        self._shell.toast.show_message(text, tr("Undo"), lambda: self._change(back))
 
     @Slot()
     def _new_folder(self) -> None:
@@ -245,7 +245,7 @@ class ChatsController(QObject):
             else plural("1 chat was deleted.", "%n chats were deleted.", len(chats))
         )
         again = chats[0] if len(chats) == 1 else shown
-        self._shell.toast.say(text, tr("Undo"), lambda: self._restore(chats, again))
+        self._shell.toast.show_message(text, tr("Undo"), lambda: self._restore(chats, again))
 
     def _restore(self, chats: tuple[Chat, ...], shown: Chat | None) -> None:
         """Out of the trash; shown: the one to open."""

@@ -40,7 +40,7 @@ class ModelController(QObject):
         known.load_failed.connect(lambda event: shell.show_failure(event, (tr("Try again"), self.reload)))
         known.failed.connect(shell.show_failure)
         known.imported.connect(self._imported)
-        known.noticed.connect(partial(shell.banners.show_banner, "info"))
+        known.notice_received.connect(partial(shell.banners.show_banner, "info"))
         shell.header.chosen.connect(self.open_model)
         self._model_changed()
 
@@ -139,7 +139,7 @@ class NetworkController(QObject):
         super().__init__(shell)
         self._shell, self._theme, self._network = shell, theme, network
         network.changed.connect(self._show_offline)
-        shell.header.offline.clicked.connect(lambda: shell.setting_wanted.emit("offline"))
+        shell.header.offline.clicked.connect(lambda: shell.setting_requested.emit("offline"))
         shell.header.privacy.triggered.connect(self.show_privacy)
         self._show_offline()
 

@@ -42,7 +42,7 @@ class LibraryController(QObject):
         known.imported.connect(self._imported)
         view_model.model_lowered.connect(self._offer_lowering_undo)
         view_model.failed.connect(shell.show_failure)
-        view_model.said.connect(shell.toast.say)
+        view_model.message_posted.connect(shell.toast.show_message)
         view_model.model_deleted.connect(self._offer_deletion_undo)
 
     @Slot()
@@ -58,8 +58,8 @@ class LibraryController(QObject):
             self.page.yours.import_file.connect(self.choose_file)
             self.page.yours.smaller.connect(self._make_smaller)
             self.page.elsewhere.wanted.connect(self._import_found)
-            self.page.downloads.setting_wanted.connect(self._shell.setting_wanted)
-            self.page.discover.setting_wanted.connect(self._shell.setting_wanted)
+            self.page.downloads.setting_requested.connect(self._shell.setting_requested)
+            self.page.discover.setting_requested.connect(self._shell.setting_requested)
         self.page.begin()
         self._shell.pages.setCurrentWidget(self.page)
         return self.page
@@ -67,7 +67,7 @@ class LibraryController(QObject):
     @Slot(str)
     def _open(self, name: str) -> None:
         self._navigator.show_chat()
-        self._shell.model_wanted.emit(name)
+        self._shell.model_requested.emit(name)
 
     @Slot()
     def choose_folder(self) -> None:
@@ -99,7 +99,9 @@ class LibraryController(QObject):
     def _import_running(self) -> bool:
         """Whether a model is being imported; a toast says so."""
         if self._models.importing is not None:
-            self._shell.toast.say(tr("Another model is being imported. This one can follow when that has ended."))
+            self._shell.toast.show_message(
+                tr("Another model is being imported. This one can follow when that has ended.")
+            )
         return self._models.importing is not None
 
     def _import(self, path: str, name: str = "") -> None:
@@ -128,7 +130,7 @@ class LibraryController(QObject):
     def _offer_lowering_undo(self, card: protocol.ModelCard, saved: int) -> None:
         undo = partial(self._view_model.restore_original, card)
         said = tr("{model} takes {saved} less. The original is in the trash.", model=card.title, saved=size(saved))
-        self._shell.toast.say(said, tr("Undo"), undo)
+        self._shell.toast.show_message(said, tr("Undo"), undo)
 
     @Slot(object)
     def _import_failed(self, event: protocol.Failed) -> None:
@@ -142,7 +144,7 @@ class LibraryController(QObject):
 
     @Slot(str)
     def _offer_deletion_undo(self, name: str) -> None:
-        self._shell.toast.say(
+        self._shell.toast.show_message(
             tr("{name} is in the trash.", name=name), tr("Undo"), lambda: self._view_model.restore(name)
         )
 

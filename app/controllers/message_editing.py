@@ -32,7 +32,7 @@ class MessageEditing(QObject):
         actions.continue_answer.connect(self.continue_answer)
         actions.branch.connect(self._branch)
         actions.delete_message.connect(self.delete_message)
-        composer.recall.connect(self.edit_last)
+        composer.edit_last_requested.connect(self.edit_last)
         composer.strip.ended.connect(self.cancel_edit)
 
     @property
@@ -130,7 +130,7 @@ class MessageEditing(QObject):
             return
         at = self._conversation.index(message_id)
         if at >= 0 and not self._conversation.asked(at):
-            self._shell.toast.say(tr("There is no question above this answer any more."))
+            self._shell.toast.show_message(tr("There is no question above this answer any more."))
         else:
             self._conversation.regenerate(message_id)
 
@@ -162,7 +162,7 @@ class MessageEditing(QObject):
         if messages and messages[-1].unfinished:
             self.continue_answer(messages[-1].id)
         elif messages and self._ready():
-            self._shell.toast.say(tr("The last answer was not cut, or holds nothing yet that could go on."))
+            self._shell.toast.show_message(tr("The last answer was not cut, or holds nothing yet that could go on."))
 
     @Slot(object, int)
     def step(self, message_id: int, by: int) -> None:
@@ -200,7 +200,7 @@ class MessageEditing(QObject):
             if more
             else tr("The message was deleted.")
         )  # fmt: skip
-        self._shell.toast.say(text, tr("Undo"), lambda: self._conversation.restore_messages(what))
+        self._shell.toast.show_message(text, tr("Undo"), lambda: self._conversation.restore_messages(what))
 
     def _ready(self) -> bool:
         return self._models.state == backend.READY
@@ -208,5 +208,5 @@ class MessageEditing(QObject):
     def _idle(self) -> bool:
         """Whether no answer runs in this chat; otherwise a toast says so."""
         if self._conversation.busy:
-            self._shell.toast.say(tr("Let the answer end, or stop it with Esc; then this can be done."))
+            self._shell.toast.show_message(tr("Let the answer end, or stop it with Esc; then this can be done."))
         return not self._conversation.busy

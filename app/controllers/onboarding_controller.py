@@ -57,8 +57,8 @@ class OnboardingController(QObject):
             choice = ModelStep(self._view_model, self._models, self._network)
             tour = self.tour = Tour(self._theme, choice, self._shell.pages)
             self._shell.pages.addWidget(tour)
-            tour.over.connect(self._navigator.show_chat)
-            tour.came.connect(self._step_shown)
+            tour.finished.connect(self._navigator.show_chat)
+            tour.step_changed.connect(self._step_shown)
             tour.welcome.privacy.clicked.connect(self._shell.header.privacy.trigger)
             tour.computer.again.clicked.connect(lambda: self.probe.begin(again=True))
             choice.wanted.connect(self._get)
@@ -100,7 +100,7 @@ class OnboardingController(QObject):
     def _open(self, name: str) -> None:
         self._navigator.show_chat()
         if self._models.card is None or self._models.card.name != name:
-            self._shell.model_wanted.emit(name)
+            self._shell.model_requested.emit(name)
 
     @Slot(object)
     def _transfers_changed(self, _: object) -> None:
@@ -112,7 +112,7 @@ class OnboardingController(QObject):
             return
         if t.state == protocol.FINISHED:
             name = t.name
-            button = tr("Open it"), lambda: self._shell.model_wanted.emit(name)
+            button = tr("Open it"), lambda: self._shell.model_requested.emit(name)
             self._shell.banners.show_banner("info", tr("{model} has arrived.", model=name), "", "", button)
         else:
             again = t.id

@@ -52,7 +52,7 @@ class StorageController(QObject):
         elif problem.kind in ("busy", "denied", "other"):
             first, second = again, first if problem.kind != "busy" else None
         elif problem.kind == "full":
-            first, second = again, (tr("Manage models"), self._shell.library_wanted.emit)
+            first, second = again, (tr("Manage models"), self._shell.library_requested.emit)
         self._shell.banners.show_banner("error", problem.sentence, problem.action, problem.cause, first, second)
 
     def _retry(self) -> None:
@@ -62,7 +62,7 @@ class StorageController(QObject):
     def _worked(self) -> None:
         if self._conversation.drafts.unsaved:
             return  # what is wrong was said again
-        self._shell.toast.say(tr("Your chats are saved again."))
+        self._shell.toast.show_message(tr("Your chats are saved again."))
         self._conversation.chats_changed.emit()
         self._state.save()  # on the same disk
 
@@ -90,9 +90,9 @@ class _DiskState:
 
 
 class ClosingController(QObject):
-    """stayed: the window was to close, and does not. dialog: the open question, or None."""
+    """close_cancelled: the window was to close, and does not. dialog: the open question, or None."""
 
-    stayed = Signal()
+    close_cancelled = Signal()
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ class ClosingController(QObject):
     @Slot()
     def _stay(self) -> None:
         self.dialog = None
-        self.stayed.emit()
+        self.close_cancelled.emit()
 
     @Slot()
     def save_all(self) -> None:

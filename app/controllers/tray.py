@@ -67,7 +67,7 @@ class TrayController(QObject):
         known.import_changed.connect(self._update_icon)
         known.imported.connect(self._imported)
         view_model.transfers_changed.connect(self._update_icon)
-        view_model.said.connect(self._notify_done)
+        view_model.message_posted.connect(self._notify_done)
         self._update_icon()
         if self.tray is not None:
             self.tray.show()

@@ -65,10 +65,10 @@ _TOPS = (
 
 
 class ModelDetailsDialog(QDialog):
-    """Details of a model. wanted: an protocol.HubModel and bits to store. original_wanted: a repository to describe."""
+    """Details of a model. wanted: an protocol.HubModel and bits to store. original_requested: a repository."""
 
     wanted = Signal(object, int)
-    original_wanted = Signal(str)
+    original_requested = Signal(str)
 
     def __init__(self, details: protocol.ModelDetails, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,22 +104,22 @@ class ModelDetailsDialog(QDialog):
         files.setToolTip("\n".join(f"{name}  {size(nbytes)}" for name, nbytes in details.files[:40]))
         column.addWidget(files)
         column.addStretch(1)
-        self.said = make_label("", self, "muted", wrap=True, selectable=True)
-        self.said.hide()
+        self.status = make_label("", self, "muted", wrap=True, selectable=True)
+        self.status.hide()
         buttons = QDialogButtonBox(self)
         web = make_button(tr("Open its page"), self, partial(self._open, details.page))
         buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(make_button(tr("Close"), self, self.reject), QDialogButtonBox.ButtonRole.RejectRole)
-        foot = vbox(self.said, buttons, margins=(24, 0, 24, 0))
+        foot = vbox(self.status, buttons, margins=(24, 0, 24, 0))
         vbox(scroll_area(page, self), foot, parent=self, margins=(0, 0, 0, 14))
         resize_on_screen(self, 640, max(420, page.sizeHint().height() + 90))
 
     def _open(self, page: str) -> None:
         why = open_link(page)
-        show_text(self.said, why)
+        show_text(self.status, why)
 
     def _describe_original(self, repo: str) -> None:
-        self.original_wanted.emit(repo)
+        self.original_requested.emit(repo)
         self.accept()
 
     def _get(self, model: protocol.HubModel, bits: int) -> None:

@@ -22,13 +22,13 @@ _ORDER = {"fits": 0, "slow": 1, None: 2, "too_big": 3}
 
 
 class DiscoverModels(LibrarySection):
-    """Catalogue and search. opened: an installed model's name. setting_wanted: a setting in a search's way.
+    """Catalogue and search. opened: an installed model's name. setting_requested: a setting in a search's way.
 
     Nothing is sent before a person has typed something.
     """
 
     opened = Signal(str)
-    setting_wanted = Signal(str)
+    setting_requested = Signal(str)
 
     def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(tr("Models to get"), parent)
@@ -84,7 +84,7 @@ class DiscoverModels(LibrarySection):
     def _open_setting(self) -> None:
         problem = self._view_model.search_problem
         if problem is not None:
-            self.setting_wanted.emit(model_text.SETTINGS[str(problem.kind)])
+            self.setting_requested.emit(model_text.SETTINGS[str(problem.kind)])
 
     @Slot(object)
     def _transfer_changed(self, _: object) -> None:

@@ -102,7 +102,7 @@ class LibraryEntry(QFrame):
         if first is not None:
             first.setFocus()
 
-    def complain(self, problem: str) -> None:
+    def show_problem(self, problem: str) -> None:
         """Show what is wrong with it; '' for nothing."""
         show_text(self.sentence, problem)
         set_level(self.sentence, "warning")

@@ -99,7 +99,7 @@ class InstalledModels(LibrarySection):
         facts = model_text.card_facts(card)
         made = LibraryEntry(card.title, facts, fit=card.fit, note=card.note, actions=actions)
         if card.problem:
-            made.complain(sentences(card.problem, card.action))
+            made.show_problem(sentences(card.problem, card.action))
         return made
 
     def _bits(self, card: protocol.ModelCard, *, busy: bool) -> list[Action]:
@@ -174,7 +174,7 @@ class InstalledModels(LibrarySection):
         )  # fmt: skip
         made = LibraryEntry(folder.path, facts, actions=actions, progress=folder.there)
         if folder.problem:
-            made.complain(folder.problem)
+            made.show_problem(folder.problem)
         if folder.there and folder.total:
             made.bar.setAccessibleName(tr("How full the disk of {folder} is", folder=folder.path))
             set_progress(made.bar, folder.total - folder.free, folder.total)
@@ -210,4 +210,4 @@ class InstalledModels(LibrarySection):
 
     def _show(self, path: str) -> None:
         if why := show_folder(path):
-            self._view_model.said.emit(why)
+            self._view_model.message_posted.emit(why)

@@ -25,10 +25,10 @@ _MUCH = 100_000_000  # bytes
 
 
 class DownloadList(LibrarySection):
-    """Downloads. opened: a finished model's name. setting_wanted: a setting that is in a download's way, by name."""
+    """Downloads. opened: a finished model's name. setting_requested: a setting that is in a download's way, by name."""
 
     opened = Signal(str)
-    setting_wanted = Signal(str)
+    setting_requested = Signal(str)
 
     def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(tr("Downloads"), parent)
@@ -52,9 +52,9 @@ class DownloadList(LibrarySection):
 
     def _fill(self, t: protocol.Transfer) -> None:
         entry = self._by_id[t.id]
-        tell_progress(entry, t)
+        show_progress(entry, t)
         entry.facts.show()
-        entry.complain(sentences(t.problem, t.action))
+        entry.show_problem(sentences(t.problem, t.action))
         entry.bar.setVisible(t.state != protocol.FINISHED)
         s = self._view_model
         actions = []
@@ -70,7 +70,7 @@ class DownloadList(LibrarySection):
             )
         if t.problem and t.kind in model_text.SETTINGS:
             actions.append(
-                Action(tr("Open the settings"), partial(self.setting_wanted.emit, model_text.SETTINGS[t.kind]))
+                Action(tr("Open the settings"), partial(self.setting_requested.emit, model_text.SETTINGS[t.kind]))
             )
         if t.state == protocol.FINISHED:
             actions.append(Action(tr("Open"), partial(self.opened.emit, t.name), primary=True))
@@ -95,7 +95,7 @@ class DownloadList(LibrarySection):
         )  # fmt: skip
 
 
-def tell_progress(entry: LibraryEntry, t: protocol.Transfer) -> None:
+def show_progress(entry: LibraryEntry, t: protocol.Transfer) -> None:
     """Show the progress of a transfer, as text and on the bar."""
     if t.state == protocol.FINISHED:
         entry.facts.setText(model_text.joined(tr(model_text.STATES[t.state]), t.repo))
@@ -185,7 +185,7 @@ class LibraryPage(QWidget):
     def _describe(self, details: protocol.ModelDetails) -> None:
         dialog = ModelDetailsDialog(details, self)
         dialog.wanted.connect(self._get)
-        dialog.original_wanted.connect(self._view_model.describe)
+        dialog.original_requested.connect(self._view_model.describe)
         open_dialog(dialog)
 
     @Slot(object, int)

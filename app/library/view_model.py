@@ -28,7 +28,7 @@ class Job:
 class LibraryViewModel(QObject):
     """On the window's thread; every method returns at once. None stands for 'not known yet'.
 
-    failed: protocol.Failed of anything that has no place of its own to say so. said: a sentence on what was done.
+    failed: protocol.Failed of anything that has no place of its own to say so. message_posted: on what was done.
     """
 
     catalogue_changed = Signal()
@@ -39,7 +39,7 @@ class LibraryViewModel(QObject):
     jobs_changed = Signal()
     described = Signal(object)  # protocol.ModelDetails
     failed = Signal(object)
-    said = Signal(str)
+    message_posted = Signal(str)
     model_deleted = Signal(str)  # name; it can be restored
     model_lowered = Signal(object, object)  # protocol.ModelCard, and bytes saved; it can be undone
 
@@ -181,7 +181,8 @@ class LibraryViewModel(QObject):
         """Replace a smaller model by its original."""
         self._begin(
             card, tr("Restoring {model}", model=card.title),
-            lambda title, _: self.said.emit(tr("{model} is as it was.", model=title)), protocol.RestoreOriginal,
+            lambda title, _: self.message_posted.emit(tr("{model} is as it was.", model=title)),
+            protocol.RestoreOriginal,
         )  # fmt: skip
 
     def continue_import(self, card: protocol.ModelCard) -> None:
@@ -231,13 +232,13 @@ class LibraryViewModel(QObject):
                 protocol.Failed("", protocol.Kind.BROKEN_FILE, sentence, report.action, "\n".join(report.damaged))
             )
         else:
-            self.said.emit(tr("{model} is whole: every byte is as it was when it was made.", model=model))
+            self.message_posted.emit(tr("{model} is whole: every byte is as it was when it was made.", model=model))
 
     def _moved(self, model: str, card: protocol.ModelCard) -> None:
-        self.said.emit(tr("{model} is in {folder} now.", model=model, folder=card.path))
+        self.message_posted.emit(tr("{model} is in {folder} now.", model=model, folder=card.path))
 
     def _restored(self, name: str, _: object) -> None:
-        self.said.emit(tr("{name} is back.", name=name))
+        self.message_posted.emit(tr("{name} is back.", name=name))
         self._models.refresh()
 
     def _deleted(self, name: str, restorable: bool) -> None:
@@ -310,7 +311,7 @@ class LibraryViewModel(QObject):
         else:
             self.transfers[transfer.id] = transfer
         if transfer.state == protocol.FINISHED and (known is None or known.state != protocol.FINISHED):
-            self.said.emit(tr("{model} is here.", model=transfer.name))
+            self.message_posted.emit(tr("{model} is here.", model=transfer.name))
             self._models.refresh()
             self.refresh_catalogue()
         self.transfers_changed.emit(transfer if known is not None and transfer.id in self.transfers else None)

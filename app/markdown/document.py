@@ -86,16 +86,16 @@ def shared_widths(columns: list[tuple[float, float]], width: float) -> list[floa
     Every column gets its longest word where that is possible; the rest is shared out evenly among those that lack some.
     """
     least = [min(word, _WIDEST_WORD * width) for _, word in columns]
-    room = width - sum(least)
-    if room <= 0:
+    space = width - sum(least)
+    if space <= 0:
         weights = [(natural * word) ** 0.5 for (natural, _), word in zip(columns, least)]
         return [width * weight / sum(weights) for weight in weights]
     widths = list(least)
     lacking = sorted((max(0.0, natural - word), i) for i, ((natural, _), word) in enumerate(zip(columns, least)))
     for done, (lack, i) in enumerate(lacking):  # the narrowest first: the width it does not take goes to the others
-        more = min(lack, room / (len(lacking) - done))
+        more = min(lack, space / (len(lacking) - done))
         widths[i] += more
-        room -= more
+        space -= more
     return [w * width / sum(widths) for w in widths]
 
 
@@ -149,9 +149,9 @@ class BlockDocument(QTextDocument):
 
 
 def make(
-    block: Block, palette: Palette, plain: bool = False, formulas: FormulaRenderer | None = None, room: float = 700.0
+    block: Block, palette: Palette, plain: bool = False, formulas: FormulaRenderer | None = None, space: float = 700.0
 ) -> BlockDocument:
-    """Build a block's document. plain: show Markdown as typed (the user's own words). room: width of wide formulas.
+    """Build a block's document. plain: show Markdown as typed (the user's own words). space: width of wide formulas.
 
     Code comes without colours; `highlight` adds them. Without `formulas` their source is shown.
     """
@@ -181,7 +181,7 @@ def make(
         _space_lines(document, 100.0, centred=True)  # a formula is high enough
     if formulas is not None and found:
         document.sources = [f.source for f in found]
-        document.waiting = formula.insert_formulas(document, found, formulas, palette, room)
+        document.waiting = formula.insert_formulas(document, found, formulas, palette, space)
     return document
 
 

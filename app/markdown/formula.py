@@ -210,9 +210,9 @@ def _drawn(svg: str) -> FormulaImage | None:
 
 
 def insert_formulas(
-    document: QTextDocument, found: list[FormulaSource], formulas: FormulaRenderer, palette: Palette, room: float
+    document: QTextDocument, found: list[FormulaSource], formulas: FormulaRenderer, palette: Palette, space: float
 ) -> bool:
-    """Replace placeholders by images no wider than `room`, or by the source; True: some are still being made."""
+    """Replace placeholders by images no wider than `space`, or by the source; True: some are still being made."""
     waiting = False
     for number, formula in enumerate(found):
         cursor = document.find(placeholder(number))
@@ -221,7 +221,7 @@ def insert_formulas(
         picture = formulas.picture(formula, palette.text)
         if picture is not None:
             alone = cursor.block().text().strip() == placeholder(number)
-            _insert(document, cursor, number, picture, room, alone)
+            _insert(document, cursor, number, picture, space, alone)
             continue
         waiting = formulas.waiting(formula, palette.text) or waiting
         form = QTextCharFormat(cursor.charFormat())
@@ -257,13 +257,13 @@ def _numbers(cursor: QTextCursor) -> list[int]:
 
 
 def _insert(
-    document: QTextDocument, cursor: QTextCursor, number: int, picture: FormulaImage, room: float, alone: bool
+    document: QTextDocument, cursor: QTextCursor, number: int, picture: FormulaImage, space: float, alone: bool
 ) -> None:
     """Qt can set a picture's middle half an x above the line of writing, and no other height but that of its foot: so
     the picture gets what it lacks above or below, until that is where its line of writing lies. alone: there is no
     line of writing to be on.
     """
-    shrink = min(1.0, room / picture.width)
+    shrink = min(1.0, space / picture.width)
     width, height, below = picture.width * shrink, picture.height * shrink, picture.below * shrink
     lacking = 0.0 if alone else height - 2 * below - QFontMetricsF(fonts.text()).xHeight()
     above, under = max(0.0, -lacking), max(0.0, lacking)

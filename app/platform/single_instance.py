@@ -24,12 +24,13 @@ _LONGEST_ADDRESS = 100  # bytes of a socket's path; the system takes 107, and Qt
 
 
 class SingleInstance(QObject):
-    """first: whether this is the only one. asked: another start wants the window, and to open this model ('' for none).
+    """first: whether this is the only one.
 
+    activation_requested: another start wants the window, and to open this model ('' for none).
     The lock is a file with the process's number in it, so that one left by a killed process does not count.
     """
 
-    asked = Signal(str)
+    activation_requested = Signal(str)
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -101,7 +102,7 @@ class SingleInstance(QObject):
                 os.environ[name] = tokens[name]
         second.write(b"shown\n")
         second.flush()
-        self.asked.emit(model)
+        self.activation_requested.emit(model)
 
 
 def address(folder: Path) -> str:

@@ -37,7 +37,7 @@ class SharedSettingsController(QObject):
         folders.forgotten.connect(lambda path: self._folders(protocol.ForgetFolder, path))
         self._ask(protocol.ReadSettings, page.show_kept, token.state.setText)
         self._folders(protocol.ListFolders)
-        page.seen.connect(self._ask_token)  # not before: a keyring that is locked asks for its password
+        page.first_shown.connect(self._ask_token)  # not before: a keyring that is locked asks for its password
 
     def end(self) -> None:
         """Drop replies from now on: the page goes."""
@@ -71,7 +71,7 @@ class SharedSettingsController(QObject):
         self._ask(protocol.KeepSettings, kept, partial(self._page.refuse, name), {name: value})
 
     def _folders(self, kind: type[protocol.Command], *values: object) -> None:
-        self._ask(kind, self._page.folders.show_folders, self._page.folders.say, *values)
+        self._ask(kind, self._page.folders.show_folders, self._page.folders.show_problem, *values)
 
     def _ask_token(self, _: object = None) -> None:
         self._ask(protocol.AskToken, self._page.token.show_state, self._page.token.state.setText)
@@ -98,7 +98,7 @@ class SettingsController(QObject):
         self._conversation, self._preferences, self._reload = conversation, remembered, reload
         self._state, self._network = state, network
         self._dialog: SettingsDialog | None = None
-        self.updates_wanted: Callable[[], object] | None = None  # asks for updates; None where nobody publishes any
+        self.find_updates: Callable[[], object] | None = None  # asks for updates; None where nobody publishes any
         self._stale = False  # something takes effect when the model is loaded again
         self._page = 0  # that was open last
         self._place = QByteArray()  # where the dialog was put, and how large it was made
@@ -115,8 +115,8 @@ class SettingsController(QObject):
         dialog.engine_changed.connect(self._set_engine)
         dialog.sampling_changed.connect(self._set_sampling)
         dialog.look.changed.connect(self._set_look)
-        dialog.look.restart_wanted.connect(self._shell.restart_wanted)
-        if self.updates_wanted is not None:
+        dialog.look.restart_requested.connect(self._shell.restart_requested)
+        if self.find_updates is not None:
             dialog.shared.offer_updates(self._preferences.updates)
             dialog.shared.updates.toggled.connect(self._set_updates)
         dialog.all_reset.connect(self._reset)
@@ -125,7 +125,7 @@ class SettingsController(QObject):
         dialog.finished.connect(self._closed)
         self._dialog, self._shared = dialog, SharedSettingsController(dialog.shared, self._models, self._network.take)
         self._models.changed.connect(self._show_card)
-        self._shell.live.took.connect(dialog.show_telemetry)
+        self._shell.live.telemetry_received.connect(dialog.show_telemetry)
         self._show_card()
         last = self._shell.live.history.last
         if last is not None:
@@ -143,8 +143,8 @@ class SettingsController(QObject):
     def _set_updates(self, allowed: bool) -> None:
         self._preferences.updates = allowed
         self._state.save()
-        if allowed and self.updates_wanted is not None:
-            self.updates_wanted()
+        if allowed and self.find_updates is not None:
+            self.find_updates()
 
     def close(self) -> None:
         """Close the dialog with the window."""
@@ -162,7 +162,7 @@ class SettingsController(QObject):
     def _closed(self) -> None:
         if self._dialog is not None:
             self._page, self._place = self._dialog.page, self._dialog.saveGeometry()
-            self._shell.live.took.disconnect(self._dialog.show_telemetry)
+            self._shell.live.telemetry_received.disconnect(self._dialog.show_telemetry)
         self._dialog = None
         self._shared.end()
         self._models.changed.disconnect(self._show_card)

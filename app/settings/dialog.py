@@ -122,16 +122,17 @@ class SettingsDialog(QDialog):
 
     def _fit(self) -> None:
         """Grow and shrink with the text, as far as the screen has room."""
-        by, room = fonts.percent() / self._percent, self.screen().availableGeometry()
+        by, screen = fonts.percent() / self._percent, self.screen().availableGeometry()
         self._percent = fonts.percent()
         self.resize(
-            min(round(by * self.width()), room.width() - 20), min(round(by * self.height()), room.height() - 60)
+            min(round(by * self.width()), screen.width() - 20),
+            min(round(by * self.height()), screen.height() - 60),
         )
         if self.isVisible():
             at = self.frameGeometry()
-            at.moveRight(min(at.right(), room.right()))
-            at.moveBottom(min(at.bottom(), room.bottom()))
-            self.move(max(at.left(), room.left()), max(at.top(), room.top()))
+            at.moveRight(min(at.right(), screen.right()))
+            at.moveBottom(min(at.bottom(), screen.bottom()))
+            self.move(max(at.left(), screen.left()), max(at.top(), screen.top()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keep Enter, which ends what is typed into a field, from closing the dialog."""
@@ -190,7 +191,7 @@ class SettingsDialog(QDialog):
     def refuse(self, name: str, sentence: str) -> None:
         """Show a value's refusal by the engine; the editor shows the old value again."""
         self._fill()
-        self.editors[name].say(sentence)
+        self.editors[name].show_note(sentence)
 
     def _add_page(self, page: SettingsPage) -> None:
         self.pages.append(page)

@@ -203,7 +203,7 @@ class SettingEditor(QWidget):
         """Whether the value differs from the base."""
         return bool(self._value != self.base)
 
-    def say(self, text: str) -> None:
+    def show_note(self, text: str) -> None:
         """Show a note about the value just given; '' for nothing."""
         show_text(self._note, text)
 
@@ -219,7 +219,7 @@ class SettingEditor(QWidget):
                 self.control.setText("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
             elif isinstance(self.control, SharesEditor):
                 self.control.set_value(value)
-        self.say("")
+        self.show_note("")
         self.reset_button.setVisible(self.set)
 
     def explain(self, text: str) -> None:
@@ -253,7 +253,7 @@ class SettingEditor(QWidget):
             self.control.setFocus()
         self.set_value(self.base)
         if not self.setting.live:
-            self.say(tr(_LATER))
+            self.show_note(tr(_LATER))
         self.changed.emit(self.setting.name, self.base)
 
     def _make(self) -> QWidget:
@@ -296,12 +296,12 @@ class SettingEditor(QWidget):
         try:
             value = self.setting.check(self._read())
         except protocol.UnderhillError as error:
-            self.say(tr_engine(str(error)))
+            self.show_note(tr_engine(str(error)))
             return
         if value != self._value:
             self.set_value(value)
             if not self.setting.live:
-                self.say(tr(_LATER))
+                self.show_note(tr(_LATER))
             self.changed.emit(self.setting.name, value)
         else:
-            self.say("")
+            self.show_note("")

@@ -80,7 +80,7 @@ class AppearancePage(SettingsPage):
     """
 
     changed = Signal(str, object)
-    restart_wanted = Signal()
+    restart_requested = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__(tr("Appearance"), tr("How Underhill looks."))
@@ -103,7 +103,7 @@ class AppearancePage(SettingsPage):
         self.add_extra(_row(self.language, self), "language english chinese 中文 语言")
         self.note = QWidget(self)
         text = make_label(tr("Takes effect when Underhill is started again."), self.note, "restart", wrap=True)
-        restart = make_button(tr("Start it again now"), self.note, self.restart_wanted)
+        restart = make_button(tr("Start it again now"), self.note, self.restart_requested)
         hbox((text, 1), restart, parent=self.note, margins=(0, 6, 0, 6))
         self.note.hide()
         self.language.currentIndexChanged.connect(self.note.show)
@@ -214,10 +214,10 @@ class FolderList(QWidget):
             item = QListWidgetItem(f"{folder.path}   {free}", self.list)
             item.setData(Qt.ItemDataRole.UserRole, folder.path)
             item.setData(_OWN, folder.own)
-        self.say("")
+        self.show_problem("")
         self._chosen()
 
-    def say(self, text: str) -> None:
+    def show_problem(self, text: str) -> None:
         """Show an error; '' for nothing."""
         show_text(self._problem, text)
 
@@ -239,10 +239,10 @@ class FolderList(QWidget):
 
 
 class SharedSettingsPage(SettingsPage):
-    """Disabled until `show_kept`. changed: one of protocol.settings.SHARED. seen: it is shown for the first time."""
+    """Disabled until `show_kept`. changed: one of protocol.settings.SHARED. first_shown: for the first time."""
 
     changed = Signal(str, object)
-    seen = Signal()
+    first_shown = Signal()
 
     def __init__(self) -> None:
         super().__init__(tr("Network and folders"), tr("Where models come from, and where they live."))
@@ -266,7 +266,7 @@ class SharedSettingsPage(SettingsPage):
         super().showEvent(event)
         if not self._seen:
             self._seen = True
-            self.seen.emit()
+            self.first_shown.emit()
 
     def offer_updates(self, allowed: bool) -> None:
         """Show whether updates are asked for; there is none of this where nobody publishes any."""
@@ -282,7 +282,7 @@ class SharedSettingsPage(SettingsPage):
 
     def refuse(self, name: str, sentence: str) -> None:
         """Show why a value could not be kept."""
-        next(e for e in self.editors if e.setting.name == name).say(sentence)
+        next(e for e in self.editors if e.setting.name == name).show_note(sentence)
 
 
 def _title(text: str, parent: QWidget) -> QLabel:

@@ -71,8 +71,8 @@ class ScorePicture(QWidget):
         for words, x, left in self.labels():
             painter.setPen(QPen(QColor(p.text), 1.6))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-            room = QRectF(left, 0, self.width() - left, area.top())
-            painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
+            space = QRectF(left, 0, self.width() - left, area.top())
+            painter.drawText(space, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
         painter.setPen(QColor(p.muted))
         foot = QRectF(area.left(), area.bottom() + 2, area.width(), self.height() - area.bottom() - 2)
         painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, tr("important"))
@@ -138,11 +138,11 @@ class ScoresPanel(QWidget):
     def _show_again(self) -> None:
         self.show_model(*self._shown)
 
-    def show_model(self, card: protocol.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> None:
+    def show_model(self, card: protocol.ModelCard | None, preset: str, t1: float | None, t2: float | None) -> None:
         """Show a model's scores. t1, t2: those chosen by hand."""
-        self._shown = (card, dial, t1, t2)
+        self._shown = (card, preset, t1, t2)
         found = card.calibration if card is not None else None
-        cuts = cuts_of(card, dial, t1, t2) if card is not None else None
+        cuts = cuts_of(card, preset, t1, t2) if card is not None else None
         self.picture.setVisible(cuts is not None)
         if found is None or cuts is None:
             self.words.setText(
@@ -164,7 +164,7 @@ class ScoresPanel(QWidget):
             for tier, name, share in zip(_TIERS, _NAMES, found.shares(*cuts), strict=True)
         ]
         self.picture.setAccessibleDescription(", ".join(words for _, words in parts))
-        exact = dial == "exact"
+        exact = preset == "exact"
         note = (
             tr("Under Exact every expert runs at full precision.")
             if exact
@@ -173,25 +173,25 @@ class ScoresPanel(QWidget):
         self.words.setText(f"{note}<br>{swatches(parts)}")
 
 
-def cuts_of(card: protocol.ModelCard, dial: str, t1: float | None, t2: float | None) -> tuple[float, float] | None:
-    """T1 and T2 as they are in force: the dial's, but for those chosen by hand. None: the scores are not known."""
+def cuts_of(card: protocol.ModelCard, preset: str, t1: float | None, t2: float | None) -> tuple[float, float] | None:
+    """T1 and T2 as they are in force: the preset's, but for those chosen by hand. None: the scores are not known."""
     found = card.calibration
     if found is None or not found.scores:
         return None
-    if dial == "exact":
+    if preset == "exact":
         return 1.0, 1.0
-    own = found.dials[dial]
+    own = found.dials[preset]
     low = t1 if t1 is not None else own.t1 if t2 is None else min(own.t1, t2)
     high = t2 if t2 is not None else max(own.t2, low)
     return low, high
 
 
-def pushed_cuts(card: protocol.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> dict[str, str]:
+def pushed_cuts(card: protocol.ModelCard | None, preset: str, t1: float | None, t2: float | None) -> dict[str, str]:
     """Of 't1' and 't2' the one that was not chosen and that the other has moved from the preset's value: a note."""
-    cuts = cuts_of(card, dial, t1, t2) if card is not None else None
-    if card is None or card.calibration is None or cuts is None or dial == "exact":
+    cuts = cuts_of(card, preset, t1, t2) if card is not None else None
+    if card is None or card.calibration is None or cuts is None or preset == "exact":
         return {}
-    own, (low, high) = card.calibration.dials[dial], cuts
+    own, (low, high) = card.calibration.dials[preset], cuts
     if t1 is None and low != own.t1:
         return {"t1": tr("With T2 at {value}, T1 is {value} too: it is never above T2.", value=f"{low:g}")}
     if t2 is None and high != own.t2:

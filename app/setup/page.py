@@ -53,9 +53,9 @@ _WINDOW = 5.0  # seconds that the rate is an average of
 
 
 class SetupPage(TourStep):
-    """Begins by itself where all packages lie here already; otherwise on a click. leave: one wants to quit."""
+    """Begins by itself where all packages lie here already; otherwise on a click. quit_requested: one wants to quit."""
 
-    leave = Signal()
+    quit_requested = Signal()
 
     def __init__(self, work: InstallWork, options: Options, keep: Path, parent: QWidget | None = None) -> None:
         """keep: the file that options are kept in."""
@@ -78,7 +78,7 @@ class SetupPage(TourStep):
         self.go = make_button(tr("Install"), self, self.begin, "primary")
         self.halt = make_button(tr("Pause"), self, work.pause)
         self.fold = make_button(tr("Options"), self, self._fold, "quiet")
-        self.quit = make_button(tr("Quit"), self, self.leave, "quiet")
+        self.quit = make_button(tr("Quit"), self, self.quit_requested, "quiet")
         self.column.addLayout(hbox(self.go, self.halt, self.fold, ..., self.quit, spacing=8))
         self.form = _Form(options, self)
         self.form.hide()
@@ -230,7 +230,7 @@ class SetupWindow(QMainWindow):
         vbox(self.page, parent=inner, margins=(48, 40, 48, 32))
         self.setCentralWidget(FittingScrollArea(inner, self))
         self.setAccessibleName(tr("Install the engine"))
-        self.page.leave.connect(self.close)
+        self.page.quit_requested.connect(self.close)
         self.work.done.connect(self.close)
 
     @Slot(str)

@@ -216,8 +216,8 @@ class ChatDelegate(QStyledItemDelegate):
             else:
                 inside = 2 * fonts.pixels(15) + 2 if row.folder_id is not None and not row.pinned else 0
                 going_on = row.id in model.answering | model.fresh
-                room = rect.adjusted(10 + inside, 0, -24 if going_on else -8, 0)
-                self._line(painter, room, row.title, self._theme.palette.text)
+                space = rect.adjusted(10 + inside, 0, -24 if going_on else -8, 0)
+                self._line(painter, space, row.title, self._theme.palette.text)
                 if going_on:
                     self._dot(painter, rect, row.id in model.answering)
         painter.restore()
@@ -259,10 +259,10 @@ class ChatDelegate(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 1.5, -0.5, -1.5), 8, 8)
 
-    def _line(self, painter: QPainter, room: QRect, text: str, colour: str, font: QFont | None = None) -> None:
+    def _line(self, painter: QPainter, space: QRect, text: str, colour: str, font: QFont | None = None) -> None:
         painter.setPen(QColor(colour))
         painter.setFont(font or fonts.text())
-        painter.drawText(room, _LEFT, elided_title(text, QFontMetrics(painter.font()), room.width()))
+        painter.drawText(space, _LEFT, elided_title(text, QFontMetrics(painter.font()), space.width()))
 
     def _folder(self, painter: QPainter, rect: QRect, row: SectionRow) -> None:
         muted = self._theme.palette.muted
@@ -278,25 +278,25 @@ class ChatDelegate(QStyledItemDelegate):
         self._line(painter, QRect(rect.right() - 6 - width, rect.top(), width + 4, rect.height()), count, muted,
                    fonts.text(0.86))  # fmt: skip
 
-    def _hit(self, painter: QPainter, room: QRect, hit: SearchHit) -> None:
+    def _hit(self, painter: QPainter, space: QRect, hit: SearchHit) -> None:
         """Draw the chat's title, and two lines of the message with the hit in bold."""
         p = self._theme.palette
         plain, bold = fonts.text(0.9), fonts.text(0.9, QFont.Weight.Bold)
         high = QFontMetrics(plain).height()
-        self._line(painter, QRect(room.left(), room.top(), room.width(), high), hit.chat.title, p.muted, plain)
-        x, line, y = room.left(), 0, room.top() + high + 2
+        self._line(painter, QRect(space.left(), space.top(), space.width(), high), hit.chat.title, p.muted, plain)
+        x, line, y = space.left(), 0, space.top() + high + 2
         for text, marked in _pieces(hit):
             painter.setFont(bold if marked else plain)
             painter.setPen(QColor(p.text))
             metrics = QFontMetrics(painter.font())
             for word in _words(text):
                 width = metrics.horizontalAdvance(word)
-                if x + width > room.right() and x > room.left():
-                    line, x, word = line + 1, room.left(), word.lstrip()
+                if x + width > space.right() and x > space.left():
+                    line, x, word = line + 1, space.left(), word.lstrip()
                     width = metrics.horizontalAdvance(word)
                     if line == 2:
                         return
-                painter.drawText(QRect(x, y + line * high, max(1, room.right() - x), high), _LEFT, word)
+                painter.drawText(QRect(x, y + line * high, max(1, space.right() - x), high), _LEFT, word)
                 x += width
 
 

@@ -95,7 +95,7 @@ class Sidebar(QFrame):
         self.list.activated.connect(self._activated_by_key)
         self.list.rename.connect(self.rename_current)
         self.list.remove.connect(self._remove_current)
-        self.list.move_wanted.connect(self._choose_folder)
+        self.list.move_requested.connect(self._choose_folder)
         self.list.dropped.connect(self.moved)
         self._nothing = make_label("", self, "muted", wrap=True)
         self._nothing.setContentsMargins(8, 8, 8, 8)
@@ -271,7 +271,7 @@ class ChatView(QListView):
 
     rename = Signal()
     remove = Signal()
-    move_wanted = Signal()
+    move_requested = Signal()
     dropped = Signal(object, object)
     renaming_over = Signal()
 
@@ -347,7 +347,7 @@ class ChatView(QListView):
         elif event.key() == Qt.Key.Key_Delete:
             self.remove.emit()
         elif event.key() == Qt.Key.Key_F and event.modifiers() == control:
-            self.move_wanted.emit()
+            self.move_requested.emit()
         elif types_text(event):
             event.ignore()  # it is for the message
         else:

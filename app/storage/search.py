@@ -41,14 +41,14 @@ class Trigrams:
 def messages_with(db: sqlite3.Connection, term: str) -> frozenset[int] | None:
     """Ids of all messages that have a term; None where it stands in too many places to be listed."""
     found: set[int] = set()
-    room = _LISTED
+    space = _LISTED
     for table, start in product(("found_threes", "ends_threes"), _starts(term)):
         rows = db.execute(
-            f"SELECT doc FROM {table} WHERE term >= ? AND term <= ? LIMIT ?", (start, start + _LAST, room)
+            f"SELECT doc FROM {table} WHERE term >= ? AND term <= ? LIMIT ?", (start, start + _LAST, space)
         ).fetchall()
         found.update(doc for (doc,) in rows)
-        room -= len(rows)
-        if room <= 0:
+        space -= len(rows)
+        if space <= 0:
             return None
     return frozenset(found)
 

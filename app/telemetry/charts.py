@@ -60,12 +60,12 @@ class LineChart(Chart):
         self,
         theme: Theme,
         name: str,
-        said: Callable[[float], str],
+        format_value: Callable[[float], str],
         top: float = 0.0,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(theme, name, 2.1, parent)
-        self._said = said
+        self._format = format_value
         self._top = top
         self._values: Sequence[float | None] = ()
 
@@ -79,7 +79,7 @@ class LineChart(Chart):
         """The value there."""
         index = round(len(self._values) - 1 - (self.width() - x) / self.width() * (STEPS - 1))
         value = self._values[index] if 0 <= index < len(self._values) else None
-        return self._said(value) if value is not None else ""
+        return self._format(value) if value is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -178,12 +178,12 @@ class PartsBar(Chart):
         self._kinds = kinds
         self._parts: Mapping[str, int] = {}
         self._whole = 0
-        self._said: Callable[[float], str] = str
+        self._format: Callable[[float], str] = str
 
-    def show_parts(self, parts: Mapping[str, int], whole: int, said: Callable[[float], str]) -> None:
-        """Set the parts of `whole`. said: formats an amount."""
-        self._parts, self._whole, self._said = parts, whole, said
-        words = ", ".join(f"{tr(k.words)} {said(parts[k.key])}" for k in self._kinds if parts.get(k.key))
+    def show_parts(self, parts: Mapping[str, int], whole: int, format_value: Callable[[float], str]) -> None:
+        """Set the parts of `whole`. format_value: formats an amount."""
+        self._parts, self._whole, self._format = parts, whole, format_value
+        words = ", ".join(f"{tr(k.words)} {format_value(parts[k.key])}" for k in self._kinds if parts.get(k.key))
         self.setAccessibleDescription(words)
         self.update()
 
@@ -193,7 +193,7 @@ class PartsBar(Chart):
         for kind in self._kinds:
             at -= self._parts.get(kind.key, 0)
             if at < 0:
-                return f"{tr(kind.words)}: {self._said(self._parts[kind.key])}"
+                return f"{tr(kind.words)}: {self._format(self._parts[kind.key])}"
         return ""
 
     def paintEvent(self, event: QPaintEvent) -> None:

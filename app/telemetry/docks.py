@@ -41,7 +41,7 @@ class TelemetryDocks(QObject):
 
     watch_changed = Signal(object)
     closed = Signal()
-    took = Signal(object)  # protocol.Telemetry
+    telemetry_received = Signal(object)  # protocol.Telemetry
 
     def __init__(self, window: QMainWindow, theme: Theme) -> None:
         super().__init__(window)
@@ -74,7 +74,7 @@ class TelemetryDocks(QObject):
             dock.visibilityChanged.connect(self._soon.start)  # another tab
             window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
         window.resizeDocks([*self.docks], [_WIDE] * len(self.docks), Qt.Orientation.Horizontal)
-        self.experts.inspecting.connect(self._update_watch)
+        self.experts.inspected_changed.connect(self._update_watch)
         self._placed = make_timer(self, _PLACED_AFTER, self._to_inspector)
         self.experts.opened.connect(self._placed.start)
         theme.changed.connect(self.repaint)
@@ -143,7 +143,7 @@ class TelemetryDocks(QObject):
     def take(self, telemetry: protocol.Telemetry) -> None:
         """Add a snapshot to the history and paint it, or a panel of it while an answer streams."""
         self.history.add(telemetry, round(self._intervals.telemetry / STEP))
-        self.took.emit(telemetry)
+        self.telemetry_received.emit(telemetry)
         if self._turn.isActive() and telemetry.generating:
             changed = (self.figures, self.experts) if telemetry.activations else (self.figures,)
             self._behind += [panel for panel in changed if panel not in self._behind]

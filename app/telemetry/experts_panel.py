@@ -117,9 +117,9 @@ def _of(part: int, whole: int) -> str:
 
 
 class ExpertsPanel(QWidget):
-    """inspecting: another expert, or none, is looked at: see `inspected`. opened: what is said of it has appeared."""
+    """inspected_changed: another expert, or none, is looked at: see `inspected`. opened: the inspector has appeared."""
 
-    inspecting = Signal()
+    inspected_changed = Signal()
     opened = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -143,7 +143,7 @@ class ExpertsPanel(QWidget):
         )  # fmt: skip
         self.meanings.currentIndexChanged.connect(self._meaning_chosen)
         self.heatmap.chosen.connect(self._chosen)
-        self.heatmap.pointed.connect(self._pointed)
+        self.heatmap.cursor_moved.connect(self._pointed)
         self.inspector.closed.connect(self._closed)
 
     def show_data(self, data: protocol.Telemetry | None) -> None:
@@ -172,7 +172,7 @@ class ExpertsPanel(QWidget):
             return
         self.inspected = self._data.layer_names[row], expert
         self.heatmap.mark(row, expert)
-        self.inspecting.emit()
+        self.inspected_changed.emit()
 
     @Slot(int, int)
     def _pointed(self, row: int, expert: int) -> None:
@@ -184,7 +184,7 @@ class ExpertsPanel(QWidget):
         self.inspected = None
         self.heatmap.mark(-1, -1)
         self._hint.show()
-        self.inspecting.emit()
+        self.inspected_changed.emit()
 
 
 def draw(data: protocol.Telemetry, meaning: str, palette: Palette) -> QImage:
@@ -272,11 +272,11 @@ def times(uses: int) -> str:
 class ExpertHeatmap(QWidget):
     """Paints one pixel per expert into an image and scales that up; the image is made only for new data.
 
-    chosen: (row, expert) was clicked, or Enter pressed on it. pointed: the arrow keys went to (row, expert).
+    chosen: (row, expert) was clicked, or Enter pressed on it. cursor_moved: the arrow keys went to (row, expert).
     """
 
     chosen = Signal(int, int)
-    pointed = Signal(int, int)
+    cursor_moved = Signal(int, int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -387,7 +387,7 @@ class ExpertHeatmap(QWidget):
             down, right = _STEPS[Qt.Key(event.key())]
             self._cursor = self._within(self._cursor[0] + down, self._cursor[1] + right)
             self.setAccessibleDescription(describe(self._data, *self._cursor).replace("\n", ", "))
-            self.pointed.emit(*self._cursor)
+            self.cursor_moved.emit(*self._cursor)
             self.update()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.chosen.emit(*self._within(*self._cursor))

@@ -24,10 +24,10 @@ _TWO = 84  # characters of width from which on the figures stand in two columns
 
 
 class AnswerDetails(QFrame):
-    """Panel with the figures of one answer. hidden: it is to go, with the message's id. grew: its height changed."""
+    """Panel with the figures of one answer. hidden: it is to go, with the message's id. resized: its height changed."""
 
     hidden = Signal(object)
-    grew = Signal()
+    resized = Signal()
 
     def __init__(self, message: StoredMessage, parent: QWidget) -> None:
         super().__init__(parent)
@@ -101,7 +101,7 @@ class AnswerDetails(QFrame):
             self.trouble.show()
         else:
             self.trouble.hide()
-        self.grew.emit()
+        self.resized.emit()
 
     @Slot()
     def _copy(self) -> None:
@@ -143,7 +143,7 @@ class DetailsPanels(QObject):
         else:
             made = AnswerDetails(item.message, self._page.viewport())
             made.hidden.connect(self.hidden)
-            made.grew.connect(self._grown)
+            made.resized.connect(self._grown)
             self._shown.append((item, made))
             made.show()
         self._grown()

@@ -53,17 +53,17 @@ def notices_height(texts: list[str], column: float) -> float:
 
 
 @lru_cache(maxsize=256)  # a chat of thousands of messages has few notices that differ, and is laid out often
-def _box(text: str, room: float, points: float) -> NoticeBox:
+def _box(text: str, space: float, points: float) -> NoticeBox:
     """points: what the result depends on through the fonts."""
     font = fonts.text(0.92)
     metrics = QFontMetricsF(font)
-    lines = (text,) if metrics.horizontalAdvance(text) <= room else tuple(_broken(text, room))
+    lines = (text,) if metrics.horizontalAdvance(text) <= space else tuple(_broken(text, space))
     widest = max(metrics.horizontalAdvance(line) for line in lines)
     high = fonts.pixels(_HIGH) + (len(lines) - 1) * metrics.lineSpacing()
-    return NoticeBox(lines, min(widest, room) + _BESIDE - 2, high)
+    return NoticeBox(lines, min(widest, space) + _BESIDE - 2, high)
 
 
-def _broken(text: str, room: float) -> list[str]:
+def _broken(text: str, space: float) -> list[str]:
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     layout = QTextLayout(text, fonts.text(0.92))
@@ -71,7 +71,7 @@ def _broken(text: str, room: float) -> list[str]:
     layout.beginLayout()
     signs, lines = text.encode("utf-16-le"), []  # as Qt counts them
     while (line := layout.createLine()).isValid():
-        line.setLineWidth(room)
+        line.setLineWidth(space)
         start = 2 * line.textStart()
         lines.append(signs[start : start + 2 * line.textLength()].decode("utf-16-le").rstrip())
     layout.endLayout()

@@ -132,18 +132,18 @@ def paint_message(
         buttons = _versions(painter, item, column, palette)
     if not item.is_user:
         line = item.status if item.streaming else notes.summary(item.message)
-        room = foot_rect(item, column, buttons)
+        space = foot_rect(item, column, buttons)
         if item.has_details:
-            _chevron(painter, "chevron-down" if item.details_height else "chevron-right", room, palette)
-            room.setLeft(fonts.pixels(CHEVRON))
+            _chevron(painter, "chevron-down" if item.details_height else "chevron-right", space, palette)
+            space.setLeft(fonts.pixels(CHEVRON))
         painter.setFont(fonts.text(0.86))
         painter.setPen(QColor(palette.muted))
         metrics = QFontMetricsF(painter.font())
-        while (wide := metrics.horizontalAdvance(line) > room.width()) and _BETWEEN in line:
+        while (wide := metrics.horizontalAdvance(line) > space.width()) and _BETWEEN in line:
             line = line.rpartition(_BETWEEN)[0]  # whole figures; the button beside them tells all
         if wide:  # half a figure would be none
-            line = metrics.elidedText(line, Qt.TextElideMode.ElideRight, room.width()) if item.streaming else ""
-        painter.drawText(room, _LEFT, line)
+            line = metrics.elidedText(line, Qt.TextElideMode.ElideRight, space.width()) if item.streaming else ""
+        painter.drawText(space, _LEFT, line)
 
 
 def _versions(painter: QPainter, item: MessageItem, column: float, palette: Palette) -> float:

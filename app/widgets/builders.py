@@ -221,8 +221,8 @@ def close_box(dialog: QDialog) -> QDialogButtonBox:
 
 def resize_on_screen(dialog: QWidget, width: int, height: int) -> None:
     """Resize a dialog, as far as the screen has room."""
-    room = dialog.screen().availableGeometry()
-    dialog.resize(min(width, room.width() - 40), min(height, room.height() - 80))
+    available = dialog.screen().availableGeometry()
+    dialog.resize(min(width, available.width() - 40), min(height, available.height() - 80))
 
 
 def raise_window(window: QWidget) -> None:
@@ -345,5 +345,5 @@ def fit(dialog: QWidget) -> None:
     layout = dialog.layout()
     assert layout is not None
     width = dialog.sizeHint().width()
-    room = dialog.screen().availableGeometry()
-    dialog.resize(min(width, room.width() - 20), min(layout.totalHeightForWidth(width), room.height() - 40))
+    available = dialog.screen().availableGeometry()
+    dialog.resize(min(width, available.width() - 20), min(layout.totalHeightForWidth(width), available.height() - 40))

@@ -67,10 +67,10 @@ class IconButton(QToolButton):
 def elided_title(title: str, metrics: QFontMetrics, width: int) -> str:
     """A chat's title in so many pixels: 'A long ti… (2)' keeps the number that tells it from the one it came from."""
     words, number = numbered(title)
-    room = width - metrics.horizontalAdvance(number)
-    if not number or metrics.horizontalAdvance(title) <= width or room <= 0:
+    space = width - metrics.horizontalAdvance(number)
+    if not number or metrics.horizontalAdvance(title) <= width or space <= 0:
         return metrics.elidedText(title, Qt.TextElideMode.ElideRight, width)
-    return metrics.elidedText(words, Qt.TextElideMode.ElideRight, room) + number
+    return metrics.elidedText(words, Qt.TextElideMode.ElideRight, space) + number
 
 
 class ElidedButton(QPushButton):
@@ -104,14 +104,14 @@ class ElidedLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        room, metrics = self.contentsRect(), self.fontMetrics()
-        if room.width() < min(metrics.horizontalAdvance(self.text()), _LEAST * metrics.averageCharWidth()):
+        space, metrics = self.contentsRect(), self.fontMetrics()
+        if space.width() < min(metrics.horizontalAdvance(self.text()), _LEAST * metrics.averageCharWidth()):
             return
         painter = QPainter(self)
         painter.setFont(self.font())
         painter.setPen(self.palette().windowText().color())
-        words = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, int(self.alignment() | Qt.TextFlag.TextSingleLine), words)
+        words = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, space.width())
+        painter.drawText(space, int(self.alignment() | Qt.TextFlag.TextSingleLine), words)
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,7 @@ class Toast(QFrame):
         if self.isVisible():
             self.place()
 
-    def say(self, text: str, button: str = "", what: Callable[[], object] | None = None) -> None:
+    def show_message(self, text: str, button: str = "", what: Callable[[], object] | None = None) -> None:
         """Show the message; `what` is done if its button is clicked in time. Without one there is no button."""
         self.end()
         self.label.setText(text.replace("/", "/\u200b"))  # so that a path, too, can be broken into lines

@@ -88,9 +88,9 @@ class SearchField(QLineEdit):
     def _fit_placeholder(self) -> None:
         option = QStyleOptionFrame()
         self.initStyleOption(option)
-        room = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self).width()
-        room -= self.textMargins().left() + self.textMargins().right() + 2 * _WITHIN
-        fits = self.fontMetrics().horizontalAdvance(self._name) <= room
+        space = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self).width()
+        space -= self.textMargins().left() + self.textMargins().right() + 2 * _WITHIN
+        fits = self.fontMetrics().horizontalAdvance(self._name) <= space
         self.setPlaceholderText(self._name if fits else tr("Search"))
 
     def _place(self) -> None:

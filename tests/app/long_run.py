@@ -154,7 +154,7 @@ class Person:
             window.header.live.setChecked(False)
             window.chats.open_style()
             window.show_about()
-            window.toast.say("Something was deleted.", "Undo", lambda: None)
+            window.toast.show_message("Something was deleted.", "Undo", lambda: None)
         menu = window.sidebar._new_menu()  # as for a click; where there is no display, popping up warns
         window.sidebar.fill_menu(menu)
         menu.close()

@@ -58,7 +58,7 @@ class Short(app.application.Application):
     def choose(self):
         look = self.window.settings.open().look
         look.language.setCurrentIndex(look.language.findData("zh_CN"))
-        look.restart_wanted.emit()
+        look.restart_requested.emit()
 
 app.application.Application = Short
 code = app.main._run(None)

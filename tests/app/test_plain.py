@@ -37,5 +37,5 @@ def test_titles_and_folders_may_have_any_name(qtbot: QtBot, launch: Launch) -> N
     entries = [action.text() for inside in menu.findChildren(QMenu) for action in inside.actions()]
     assert ODD.replace("&", "&&") in entries
     menu.deleteLater()
-    window.toast.say(ODD)
+    window.toast.show_message(ODD)
     assert window.toast.label.textFormat() == Qt.TextFormat.PlainText

@@ -34,7 +34,7 @@ def test_words_that_come_faster_than_they_are_painted_are_painted_together(
     monkeypatch.setattr(running_answers, "SHOW_INTERVAL", 60_000)
     underhill = launch(script=lambda messages: SENTENCE * 20)
     shown: list[str] = []
-    underhill.conversation.grew.connect(lambda _, text, status: shown.append(text))
+    underhill.conversation.text_added.connect(lambda _, text, status: shown.append(text))
     ask(qtbot, underhill, "hello")
     assert len([text for text in shown if text]) <= 2
     assert "".join(shown) == SENTENCE * 20
@@ -47,7 +47,7 @@ def test_a_word_that_comes_after_a_while_is_shown_as_it_comes(
     monkeypatch.setattr(running_answers, "STATUS_INTERVAL", 60_000)  # nothing but the words has it shown
     underhill = launch(rate=50.0, script=lambda messages: SENTENCE * 500)
     shown: list[str] = []
-    underhill.conversation.grew.connect(lambda _, text, status: shown.append(text))
+    underhill.conversation.text_added.connect(lambda _, text, status: shown.append(text))
     underhill.conversation.send("hello")
     qtbot.waitUntil(lambda: len([text for text in shown if text]) > 5)
     underhill.conversation.stop()

@@ -16,7 +16,7 @@ def area(widget: QWidget, window: QWidget) -> QRect:
 
 def test_it_is_above_the_composer_however_tall_that_is(qtbot: QtBot, launch: Launch) -> None:
     window = launch().window
-    window.toast.say("Something was deleted.", "Undo", lambda: None)
+    window.toast.show_message("Something was deleted.", "Undo", lambda: None)
     window.composer.set_text("A line.\n" * 12)
     qtbot.waitUntil(lambda: window.composer.height() > 200)
     qtbot.waitUntil(lambda: not area(window.toast, window).intersects(area(window.composer, window)))
@@ -25,7 +25,7 @@ def test_it_is_above_the_composer_however_tall_that_is(qtbot: QtBot, launch: Lau
 def test_the_library_makes_room_for_it(qtbot: QtBot, launch: Launch) -> None:
     window = launch().window
     page = window.library.show()
-    window.toast.say("A model is in the trash.", "Undo", lambda: None)
+    window.toast.show_message("A model is in the trash.", "Undo", lambda: None)
     qtbot.waitUntil(lambda: not area(window.toast, window).intersects(area(page.pages, window)))
     before = page.pages.height()
     window.toast.end()
@@ -38,8 +38,8 @@ def test_a_long_path_is_broken_into_lines_and_stays_inside(qtbot: QtBot) -> None
     parent.resize(500, 300)
     parent.show()
     toast = Toast(parent, QWidget(parent))
-    toast.say("Mixtral is in " + "/a-folder-with-a-name" * 8 + " now.", "Undo", lambda: None)
+    toast.show_message("Mixtral is in " + "/a-folder-with-a-name" * 8 + " now.", "Undo", lambda: None)
     assert parent.rect().contains(toast.geometry())
-    toast.say("Short.")
+    toast.show_message("Short.")
     assert toast.width() < 200
     toast.end()

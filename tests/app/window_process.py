@@ -63,7 +63,7 @@ def main() -> None:
         underhill.window.composer.set_attachments(ATTACHED)
         underhill.window.composer.draft.connect(reporter.draft)
     else:
-        underhill.conversation.grew.connect(reporter.grew)
+        underhill.conversation.text_added.connect(reporter.grew)
         underhill.conversation.send(f"question {sys.argv[2]}")
     application.exec()
 

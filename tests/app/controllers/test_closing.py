@@ -238,7 +238,7 @@ def test_a_draft_taken_back_is_no_loss(qtbot: QtBot, launch: Launch, disk: Disk)
 def test_who_stays_is_not_opened_anew_later(qtbot: QtBot, launch: Launch, disk: Disk) -> None:
     underhill = launch()
     typed(qtbot, underhill, disk)
-    underhill.window.restart_wanted.emit()
+    underhill.window.restart_requested.emit()
     assert underhill.again
     press(asked(underhill), "Stay")
     assert not underhill.again

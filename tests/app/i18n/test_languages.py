@@ -69,6 +69,6 @@ def test_a_language_is_kept_and_a_restart_offered(qtbot: QtBot, launch: Callable
     assert underhill.window.preferences.language == "zh_CN"
     assert not dialog.look.note.isHidden()
     assert not underhill.again
-    dialog.look.restart_wanted.emit()
+    dialog.look.restart_requested.emit()
     assert underhill.again
     assert not underhill.window.isVisible()

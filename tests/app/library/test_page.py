@@ -222,11 +222,11 @@ def test_details_offer_every_precision(qtbot: QtBot, launch: Launch, monkeypatch
     details = page.findChildren(ModelDetailsDialog)[0]
     assert [pill(e) for e in details.entries] == ["Slow", "Fits"]
     assert [e.buttons["Get"].objectName() for e in details.entries] == ["", "primary"]
-    assert details.said.isHidden()
+    assert details.status.isHidden()
     monkeypatch.setattr(files, "QDesktopServices", SimpleNamespace(openUrl=lambda url: False))
     next(button for button in details.findChildren(QPushButton) if button.text() == "Open its page").click()
-    assert details.said.text().startswith("This computer has no program that opens http")
-    assert details.said.isVisible()
+    assert details.status.text().startswith("This computer has no program that opens http")
+    assert details.status.isVisible()
     details.entries[1].buttons["Get"].click()
     qtbot.waitUntil(lambda: bool(page.downloads.entries))
     pulled = next(c for c in engine_of(underhill).received if isinstance(c, protocol.PullModel))
@@ -267,7 +267,7 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     assert not entry(page.discover, QWEN.title).buttons["Stopped"].isEnabled()
     hub.tell("t1", state=protocol.FAILED, problem="It asks for a token.", action="Give it.", kind="no_access")
     qtbot.waitUntil(lambda: "Open the settings" in made.buttons)
-    with qtbot.waitSignal(page.downloads.setting_wanted) as wanted:
+    with qtbot.waitSignal(page.downloads.setting_requested) as wanted:
         made.buttons["Open the settings"].click()
     assert wanted.args == ["proxy"]
     made.buttons["Try again"].click()

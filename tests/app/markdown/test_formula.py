@@ -96,7 +96,7 @@ def test_pictures_lie_on_the_line_of_writing_and_fit_the_page(qtbot: QtBot, form
     picture = formulas.picture(raised, LIGHT.text)
     assert picture is not None
     assert 0 < picture.below < picture.height
-    document = documents.make(Block("math", f"$${wide.latex}$$"), LIGHT, formulas=formulas, room=500.0)
+    document = documents.make(Block("math", f"$${wide.latex}$$"), LIGHT, formulas=formulas, space=500.0)
     document.setTextWidth(540)
     assert document.size().width() <= 540
     assert document.idealWidth() <= 520
@@ -111,7 +111,7 @@ def test_a_formula_stands_on_the_line_of_the_words_beside_it(
     qtbot.waitUntil(lambda: not formulas.waiting(formula, LIGHT.text))
     picture = formulas.picture(formula, LIGHT.text)
     assert picture is not None
-    document = documents.make(Block("text", f"${latex}$ HHHH"), LIGHT, formulas=formulas, room=500.0)
+    document = documents.make(Block("text", f"${latex}$ HHHH"), LIGHT, formulas=formulas, space=500.0)
     document.setTextWidth(540)
     image = QImage(540, 60, QImage.Format.Format_RGB32)
     image.fill(0xFFFFFF)

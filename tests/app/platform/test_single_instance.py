@@ -59,7 +59,7 @@ def test_a_second_start_asks_the_first(
 ) -> None:
     monkeypatch.delenv("XDG_ACTIVATION_TOKEN", raising=False)
     assert first.first
-    with qtbot.waitSignal(first.asked) as asked:
+    with qtbot.waitSignal(first.activation_requested) as asked:
         second = start(tmp_path, "some-model")
     assert asked.args == ["some-model"]
     assert os.environ.pop("XDG_ACTIVATION_TOKEN") == "token-1"
@@ -86,7 +86,7 @@ def test_a_killed_one_does_not_count(qapp: QApplication, tmp_path: Path) -> None
 
 def test_nonsense_on_the_socket_shows_nothing(qtbot: QtBot, first: SingleInstance) -> None:
     heard: list[str] = []
-    first.asked.connect(heard.append)
+    first.activation_requested.connect(heard.append)
     for said in (b"hello\n", b'{"model": 1}\n', b"[]\n", b"x" * (1 << 17)):
         socket = QLocalSocket()
         socket.connectToServer(first._name)
@@ -124,7 +124,7 @@ def test_another_user_is_not_heard(qtbot: QtBot, qapp: QApplication, monkeypatch
         first = SingleInstance(folder)
         (folder / "open").chmod(0o777)
         heard: list[str] = []
-        first.asked.connect(heard.append)
+        first.activation_requested.connect(heard.append)
         intruder = subprocess.Popen(
             [sys.executable, "-c", INTRUDER, str(folder / "open")], text=True, stdout=subprocess.PIPE
         )

@@ -111,7 +111,7 @@ def test_the_settings_offer_it_only_where_there_are_updates(qtbot, launch) -> No
     assert window.settings.open().shared.updates.isHidden()
     window.settings.close()
     asked: list[bool] = []
-    window.settings.updates_wanted = lambda: asked.append(True)
+    window.settings.find_updates = lambda: asked.append(True)
     box = window.settings.open().shared.updates
     assert not box.isHidden()
     assert not box.isChecked()

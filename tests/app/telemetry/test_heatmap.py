@@ -71,7 +71,7 @@ def test_an_expert_is_reached_and_inspected_without_a_mouse(qtbot: QtBot, theme:
     experts.show()
     experts.show_data(BASE)
     asked: list[object] = []
-    experts.inspecting.connect(lambda: asked.append(experts.inspected))
+    experts.inspected_changed.connect(lambda: asked.append(experts.inspected))
     qtbot.keyClick(experts.heatmap, Qt.Key.Key_Down)
     qtbot.keyClick(experts.heatmap, Qt.Key.Key_End)
     assert "Layer 3, expert 1" in experts.heatmap.accessibleDescription()
