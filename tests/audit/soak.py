@@ -19,11 +19,11 @@ from typing import Any
 
 from engine.library import library
 from engine.store.reader import load_manifest
+from tests.benchmarks.bench import chosen, counted, limit_of
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
 from tests.benchmarks.common import conditions, emit, limit_options, median, orderly
-from tests.benchmarks.offload import chosen, counted, limit_of
-from tests.benchmarks.ours_client import OursAlone, Turn
+from tests.benchmarks.ours import OursAlone, Turn
 from tests.benchmarks.prepare import prepare_model, say
 from tests.benchmarks.roofs import Roofs, floors
 from tests.random_models.shapes import Shape, large

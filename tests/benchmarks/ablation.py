@@ -20,25 +20,20 @@ of_time: all tokens of one by all of the other; least: what `ratio` must not be 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 from engine import settings
-from tests.benchmarks.blockdevice import drop_caches
-from tests.benchmarks.cgroup import Group, limited
-from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly, setting
-from tests.benchmarks.offload import calibrated, chosen, counted, fitting, limit_of
-from tests.benchmarks.ours_client import OursAlone, Turn
-from tests.benchmarks.prepare import prepare_model, say
-from tests.benchmarks.roofs import Roofs, floors
-from tests.random_models.shapes import large
-from tests.random_models.tokens import stream
+from tests.benchmarks.bench import OVERLAP, Bench, calibrated, chosen, counted, fitting
+from tests.benchmarks.common import emit, limit_options, median, orderly, setting
+from tests.benchmarks.ours import OursAlone, Turn
+from tests.benchmarks.prepare import say
+from tests.benchmarks.roofs import floors
 
 FIRST = 16  # tokens
 LEAST = 0.98  # of the speed without reading ahead
-OVERLAP = "overlap"  # no setting: see OursAlone
 
 
 @dataclass(frozen=True)
@@ -78,43 +73,16 @@ def settings_of(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name != OVERLAP}
 
 
-class Bench:
-    """The model, its limit and its tokens; disk, memory and other programs are looked at between turns."""
-
-    def __init__(self, args: argparse.Namespace, turns: int, stack: ExitStack) -> None:
-        self.args = args
-        self.model = prepare_model(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
-        self.limit = limit_of(args, self.model)
-        tokens = stream(args.stream, self.model.shape.vocabulary, fitting(args.warm + turns * args.segment))
-        self.warm, self.rest = tokens[: args.warm], tokens[args.warm :]
-        self.segments = [self.rest[at : at + args.segment] for at in range(0, len(self.rest), args.segment)]
-        self.roofs, self.quiet = Roofs(self.model.store, args.tier, args.threads), Quiet(args.patience)
-        stack.callback(self.roofs.close)
-
-    @contextmanager
-    def opened(self, name: str, values: dict[str, Any]) -> Iterator[tuple[OursAlone, Group]]:
-        """Our engine under the limit with these settings, cold."""
-        say(f"Opening {name}")
-        with limited(name, self.limit) as group:
-            drop_caches()
-            given, overlap = {**chosen(self.args, self.limit), **settings_of(values)}, values.get(OVERLAP, True)
-            with OursAlone(self.model.store, self.model.shape, given, group, overlap=overlap) as ours:
-                yield ours, group
-
-    def look(self) -> None:
-        """Wait for other programs' rest, and measure disk and memory."""
-        self.quiet.wait()
-        self.roofs.measure()
-
-    def about(self) -> dict[str, Any]:
-        """What all tables end with."""
-        others = [round(share, 2) for share in self.quiet.others]
-        return {"roof": self.roofs.report(), "conditions": conditions(self.args, isa=self.roofs.isa, others=others)}
+def put_up(args: argparse.Namespace, turns: int, stack: ExitStack) -> tuple[Bench, list[int], list[list[int]]]:
+    """The bench, tokens to warm up, and those of so many turns."""
+    bench = Bench(args, stack, fitting(args.warm + turns * args.segment))
+    ends = range(args.warm, len(bench.tokens), args.segment)
+    return bench, bench.tokens[: args.warm], [bench.tokens[at : at + args.segment] for at in ends]
 
 
 def steps(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     """All rows."""
-    bench = Bench(args, args.repeats, stack)
+    bench, warm, segments = put_up(args, args.repeats, stack)
     (base_name, base_values), *others = rows()
     cuts: dict[str, dict[str, float]] = {"exact": {}}
     for dial in {values["dial"] for _, values in others} - set(cuts):
@@ -122,19 +90,19 @@ def steps(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
             cut = calibrated(args, ours, bench.model.shape, dial)
         cuts[dial] = {} if cut is None else {"t1": cut[0], "t2": cut[1]}
     base, _ = stack.enter_context(bench.opened("base", base_values))
-    cold, table = base.turn(bench.warm), []
+    cold, table = base.turn(warm), []
     for name, values in others:
         say(name)
         values |= cuts[values["dial"]]
         if warm_start := values.get("remember_routing", True):
             with bench.opened("row", values) as (before, _):
-                before.turn(bench.rest[: len(bench.warm)])
+                before.turn(bench.tokens[len(warm) :][: len(warm)])
         with bench.opened("row", values) as (ours, group):
             read_before = ours.warm() if warm_start else None
-            first = ours.turn(bench.warm)
+            first = ours.turn(warm)
             base.clear()
             mine, theirs = [], []
-            for segment in bench.segments:
+            for segment in segments:
                 bench.look()
                 theirs.append(base.turn(segment))
                 mine.append(ours.turn(segment))
@@ -151,15 +119,15 @@ def steps(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
 
 def dials(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     """Every dial in turns."""
-    bench = Bench(args, args.repeats, stack)
+    bench, warm, segments = put_up(args, args.repeats, stack)
     engines: dict[str, OursAlone] = {}
     turns: dict[str, list[Turn]] = {}
     thresholds: dict[str, tuple[float, float] | None] = {}
     for name in args.dials.split(","):
         engines[name], _ = stack.enter_context(bench.opened(name, {"dial": name}))
         thresholds[name], turns[name] = calibrated(args, engines[name], bench.model.shape, name), []
-        engines[name].turn(bench.warm)
-    for number, segment in enumerate(bench.segments):
+        engines[name].turn(warm)
+    for number, segment in enumerate(segments):
         bench.look()
         for name in list(engines)[:: -1 if number % 2 else 1]:
             turns[name].append(engines[name].turn(segment))
@@ -195,14 +163,16 @@ def pairs(
 
 def live(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     """One engine with and without live settings."""
-    bench = Bench(args, 2 * args.repeats, stack)
+    bench, warm, _ = put_up(args, 2 * args.repeats, stack)
     with_ = settings.validated(chosen(args, bench.limit), settings.ENGINE)
     changed = settings.validated({**with_, **dict(args.off)}, settings.ENGINE)
     off = {name: value for name, value in changed.items() if value != with_[name]}
     ours, group = stack.enter_context(bench.opened("ours", {}))
     calibrated(args, ours, bench.model.shape, args.dial)
-    ours.turn(bench.warm)
-    mine, without = pairs(ours, bench.rest, {name: with_[name] for name in off}, off, args.repeats, bench.look)
+    ours.turn(warm)
+    mine, without = pairs(
+        ours, bench.tokens[len(warm) :], {name: with_[name] for name in off}, off, args.repeats, bench.look
+    )
     a, b = ([t.per_token for t in turns] for turns in (mine, without))
     ratios = sorted(round(y / x, 3) for x, y in zip(a, b, strict=True))
     speed, other = _speeds(mine, without)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import os
-import random
-import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
-from torch import Tensor
-
-from engine.native.memory import all_huge
-from engine.store.disk import open_file
+from engine.hardware import disk_speed
+from engine.record.layout import aligned
 
 DROP = Path("/proc/sys/vm/drop_caches")
-ALIGN = 4096
 PIECES = (1 << 20, 2 << 20, 4 << 20)  # bytes, that a larger record may be read in
 LARGEST = 8 << 20  # bytes read at once
 READERS = (2, 4)
@@ -60,17 +54,12 @@ def drop_caches() -> None:
 class DiskRoof:
     """How fast records of a size are read past the cache, several at once, at random places of some files.
 
-    Into huge pages, as the cache has them: into small ones a virtual disk gives half, and memory of less than a huge
-    page, or its end, has small ones. In whole records or in pieces, by two readers or four: what is fastest at the
-    start is measured from then on.
+    In whole records or in pieces, by two readers or four: what is fastest at the start is measured from then on.
     """
 
     def __init__(self, files: Sequence[Path], record: int) -> None:
-        self._files = [open_file(path, direct=True) for path in files]
-        whole = min(-(-record // ALIGN) * ALIGN, LARGEST)
-        self._buffers = [all_huge(whole).fill_(1) for _ in range(max(READERS))]
-        self._pool = ThreadPoolExecutor(max(READERS))
-        self._random = random.Random(0)
+        self._files = files
+        whole = min(aligned(record), LARGEST)
         ways = [(piece, readers) for piece in sorted({whole, *(p for p in PIECES if p < whole)}) for readers in READERS]
         rates: dict[tuple[int, int], list[float]] = {way: [] for way in ways}
         for _ in range(TRIALS):
@@ -80,22 +69,4 @@ class DiskRoof:
 
     def measure(self, seconds: float = 0.5) -> float:
         """Bytes per second."""
-        piece, readers = self.way
-        start = time.perf_counter()
-        seeds = [self._random.random() for _ in range(readers)]
-        done = sum(self._pool.map(lambda b, seed: self._read(b[:piece], seed, start + seconds), self._buffers, seeds))
-        return done / (time.perf_counter() - start)
-
-    def _read(self, buffer: Tensor, seed: float, end: float) -> int:
-        places, done, view = random.Random(seed), 0, memoryview(buffer.numpy())
-        while time.perf_counter() < end:
-            file = places.choice(self._files)
-            at = places.randrange((file.size - view.nbytes) // ALIGN) * ALIGN
-            done += file.read(at, [view])
-        return done
-
-    def close(self) -> None:
-        """Release files and threads."""
-        self._pool.shutdown()
-        for file in self._files:
-            file.close()
+        return disk_speed.measure(self._files, *self.way, direct=True, seconds=seconds).rate

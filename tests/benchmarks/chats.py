@@ -8,7 +8,6 @@ The text is made up of words as frequent as words are, one message in ten of Chi
 from __future__ import annotations
 
 import random
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from app.storage import branches
 from app.storage.records import Chat, StoredMessage, new_id
 from app.storage.search import find
 from app.storage.store import ChatStore
-from tests.benchmarks.common import arguments, emit
+from tests.benchmarks.common import arguments, emit, in_turns, median
 
 WORDS, SIGNS = 8000, 3000
 LONG = 5000  # messages of the one long chat
@@ -94,12 +93,7 @@ def _fill(store: ChatStore, messages: int) -> tuple[list[str], int]:
 
 
 def _median(what: Callable[[], object]) -> float:
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        what()
-        times.append(1000 * (time.perf_counter() - start))
-    return statistics.median(times)
+    return 1000 * median(in_turns({"it": what}, 5, warm=0)["it"])
 
 
 if __name__ == "__main__":

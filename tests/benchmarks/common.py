@@ -1,4 +1,4 @@
-"""What the comparisons with the peer share: options, busy neighbours, output."""
+"""What benchmarks share: options, busy neighbours, turns, output."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import psutil
 
+from engine.library.home import HOME
 from engine.native.library import default_threads
 from tests.benchmarks.prepare import default_folder
 from tests.random_models.shapes import SHAPES
@@ -26,31 +29,45 @@ LOOK = 0.25  # seconds
 CALM = 0.1  # of all cores
 
 
-def limit_options(description: str | None, *, shape: bool = True) -> argparse.ArgumentParser:
-    """The options of all that runs a model under a memory limit. shape: whether one must be named."""
-    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
-    parser.add_argument("--shape", choices=tuple(SHAPES), required=shape)
-    parser.add_argument("--layers", type=int, help="another cut of the model than that of 8 GB at 4 bits")
-    parser.add_argument("--limit", type=float, default=0.5, help="most memory, as a share of the model's bytes")
-    parser.add_argument("--stream", choices=STREAMS, default="uniform", help="how tokens are drawn")
-    parser.add_argument("--dial", choices=("exact", "balanced", "fast"), default="exact")
-    parser.add_argument("--tier", type=int, choices=(8, 4, 2), default=4, help="bits of experts")
-    parser.add_argument("--set", type=setting, action="append", default=[], metavar="NAME=VALUE",
-                        help="a setting of our engine; may be given several times")  # fmt: skip
-    parser.add_argument("--threads", type=int, default=default_threads(), help="of both")
-    parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait in all for other programs' rest")
-    parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
-    parser.add_argument("--keep-only", action="store_true", help="first remove the prepared models of other shapes")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    return parser
-
-
 def setting(text: str) -> tuple[str, str]:
     """NAME=VALUE of a command line."""
     name, equals, value = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     return name, value
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "shape": {"choices": tuple(SHAPES), "required": True},
+    "layers": {"type": int, "help": "another cut of the model than that of 8 GB at 4 bits"},
+    "limit": {"type": float, "default": 0.5, "help": "most memory, as a share of the model's bytes"},
+    "stream": {"choices": STREAMS, "default": "uniform", "help": "how tokens are drawn"},
+    "dial": {"choices": ("exact", "balanced", "fast"), "default": "exact"},
+    "tier": {"type": int, "choices": (8, 4, 2), "default": 4, "help": "bits of our experts"},
+    "set": {"type": setting, "action": "append", "default": [], "metavar": "NAME=VALUE",
+            "help": "a setting of our engine; may be given several times"},
+    "threads": {"type": int, "default": default_threads(), "help": "of both"},
+    "patience": {"type": float, "default": 60.0, "help": "seconds to wait in all for other programs' rest"},
+    "folder": {"type": Path, "default": default_folder(), "help": "where prepared models are kept"},
+    "keep-only": {"action": "store_true", "help": "first remove the prepared models of other shapes"},
+}  # fmt: skip
+
+
+def arguments(description: str | None, *options: str) -> argparse.ArgumentParser:
+    """A parser with these of OPTIONS, and the one that all have."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    for name in options:
+        parser.add_argument(f"--{name}", **OPTIONS[name])
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    return parser
+
+
+def limit_options(description: str | None, *, shape: bool = True) -> argparse.ArgumentParser:
+    """With the options of all that runs a model under a memory limit. shape: whether one must be named."""
+    parser = arguments(description, *(name for name in OPTIONS if shape or name != "shape"))
+    if not shape:
+        parser.add_argument("--shape", choices=tuple(SHAPES))
+    return parser
 
 
 class Quiet:
@@ -113,11 +130,23 @@ def median(values: Sequence[float]) -> float:
     return statistics.median(values)
 
 
-def arguments(description: str | None) -> argparse.ArgumentParser:
-    """A parser with the option that all have."""
-    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    return parser
+@contextmanager
+def own_home() -> Iterator[Path]:
+    """A home folder of Underhill's, empty at first, for as long as this lasts."""
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, {HOME: folder}):
+        yield Path(folder)
+
+
+def in_turns(actions: Mapping[str, Callable[[], object]], turns: int, warm: int = 1) -> dict[str, list[float]]:
+    """Seconds of each, which come one after the other in every turn; the first turns, to warm up, do not count."""
+    taken: dict[str, list[float]] = {name: [] for name in actions}
+    for turn in range(-warm, turns):
+        for name, action in actions.items():
+            start = time.perf_counter()
+            action()
+            if turn >= 0:
+                taken[name].append(time.perf_counter() - start)
+    return taken
 
 
 def emit(result: dict[str, Any], as_json: bool) -> None:

@@ -12,18 +12,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from engine.native.library import default_threads
+from tests.benchmarks.bench import PREFERRED
 from tests.benchmarks.common import Quiet, arguments, busy, conditions, emit, median
-from tests.benchmarks.offload import PREFERRED
-from tests.benchmarks.ours_client import OursAlone
+from tests.benchmarks.ours import OursAlone
 from tests.benchmarks.peer.client import Peer
-from tests.benchmarks.prepare import KINDS, Rival, default_folder, prepare_pair
+from tests.benchmarks.prepare import KINDS, Rival, prepare_pair
 from tests.benchmarks.roofs import Roof
 from tests.random_models.shapes import SHAPES
-from tests.random_models.tokens import STREAMS, stream
+from tests.random_models.tokens import stream
 
 CONTEXT = 2048
 PROMPT = 512  # tokens that warm up
@@ -126,19 +124,13 @@ def _spread(seconds: list[float]) -> list[float]:
 
 def main() -> None:
     """Print the figures."""
-    parser = arguments(__doc__)
-    parser.add_argument("--shape", choices=tuple(SHAPES), required=True)
-    parser.add_argument("--tier", type=int, choices=(8, 4, 2), default=4, help="bits of our experts")
+    parser = arguments(__doc__, "shape", "tier", "threads", "stream", "patience", "folder")
     parser.add_argument("--prompt", type=int, default=0, help="read prompts of so many tokens, instead of one by one")
     parser.add_argument("--kinds", help="the peer's types to choose the fastest of, instead of all of about these bits")
     parser.add_argument("--dense", help="how ours holds its other weights; by default as the tier, at least 4 bits")
-    parser.add_argument("--threads", type=int, default=default_threads(), help="of both")
     parser.add_argument("--repeats", type=int, default=9, help="turns of each")
     parser.add_argument("--segment", type=int, default=32, help="tokens in one turn")
-    parser.add_argument("--stream", choices=STREAMS, default="uniform", help="how tokens are drawn")
     parser.add_argument("--busy", type=int, default=0, help="other processes that want a core all the time")
-    parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait in all for other programs' rest")
-    parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
     args = parser.parse_args()
     emit(measure(args), args.json)
 

@@ -12,11 +12,8 @@ read ahead) on the built-in model's routing and on uniform routing, 8 of 128 exp
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,8 +31,8 @@ from engine.record.layout import ExpertSpec
 from engine.tracing.replay import Replayer
 from engine.tracing.trace import Trace, TraceConditions
 from engine.tracing.visits import sizes_of
-from tests.benchmarks.common import arguments, emit
-from tests.benchmarks.policies import builtin
+from tests.benchmarks.common import arguments, emit, own_home
+from tests.benchmarks.policies import builtin, routed
 
 ROUTER = (6, 128, 8)  # layers, experts, top k of the uniform routing
 REPLAYED = (2000, 300)  # tokens of the built-in model's routing, and of the uniform one
@@ -49,15 +46,8 @@ def uniform(tokens: int) -> Trace:
     """Every expert as likely as any other, gate weights as a softmax of random logits gives them."""
     layers, experts, k = ROUTER
     logits = np.random.default_rng(0).standard_normal((layers, tokens, experts), dtype=np.float32)
-    chosen = np.argsort(-logits, axis=-1)[..., :k]
-    gates = np.exp(np.take_along_axis(logits, chosen, -1))
-    gates = (gates / gates.sum(-1, keepdims=True)).astype(np.float16)
     known = TraceConditions("uniform", tier=4, spec=ExpertSpec(2048, 768, 4))
-    ids, positions = np.zeros(tokens, np.int32), np.arange(tokens, dtype=np.int32)
-    return Trace(
-        tuple(range(layers)), experts, chosen.astype(np.uint16), gates, np.ones(tokens, np.int32), ids, positions,
-        positions == 0, known,
-    )  # fmt: skip
+    return routed(logits, k, np.zeros(tokens, np.int32), known)
 
 
 def saved(trace: Trace, share: Share) -> list[float]:
@@ -143,8 +133,7 @@ def main() -> None:
     parser.add_argument("--caches", default="0.5,0.25", help="shares of the experts in memory; empty: none")
     parser.add_argument("--tokens", type=int, default=12_000)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home:
-        os.environ.setdefault("UNDERHILL_HOME", str(Path(home)))
+    with own_home():
         shares: dict[str, Share] = {}
         for name in DIALS if args.shares is None else args.shares.split(","):
             shares[name] = partial(dial_shares, name) if name in DIALS else _fixed(*name.split("/"))

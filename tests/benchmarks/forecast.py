@@ -38,9 +38,9 @@ from engine.session.speed_check import is_full
 from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
-from tests.benchmarks.common import Quiet, arguments, conditions, emit, median, orderly, setting
-from tests.benchmarks.ours_client import OursAlone, Turn
-from tests.benchmarks.prepare import TOPS, default_folder, prepare_model, say
+from tests.benchmarks.common import Quiet, arguments, conditions, emit, median, orderly
+from tests.benchmarks.ours import OursAlone, Turn
+from tests.benchmarks.prepare import TOPS, prepare_model, say
 from tests.benchmarks.roofs import Rates, Roofs
 from tests.random_models.shapes import SHAPES, large
 from tests.random_models.tokens import stream
@@ -229,18 +229,13 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 
 def main() -> None:
     """Print the figures."""
-    parser = arguments(__doc__)
+    parser = arguments(__doc__, "layers", "set", "patience", "folder")
     parser.add_argument("--shape", choices=(*SHAPES, BUILTIN), required=True)
-    parser.add_argument("--layers", type=int, help="another cut of the model than that of 8 GB at 4 bits")
     parser.add_argument("--limit", type=float, default=1.0, help="most memory, as a share of the model's bytes; 1: any")
-    parser.add_argument("--set", type=setting, action="append", default=[], metavar="NAME=VALUE",
-                        help="a setting of our engine; may be given several times")  # fmt: skip
     parser.add_argument("--repeats", type=int, default=5, help="turns of tokens")
     parser.add_argument("--seconds", type=float, default=3.0, help="of a turn, about")
     parser.add_argument("--prompts", type=int, default=3)
-    parser.add_argument("--patience", type=float, default=10.0, help="seconds to wait in all for other programs' rest")
     parser.add_argument("--home", type=Path, help="where the probe's figures stay; without, they are measured anew")
-    parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
     args = parser.parse_args()
     emit(measure(args), args.json)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ from engine.models.families import read_spec
 from engine.models.layers.weight_format import WeightFormat
 from engine.native.memory import PAGE
 from engine.record.layout import ExpertSpec
-from tests.benchmarks.common import arguments, busy, emit
+from tests.benchmarks.common import arguments, busy, emit, in_turns
 from tests.engine.experts.sources import MemorySource
 from tests.engine.models.compat.checkpoint import Dense, random_model
 from tests.engine.models.compat.sweep import quiet
@@ -117,19 +116,6 @@ def compat_steps(layers: int, prompt: Tensor, folder: str) -> tuple[Steps, Calla
     return steps, lambda: None
 
 
-@torch.inference_mode()
-def measure(steps: Steps, layers: int, tokens: int) -> dict[str, list[float]]:
-    """Microseconds per layer of each token, by name; the first eight tokens do not count."""
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    for at in range(tokens + 8):
-        for name, step in steps.items():
-            start = time.perf_counter()
-            step()
-            if at >= 8:
-                times[name].append(1e6 * (time.perf_counter() - start) / layers)
-    return times
-
-
 def main() -> None:
     """Command line."""
     parser = arguments(__doc__)
@@ -144,8 +130,9 @@ def main() -> None:
     prompt = torch.randint(3, 96, (args.context,))
     with tempfile.TemporaryDirectory() as folder, busy(int(args.busy)), torch.inference_mode():
         steps, end = (compat_steps if args.compat else native_steps)(args.layers, prompt, folder)
-        times = measure(steps, args.layers, args.tokens)
+        taken = in_turns(steps, args.tokens, warm=8)
         end()
+    times = {name: [1e6 * seconds / args.layers for seconds in own] for name, own in taken.items()}
     found: dict[str, Any] = {"us per layer per token": {}}
     for name, all_of in times.items():
         tenth = statistics.quantiles(all_of, n=10)

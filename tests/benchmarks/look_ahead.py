@@ -11,15 +11,13 @@ ahead. recall: of the experts a layer chose, those foreseen 1, 2 and 3 layers ah
 from __future__ import annotations
 
 import statistics
-import tempfile
 from typing import Any
 from unittest.mock import patch
 
 from engine.calibration.calibrator import open_calibrated
-from engine.library import library
 from engine.store import reader
 from tests.audit.f01_sequences import chain
-from tests.benchmarks.common import arguments, emit
+from tests.benchmarks.common import arguments, emit, own_home
 from tests.benchmarks.warm import SlowFile
 from tests.engine.calibration.idling import idle, rest
 
@@ -64,7 +62,7 @@ def main() -> None:
     args = parser.parse_args()
     SlowFile.rate = args.rate
     open_file = reader.open_file
-    with tempfile.TemporaryDirectory() as home, patch.dict("os.environ", {library.HOME: home}):
+    with own_home():
         with open_calibrated("builtin", {"dial": "exact"}) as session:
             while not idle(session).over:
                 rest(session)

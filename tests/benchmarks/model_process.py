@@ -10,7 +10,6 @@ kilobyte; `here`: the same where the tokenizer runs in the engine.
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +22,7 @@ from engine.generation.chat import ChatFormat
 from engine.generation.detokenize import Detokenizer
 from engine.generation.messages import Message
 from engine.generation.sandboxed_tokenizer import SandboxedTokenizer
-from tests.benchmarks.common import arguments, emit
+from tests.benchmarks.common import arguments, emit, in_turns, median
 
 LINE = "A sentence of a chat, as long as people write them, and a few more words. "
 
@@ -36,12 +35,7 @@ def chat_of(messages: int) -> list[Message]:
 
 def middle(do: Callable[[], object], repeats: int) -> float:
     """Milliseconds."""
-    times = []
-    for _ in range(repeats):
-        begun = time.perf_counter()
-        do()
-        times.append(time.perf_counter() - begun)
-    return statistics.median(times) * 1e3
+    return 1e3 * median(in_turns({"it": do}, repeats, warm=0)["it"])
 
 
 def rendered_here(wanted: list[dict[str, Any]], template: str) -> None:

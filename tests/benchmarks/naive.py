@@ -6,20 +6,22 @@ import importlib.util
 import json
 import shutil
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import torch
+
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import limited
-from tests.benchmarks.pipe import Child
+from tests.benchmarks.pipe import Child, serve
 from tests.benchmarks.prepare import say
 from tests.random_models.checkpoint import write_checkpoint
 from tests.random_models.shapes import Shape
 
-SERVER = "tests.benchmarks.naive_server"
 OWN = 800_000_000  # bytes of the interpreter and its libraries
 LAYERS_AT_ONCE = 1.5  # in bf16, while one is computed
 AMPLE = 1 << 40  # while it loads: experts of a layer are stacked then, which takes more than running does
@@ -83,7 +85,9 @@ def run_naive(shape: Shape, share: float, threads: int, tokens: Sequence[int], f
             places = {"checkpoint": str(here / "checkpoint"), "offload": str(here / "offload")}
             room = limit - OWN - int(LAYERS_AT_ONCE * _layer_bytes(shape))
             arguments = {**places, "room": max(1, room), "threads": threads}
-            child = Child("accelerate", group.command(sys.executable, "-m", SERVER, json.dumps(arguments)))
+            child = Child(
+                "accelerate", group.command(sys.executable, "-m", "tests.benchmarks.naive", json.dumps(arguments))
+            )
             try:
                 drop_caches()
                 group.limit(limit)
@@ -101,3 +105,36 @@ def run_naive(shape: Shape, share: float, threads: int, tokens: Sequence[int], f
 def _layer_bytes(shape: Shape) -> int:
     """Of one layer in bf16, which is in memory while it is computed."""
     return 2 * shape.weights() // shape.layers
+
+
+class Model:
+    """What runs in a process of its own: one model and one sequence.
+
+    room: bytes that accelerate may keep in memory; the rest it reads for every token.
+    """
+
+    def __init__(self, checkpoint: str, offload: str, room: int, threads: int) -> None:
+        from transformers import AutoModelForCausalLM, DynamicCache
+
+        torch.set_num_threads(threads)
+        self._model = AutoModelForCausalLM.from_pretrained(
+            checkpoint, dtype=torch.bfloat16, device_map="auto", max_memory={"cpu": room}, offload_folder=offload
+        )
+        self._past = DynamicCache(config=self._model.config)
+        places = self._model.hf_device_map
+        self.about = {"on_disk": sorted(name or "everything" for name, place in places.items() if place == "disk")}
+
+    def decode(self, tokens: list[int]) -> list[float]:
+        """Seconds of each token, going on where the last call ended."""
+        taken = []
+        for token in tokens:
+            start = time.perf_counter()
+            with torch.inference_mode():
+                self._model(torch.tensor([[token]]), past_key_values=self._past, use_cache=True)
+            taken.append(time.perf_counter() - start)
+        return taken
+
+
+if __name__ == "__main__":
+    model = Model(**json.loads(sys.argv[1]))
+    serve(model, model.about)

@@ -12,34 +12,36 @@ is the seconds a token takes at least: the greater of bytes missed by the disk's
 both measured between turns (`roof`, GB/s); `of_floor` its share of the time taken. `together` and `of_together` are
 the same as disk and memory slow each other while both are read (`disk_beside`, `memory_beside`). Without the peer
 (`--alone`) its figures are null.
+
+--prompts 64,500,2000: prompts of these lengths instead, of uniform tokens, without the peer. Another process of ours
+with all the memory it wants takes turns with them; between prompts the limited one decodes some tokens, as in a chat.
+By length: `ours`: seconds until the answer begins. `reading`: bytes read by the disk's rate in this turn. `computing`:
+what the unlimited one takes. `floor`: the longer of both. `times_floor`: ours over it, the median of the turns.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from engine.hardware.machine import GB
+from tests.benchmarks.bench import CONTEXT, Bench, calibrated, counted, fitting
 from tests.benchmarks.blockdevice import drop_caches, read_ahead, read_ahead_file
 from tests.benchmarks.cgroup import limited
-from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
+from tests.benchmarks.common import emit, limit_options, median, orderly
 from tests.benchmarks.naive import narrowest, run_naive
-from tests.benchmarks.ours_client import OursAlone, Turn
+from tests.benchmarks.ours import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
-from tests.benchmarks.prepare import Model, Rival, prepare_model, prepare_pair, say
-from tests.benchmarks.roofs import Roofs, floors, middle
-from tests.random_models.shapes import Shape, large
-from tests.random_models.tokens import stream
+from tests.benchmarks.prepare import Rival, prepare_model, prepare_pair, say
+from tests.benchmarks.roofs import floors, middle
+from tests.random_models.shapes import large
 
-CALIBRATION = 128  # tokens that T1 and T2 are found on: of a stream of their own
-CONTEXT = 512  # tokens, of both: memory for it counts too
-PREFERRED = {8: "int8", 4: "int4", 2: "int4"}  # how dense weights are held beside experts of this tier
 READ_AHEAD = 128  # KiB, what most systems have
+BETWEEN = 16  # tokens decoded between prompts
+SPARE = 64  # tokens of context beside the longest prompt and those between
 
 
 @dataclass(frozen=True)
@@ -51,45 +53,43 @@ class Round:
     read_ahead: int
     anonymous: int
 
-    @property
-    def ratio(self) -> float:
-        """How many times faster ours is."""
-        return median([s for s, _ in self.peer]) / median([t.per_token for t in self.ours])
+    def report(self, name: str) -> dict[str, Any]:
+        """Figures, by names that end like this. ratio: how many times faster ours is."""
+        seconds = median([s for s, _ in self.peer])
+        return {
+            f"peer{name}": round(1 / seconds, 3),
+            f"ratio{name}": round(seconds / median([t.per_token for t in self.ours]), 3),
+            f"peer{name}_bytes": int(median([nbytes for _, nbytes in self.peer])),
+            f"peer{name}_anonymous": self.anonymous,
+            f"peer{name}_read_ahead": self.read_ahead,
+        }
 
 
 class Contest:
     """Our engine under its limit, warm, and turns against peers that come and go."""
 
-    def __init__(self, args: argparse.Namespace, model: Model, tokens: list[int], ours: OursAlone) -> None:
-        self._args, self._tokens, self._ours = args, tokens, ours
-        self._limit = limit_of(args, model)
-        self.roofs = Roofs(model.store, args.tier, args.threads)
-        self.quiet = Quiet(args.patience)
+    def __init__(self, bench: Bench, ours: OursAlone) -> None:
+        self._bench, self._args, self._ours = bench, bench.args, ours
         self.turns: list[Turn] = []
-        self._at = 0
-
-    def warm(self) -> Turn:
-        """The first tokens of ours."""
-        self._at = self._args.warm
-        return self._ours.turn(self._tokens[: self._at])
+        self._at = bench.args.warm
+        self.warm = ours.turn(bench.tokens[: self._at])
 
     def turn(self) -> list[int]:
         """One turn of ours, after a look at the roofs. Returns its tokens."""
-        tokens = self._tokens[self._at : self._at + self._args.segment]
+        tokens = self._bench.tokens[self._at : self._at + self._args.segment]
         self._at += self._args.segment
-        self.quiet.wait()
-        self.roofs.measure()
+        self._bench.look()
         self.turns.append(self._ours.turn(tokens))
         return tokens
 
     def round(self, rival: Rival, kib: int, device: Path, segment: int) -> Round:
         """Turns against a peer that was started cold with this read-ahead. segment: tokens of its turns."""
         args, theirs, first = self._args, [], len(self.turns)
-        with read_ahead(device, kib), limited("peer", self._limit) as group:
+        with read_ahead(device, kib), limited("peer", self._bench.limit) as group:
             drop_caches()
             say(f"Opening the peer with a read-ahead of {kib} KiB")
             with Peer(rival.python, rival.file, args.threads, CONTEXT, repack=False, group=group) as peer:
-                peer.turn(self._tokens[: min(args.peer_warm, 4 * segment)])
+                peer.turn(self._bench.tokens[: min(args.peer_warm, 4 * segment)])
                 for number in range(args.repeats):
                     say(f"Turn {number + 1} of {args.repeats}")
                     tokens = self.turn()
@@ -98,124 +98,97 @@ class Contest:
                 anonymous = group.anonymous()
         return Round(tuple(self.turns[first:]), tuple(theirs), kib, anonymous)
 
+    def rounds(self, rival: Rival | None) -> list[Round]:
+        """With the common read-ahead and with this machine's own; none without a rival."""
+        args = self._args
+        if rival is None:
+            for _ in range(args.repeats):
+                self.turn()
+            return []
+        device = read_ahead_file(rival.file)
+        own = int(device.read_text())
+        few = self.round(rival, READ_AHEAD, device, args.segment)
+        return [few, few if own == READ_AHEAD else self.round(rival, own, device, args.peer_segment)]
+
     def floors(self) -> dict[str, float]:
         """Of all turns of ours, by the rates before and behind each."""
-        rates = [*self.roofs.taken, self.roofs.taken[-1]]
+        rates = [*self._bench.roofs.taken, self._bench.roofs.taken[-1]]
         return floors(self.turns, [middle(near) for near in pairwise(rates)])
 
 
-def fitting(tokens: int) -> int:
-    """That many, if the context has room for them; else SystemExit says so."""
-    if tokens > CONTEXT:
-        raise SystemExit(f"{tokens} tokens are more than the context of {CONTEXT}: take fewer turns, or shorter ones.")
-    return tokens
-
-
-def limit_of(args: argparse.Namespace, model: Model) -> int:
-    """Bytes that a process may take."""
-    return int(model.nbytes * args.limit)
-
-
-def chosen(args: argparse.Namespace, limit: int, context: int = CONTEXT) -> dict[str, Any]:
-    """Settings of our engine. Those given by hand come last."""
-    given = {
-        "dial": args.dial,
-        "tier": str(args.tier),
-        "dense": PREFERRED[args.tier],
-        "threads": args.threads,
-        "context_length": context,
-        "memory_gb": limit / GB,
-    }
-    return {**given, **dict(args.set)}
-
-
-def calibrated(args: argparse.Namespace, ours: OursAlone, shape: Shape, dial: str) -> tuple[float, float] | None:
-    """T1 and T2 of the dial, found for this model and in force, where neither is given by hand; None under Exact."""
-    if dial == "exact" or {"t1", "t2"} & set(dict(args.set)):
-        return None
-    return ours.calibrate(stream("uniform", shape.vocabulary, CALIBRATION, seed=1), dial)
-
-
-def measure(args: argparse.Namespace) -> dict[str, Any]:
-    """All figures."""
+def tokens(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
+    """Decoding, beside the peer."""
     count = fitting(args.warm + 2 * args.repeats * args.segment)
     shape, rival = large(args.shape, args.layers), None
     if args.alone:
         model = prepare_model(shape, args.tier, args.folder, keep_only=args.keep_only)
     else:
         model, rival = prepare_pair(shape, args.tier, args.folder, keep_only=args.keep_only)
-    tokens = stream(args.stream, shape.vocabulary, count)
-    limit = limit_of(args, model)
-    with orderly(), ExitStack() as stack:
-        group = stack.enter_context(limited("ours", limit))
-        drop_caches()
-        say("Opening and warming ours")
-        ours = stack.enter_context(OursAlone(model.store, shape, chosen(args, limit), group))
+    bench = Bench(args, stack, count, model)
+    with bench.opened("ours", {}) as (ours, group):
         thresholds = calibrated(args, ours, shape, args.dial)
-        contest = Contest(args, model, tokens, ours)
-        stack.callback(contest.roofs.close)
-        warm = contest.warm()
-        rounds = _rounds(args, contest, rival)
+        contest = Contest(bench, ours)
+        rounds = contest.rounds(rival)
         memory = {"ours_most": group.most(), "ours_anonymous": group.anonymous(), "kills": group.kills()}
     turns = contest.turns
     result = {
         "ours": round(1 / median([t.per_token for t in turns]), 3),
-        "peer": None,
-        "peer_default": None,
-        "ratio": None,
-        "ratio_default": None,
+        **dict.fromkeys(("peer", "peer_default", "ratio", "ratio_default")),
         **contest.floors(),
-        "roof": contest.roofs.report(),
         **counted(turns),
-        "memory": {"limit": limit, "model": model.nbytes, **memory},
-        "seconds": {"warm": [round(s, 3) for s in warm.seconds], "ours": _spread([t.per_token for t in turns])},
+        "memory": {"limit": bench.limit, "model": model.nbytes, **memory},
+        "seconds": {"warm": [round(s, 3) for s in contest.warm.seconds], "ours": _spread([t.per_token for t in turns])},
         "plan": ours.about,
-        "conditions": conditions(
-            args, isa=contest.roofs.isa, thresholds=thresholds, others=[round(x, 2) for x in contest.quiet.others]
-        ),
-    }  # fmt: skip
+        **bench.about(thresholds=thresholds),
+    }
     for name, found in zip(("", "_default"), rounds):
-        seconds = [s for s, _ in found.peer]
-        result["seconds"][f"peer{name}"] = _spread(seconds)
-        result |= {
-            f"peer{name}": round(1 / median(seconds), 3),
-            f"ratio{name}": round(found.ratio, 3),
-            f"peer{name}_bytes": int(median([nbytes for _, nbytes in found.peer])),
-            f"peer{name}_anonymous": found.anonymous,
-            f"peer{name}_read_ahead": found.read_ahead,
-        }
+        result["seconds"][f"peer{name}"] = _spread([s for s, _ in found.peer])
+        result |= found.report(name)
     if args.naive:
         cut = narrowest(shape, args.limit)
-        naive = run_naive(cut, args.limit, args.threads, tokens[: args.naive_tokens + 1], args.folder)
+        naive = run_naive(cut, args.limit, args.threads, bench.tokens[: args.naive_tokens + 1], args.folder)
         result["naive"] = naive.report(shape.layers)
     return result
 
 
-def _rounds(args: argparse.Namespace, contest: Contest, rival: Rival | None) -> list[Round]:
-    """With the common read-ahead and with this machine's own; none without a rival."""
-    if rival is None:
+def prompts(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
+    """Prompts, held against the disk and against computing with all in memory."""
+    lengths = [int(text) for text in args.prompts.split(",")]
+    bench = Bench(args, stack, 1 << 20)
+    drawn = iter(bench.tokens)
+    values = {"dense": "auto", "context_length": max(lengths) + BETWEEN + SPARE}
+
+    def some(count: int) -> list[int]:
+        return [next(drawn) for _ in range(count)]
+
+    turns: dict[int, list[dict[str, float]]] = {length: [] for length in lengths}
+    ours, _ = stack.enter_context(bench.opened("prompts", values))
+    whole = stack.enter_context(OursAlone(bench.model.store, None, {"dial": args.dial, **values}))
+    if whole.about["cache_share"] < 1:
+        raise SystemExit(f"Not every expert fits in memory: {' '.join(whole.about['plan'])}")
+    for length in lengths:
+        for _ in range(2):  # the first fills the cache, or is the first of its length
+            ours.prompt(some(length))
+        while whole.prompt_read(some(length))[1]:
+            pass
         for _ in range(args.repeats):
-            contest.turn()
-        return []
-    device = read_ahead_file(rival.file)
-    own = int(device.read_text())
-    few = contest.round(rival, READ_AHEAD, device, args.segment)
-    return [few, few if own == READ_AHEAD else contest.round(rival, own, device, args.peer_segment)]
-
-
-def counted(turns: Sequence[Turn]) -> dict[str, Any]:
-    """What the turns of our engine met. Bytes are of a token. disk_busy: share of the time with any read under way, in
-    which the disk gave `disk_given` GB/s."""
-    count, busy = sum(len(t.seconds) for t in turns), sum(t.busy for t in turns)
+            bench.look()
+            ours.turn(some(BETWEEN))
+            taken, read = ours.prompt_read(some(length))
+            reading, computing = read / bench.roofs.taken[-1].disk, whole.prompt(some(length))
+            floor = max(reading, computing)
+            turns[length].append({"ours": taken, "reading": reading, "computing": computing, "floor": floor,
+                                  "times_floor": taken / floor, "gb_read": read / 1e9})  # fmt: skip
+    by_length = {
+        length: {name: round(median([turn[name] for turn in found]), 3) for name in found[0]}
+        | {"turns": [round(turn["times_floor"], 3) for turn in found]}
+        for length, found in turns.items()
+    }
     return {
-        "hit_rate": round(sum(t.hits for t in turns) / max(1, sum(t.hits + t.misses for t in turns)), 4),
-        "missed_bytes": sum(t.bytes_read - t.wasted_bytes for t in turns) // count,
-        "wasted_bytes": sum(t.wasted_bytes for t in turns) // count,
-        "system_bytes": sum(t.system_bytes for t in turns) // count,
-        "used_bytes": sum(t.used_bytes for t in turns) // count,
-        "disk_busy": round(busy / sum(sum(t.seconds) for t in turns), 3),
-        "disk_given": round(sum(t.bytes_read for t in turns) / max(1e-9, busy) / 1e9, 3),
-        "coarse": round(sum(t.coarse for t in turns) / max(1, sum(t.uses for t in turns)), 4),
+        "ours": {length: row["ours"] for length, row in by_length.items()},
+        "ratio": {length: row["times_floor"] for length, row in by_length.items()},
+        "by_length": by_length,
+        **bench.about(chunk=ours.about["chunk"], cache_share=round(ours.about["cache_share"], 3)),
     }
 
 
@@ -234,8 +207,10 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="ours without the peer")
     parser.add_argument("--naive", action="store_true", help="also accelerate's disk offload, on a cut, in bf16")
     parser.add_argument("--naive-tokens", type=int, default=3)
+    parser.add_argument("--prompts", help="read prompts of these lengths, separated by commas, instead")
     args = parser.parse_args()
-    emit(measure(args), args.json)
+    with orderly(), ExitStack() as stack:
+        emit((prompts if args.prompts else tokens)(args, stack), args.json)
 
 
 if __name__ == "__main__":

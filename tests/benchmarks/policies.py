@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from engine import resources
 from engine.calibration.calibrator import open_calibrated
@@ -60,23 +61,21 @@ def zipf(tokens: int, seed: int) -> Trace:
     table = fixed.standard_normal((layers, VOCABULARY, experts), dtype=np.float32)
     ids = np.array(stream("zipf", VOCABULARY, tokens, seed), np.int32)
     noise = np.random.default_rng(seed + 1).standard_normal((layers, tokens, experts), dtype=np.float32)
-    logits = 1.5 * table[:, ids] + 0.5 * noise
+    known = TraceConditions("zipf", tier=4, spec=ExpertSpec(2048, 1024, 4))
+    return routed(1.5 * table[:, ids] + 0.5 * noise, k, ids, known)
+
+
+def routed(logits: NDArray[np.float32], k: int, ids: NDArray[np.int32], known: TraceConditions) -> Trace:
+    """One sequence, token by token, through routers that say this: [layers, tokens, experts]."""
+    layers, tokens, experts = logits.shape
     chosen = np.argsort(-logits, axis=-1)[..., :k]
     gates = np.exp(np.take_along_axis(logits, chosen, -1))
     gates /= gates.sum(-1, keepdims=True)
-    known = TraceConditions("zipf", tier=4, spec=ExpertSpec(2048, 1024, 4))
-    ones, positions = np.ones(tokens, np.int32), np.arange(tokens, dtype=np.int32)
+    positions = np.arange(tokens, dtype=np.int32)
     return Trace(
-        tuple(range(layers)),
-        experts,
-        chosen.astype(np.uint16),
-        gates.astype(np.float16),
-        ones,
-        ids,
-        positions,
-        positions == 0,
-        known,
-    )
+        tuple(range(layers)), experts, chosen.astype(np.uint16), gates.astype(np.float16), np.ones(tokens, np.int32),
+        ids, positions, positions == 0, known,
+    )  # fmt: skip
 
 
 def thresholds_of(trace: Trace, dial: str) -> Thresholds:

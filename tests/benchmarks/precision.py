@@ -8,11 +8,8 @@ python -m tests.benchmarks.precision [--tokens N] [--only experts|activations|de
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -21,13 +18,12 @@ from torch import Tensor
 
 from engine import resources
 from engine.calibration.calibrator import open_calibrated
-from engine.calibration.evaluate import sequences
+from engine.calibration.evaluate import Sums, compared, sequences
 from engine.models.layers.weight_format import WeightFormat
 from engine.session import loaded_model
-from tests.benchmarks.common import arguments, emit
+from tests.benchmarks.common import arguments, emit, own_home
 
 EXACT = {"dial": "exact", "dense": "f32", "activations": "exact"}
-ROWS = 512  # tokens whose probabilities are compared at once
 
 
 @dataclass(frozen=True)
@@ -75,20 +71,12 @@ def reference_logits(windows: Sequence[Sequence[int]], dtype: torch.dtype) -> li
         return [model(torch.tensor([ids])).logits[0, :-1].float() for ids in windows]
 
 
-def compare(
-    windows: Sequence[Sequence[int]], reference: Sequence[Tensor], found: Sequence[Tensor]
-) -> tuple[float, float]:
-    """Perplexity of `found`, and the mean KL divergence from `reference` to it."""
-    nll = divergence = 0.0
-    count = 0
+def compare(windows: Sequence[Sequence[int]], reference: Sequence[Tensor], found: Sequence[Tensor]) -> Sums:
+    """What `found` and the reference say of the same tokens."""
+    sums = Sums()
     for ids, exact, logits in zip(windows, reference, found, strict=True):
-        for at in range(0, len(ids) - 1, ROWS):
-            target = torch.tensor(ids[at + 1 : at + 1 + ROWS])
-            log_p, log_q = (torch.log_softmax(x[at : at + len(target)].double(), -1) for x in (exact, logits))
-            nll -= float(log_q.gather(1, target[:, None]).sum())
-            divergence += float((log_p.exp() * (log_p - log_q)).sum())
-            count += len(target)
-    return math.exp(nll / count), divergence / count
+        sums = sums.plus(compared(ids, exact, logits))
+    return sums
 
 
 def run(case: Case, windows: Sequence[Sequence[int]]) -> tuple[list[Tensor], dict[str, float]]:
@@ -112,8 +100,9 @@ def measure(tokens: int, only: str | None) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
 
     def add(what: str, found: Sequence[Tensor], uses: dict[str, float]) -> None:
-        perplexity, kl = compare(windows, reference, found)
-        rise = perplexity / rows[0]["perplexity"] - 1 if rows else 0.0
+        sums = compare(windows, reference, found)
+        perplexity, rise = math.exp(sums.nll / sums.tokens), math.expm1((sums.nll - sums.exact_nll) / sums.tokens)
+        kl = sums.divergence / sums.tokens
         rows.append({"what": what, "perplexity": perplexity, "rise": rise, "kl": kl, "uses": uses})
 
     add("transformers, float32", reference, {})
@@ -121,10 +110,7 @@ def measure(tokens: int, only: str | None) -> dict[str, Any]:
     for case in CASES:
         if only in (None, case.group):
             add(case.what, *run(case, windows))
-    return {
-        "tokens": sum(len(w) - 1 for w in windows),
-        "rows": rows,
-    }
+    return {"tokens": sum(len(w) - 1 for w in windows), "rows": rows}
 
 
 def main() -> None:
@@ -133,10 +119,8 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=12_000)
     parser.add_argument("--only", choices=("experts", "activations", "dense"))
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home:
-        os.environ.setdefault("UNDERHILL_HOME", str(Path(home)))
-        result = measure(args.tokens, args.only)
-    emit(result, args.json)
+    with own_home():
+        emit(measure(args.tokens, args.only), args.json)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import platformdirs
 
-from tests.benchmarks.peer.environment import peer_python
+from tests.benchmarks.peer.client import peer_python
 from tests.benchmarks.pipe import ROOT
 from tests.random_models.checkpoint import write_checkpoint
 from tests.random_models.quantized import write_store

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import math
 import statistics
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -25,7 +24,7 @@ from engine import resources
 from engine.native.library import default_threads
 from engine.quantization.planes import encode
 from engine.record.layout import ExpertSpec
-from tests.benchmarks.common import arguments, emit
+from tests.benchmarks.common import arguments, emit, in_turns
 from tests.benchmarks.roofs import Roof
 from tests.engine.quantization import hqq_reference as hqq
 from tests.engine.quantization.reference import quantize_matrix
@@ -189,13 +188,7 @@ def _shape(hidden: int, intermediate: int) -> dict[str, float]:
         "ours": lambda: _ours(expert, spec),
         "hqq package": lambda: _package(expert),
     }
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    for turn in range(REPEATS + 1):
-        for name, run in runs.items():
-            start = time.perf_counter()
-            run()
-            if turn:  # the first warms up
-                seconds[name].append(time.perf_counter() - start)
+    seconds = in_turns(runs, REPEATS)
     threads = default_threads()
     weights = {"ours": 16 * threads, "hqq package": threads}
     rates = {name: weights[name] * spec.parameters / statistics.median(seconds[name]) for name in runs}
@@ -216,10 +209,6 @@ def _package(expert: dict[str, Tensor]) -> None:
         for w in expert.values():
             Quantizer.quantize(w, nbits=8, group_size=64, axis=1, device="cpu", bitpack=False)
 
-    _on_all_threads(run)
-
-
-def _on_all_threads(run: Callable[[int], object]) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     with ThreadPoolExecutor(default_threads()) as pool:

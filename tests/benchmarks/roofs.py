@@ -14,7 +14,7 @@ from engine.kernels.native import NativeKernel
 from engine.native.memory import huge
 from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import DiskRoof
-from tests.benchmarks.ours_client import Turn
+from tests.benchmarks.ours import Turn
 
 SIZE = 1 << 30  # far beyond any cache
 PART = 256 << 20  # read in one go
@@ -118,7 +118,6 @@ class Roofs:
 
     def close(self) -> None:
         """Release everything."""
-        self._disk.close()
         self._memory.close()
 
     def report(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from engine.hardware.rates import Rates
 from engine.session.speed_check import is_full
 from tests.benchmarks import forecast
 from tests.benchmarks.forecast import Subject, Trial, known, middle
-from tests.benchmarks.ours_client import OursAlone
+from tests.benchmarks.ours import OursAlone
 from tests.random_models.checkpoint import write_checkpoint
 from tests.random_models.quantized import write_store
 from tests.random_models.shapes import small

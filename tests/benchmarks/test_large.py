@@ -18,13 +18,12 @@ from torch import Tensor
 from engine import settings
 from engine.calibration.calibrator import open_calibrated
 from engine.store.reader import Store
-from tests.benchmarks.ablation import OVERLAP, STEPS, pairs, rows, settings_of
+from tests.benchmarks.ablation import STEPS, pairs, rows, settings_of
+from tests.benchmarks.bench import CONTEXT, OVERLAP, calibrated, chosen, counted, fitting
 from tests.benchmarks.common import limit_options
 from tests.benchmarks.naive import Naive, narrowest
-from tests.benchmarks.offload import CONTEXT, calibrated, chosen, counted, fitting
-from tests.benchmarks.ours_client import OursAlone, Turn
-from tests.benchmarks.peer.client import Peer
-from tests.benchmarks.peer.environment import PEER, peer_python
+from tests.benchmarks.ours import OursAlone, Turn
+from tests.benchmarks.peer.client import PEER, Peer, peer_python
 from tests.benchmarks.pipe import ROOT, Child
 from tests.benchmarks.prepare import CONVERT, Model, prepare_model, prepare_pair
 from tests.benchmarks.roofs import Rates, floors
@@ -225,7 +224,7 @@ def test_the_naive_floor_reads_what_it_was_not_allowed_to_keep(tmp_path: Path) -
     write_checkpoint(small("qwen3"), tmp_path / "checkpoint")
     places = {"checkpoint": str(tmp_path / "checkpoint"), "offload": str(tmp_path / "offload")}
     arguments = {**places, "room": 1_000_000, "threads": 1}
-    child = Child("accelerate", [sys.executable, "-m", "tests.benchmarks.naive_server", json.dumps(arguments)])
+    child = Child("accelerate", [sys.executable, "-m", "tests.benchmarks.naive", json.dumps(arguments)])
     try:
         assert child.ready["on_disk"] == ["everything"]
         assert len(child.decode([1, 2, 3])) == 3

@@ -127,11 +127,8 @@ def test_the_disks_roof_reads_whole_records(tmp_path: Path) -> None:
         roof = DiskRoof([file], 10_000)
     except OSError:
         pytest.skip("this disk does not do direct I/O")
-    try:
-        assert roof.way[0] == 12_288  # direct reads are of whole blocks
-        assert roof.measure(0.01) > 0
-    finally:
-        roof.close()
+    assert roof.way[0] == 12_288  # direct reads are of whole blocks
+    assert roof.measure(0.01) > 0
 
 
 def test_a_child_answers_stands_still_and_says_why_it_ended() -> None:

@@ -11,7 +11,6 @@ mean of 8 tokens is at 90 % of the steady speed, which is that of the second hal
 from __future__ import annotations
 
 import statistics
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ from engine.library import library
 from engine.session import Session
 from engine.session.routing_history import MATRICES, RESIDENTS
 from engine.store import reader
-from tests.benchmarks.common import arguments, emit
+from tests.benchmarks.common import arguments, emit, own_home
 
 PROMPT, STEPS, MEAN = 32, 320, 8
 
@@ -135,7 +134,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1e8, help="bytes per second of the disk (default: 1e8)")
     parser.add_argument("--turns", type=int, default=3)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home, patch.dict("os.environ", {library.HOME: home}):
+    with own_home():
         rows = [measure(share, args.rate, args.turns) for share in args.share or (0.25, 0.5, 0.75)]
     emit({"ours": rows[0]["warm"]["to_90"], "peer": rows[0]["cold"]["to_90"], "rows": rows}, args.json)
 
