@@ -19,6 +19,8 @@ from tests.waiting import LONGEST
 
 # Before anything imports Qt, torch or a Hugging Face library: they read these once.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+if sys.platform == "win32":  # offscreen, Qt looks for fonts in a folder of its own that is not there, and warns
+    os.environ.setdefault("QT_QPA_FONTDIR", str(Path(__file__).parents[1] / "resources" / "fonts"))
 # The window speaks the system's language; tests read English. tests/environments.py asks for other locales.
 os.environ["LC_ALL"] = os.environ.get("UNDERHILL_TESTS_LOCALE", "C.UTF-8")
 if "UNDERHILL_TESTS_LOCALE" not in os.environ:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -20,10 +19,7 @@ from tests.app.fake_engine import SENTENCE
 from tests.app.window_process import ATTACHED
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL"),
-    pytest.mark.alone("kills a program at moments of its start"),
-]
+pytestmark = pytest.mark.alone("kills a program at moments of its start")
 
 
 def start(folder: Path, number: int | str) -> subprocess.Popen[str]:
@@ -66,7 +62,7 @@ def kill(folder: Path, rounds: int, dice: random.Random) -> None:
                 end = time.monotonic() + dice.uniform(1.2, 2.2)
             if end and time.monotonic() > end:
                 break
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         told = [moment for moment, _ in arrivals] + [time.monotonic()]
         behind += max((later - earlier for earlier, later in pairwise(told)), default=0.0)
         _, said = process.communicate()
@@ -90,7 +86,7 @@ def test_with_files_attached_to_what_is_not_sent(tmp_path: Path) -> None:
     process = start(tmp_path, "attach")
     assert process.stdout is not None
     assert process.stdout.readline() == "kept\n"
-    process.send_signal(signal.SIGKILL)
+    process.kill()
     process.communicate()
     store = ChatStore(tmp_path / "chats.db")
     assert store.draft_attachments() == ATTACHED
@@ -101,7 +97,7 @@ def test_while_it_starts(tmp_path: Path) -> None:
     for delay in (0.1, 0.4, 0.7):
         process = start(tmp_path, 0)
         time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.communicate()
         store = ChatStore(tmp_path / "chats.db")
         assert store.check() == "ok"

@@ -110,7 +110,7 @@ ERRORS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "no such model": (lambda _: library.prepare("zzz"), ("zzz", "builtin")),
     "name": (lambda _: home.checked_name("a/b"), ("a/b",)),
     "folder": (lambda p: folders.known(p / "zzz"), ("zzz",)),
-    "relative": (lambda _: folders.choose("some/where"), ("some/where",)),
+    "relative": (lambda _: folders.choose("some/where"), (str(Path("some/where")),)),
     "trash": (lambda _: trash.restore("zzz"), ("zzz",)),
     "nothing to adopt": (lambda p: relocation.adopt(p, lambda *_: None), ()),
     "built-in": (lambda p: relocation.move("builtin", folders.own(), lambda *_: None), ()),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -72,12 +71,11 @@ def test_other_folders_are_other_windows(first: SingleInstance, tmp_path: Path) 
     other.close()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_killed_one_does_not_count(qapp: QApplication, tmp_path: Path) -> None:
     killed = start(tmp_path)
     assert killed.stdout is not None
     assert killed.stdout.readline().strip() == "True"
-    killed.send_signal(signal.SIGKILL)
+    killed.kill()
     killed.communicate()
     alone = SingleInstance(tmp_path)
     assert alone.first
