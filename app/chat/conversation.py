@@ -146,7 +146,9 @@ class Conversation(QObject):
         if self.chat is not None and self.chat.place != place:
             chat_id = self.chat.id
             self.chat = dataclasses.replace(self.chat, place=place)
-            self._database.submit(lambda store: store.set_place(chat_id, place), failed=self.drafts.mark_refused)
+            self._database.submit(
+                lambda store: store.set_field(chat_id, "place", place), failed=self.drafts.mark_refused
+            )
 
     @property
     def style(self) -> Style:
@@ -161,7 +163,7 @@ class Conversation(QObject):
             return
         chat_id = self.chat.id
         self.chat = dataclasses.replace(self.chat, style=style)
-        self._database.submit(lambda store: store.set_style(chat_id, style))
+        self._database.submit(lambda store: store.set_field(chat_id, "style", style))
 
     # ---- sending ----------------------------------------------------------------------------------------------
 

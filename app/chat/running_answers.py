@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.chat.prompt_messages import with_attachments
 from app.i18n.translate import plural, sentences, tr
-from app.storage import branches
 from app.storage.database_thread import DatabaseThread, Problem
 from app.storage.records import Attachment, Chat, QueuedMessage, StoredMessage, Style
 from app.storage.store import ChatStore
@@ -333,12 +332,10 @@ def _write_field(store: ChatStore, key: _Key, value: Any) -> None:
     chat_id, field = key
     if field == _ANSWER:
         store.update(value)
-    elif field == "draft":
-        store.set_draft(chat_id, value)
-    elif field == "queue":
-        branches.set_queue(store, chat_id, value)
-    else:
+    elif field == "attached":
         store.keep_draft_attachments(chat_id, value)
+    else:
+        store.set_field(chat_id, field, value)
 
 
 def _ended(read: StoredMessage, held: StoredMessage) -> StoredMessage:

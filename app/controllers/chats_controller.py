@@ -46,7 +46,7 @@ class ChatsController(QObject):
         sidebar.fill_menu = self._fill_menu
         sidebar.found.connect(self._open_hit)
         sidebar.deleted.connect(self._delete)
-        sidebar.pinned.connect(lambda chat, on: self._change(lambda store: store.set_pinned(chat.id, on)))
+        sidebar.pinned.connect(lambda chat, on: self._change(lambda store: store.set_field(chat.id, "pinned", on)))
         sidebar.moved.connect(self._move)
         sidebar.model.folder_renamed.connect(self._rename_folder)
         sidebar.folder_removed.connect(self._remove_folder)
@@ -129,7 +129,7 @@ class ChatsController(QObject):
             before = store.folders()
             folder = store.make_folder(name) if name else to if isinstance(to, Folder) else None
             for chat in chats:
-                store.move_to_folder(chat.id, folder.id if folder is not None else None)
+                store.set_field(chat.id, "folder_id", folder.id if folder is not None else None)
             return folder, folder is not None and folder not in before
 
         self._database.submit(move, lambda result: self._moved(chats, *result))
@@ -139,7 +139,7 @@ class ChatsController(QObject):
 
         def back(store: ChatStore) -> None:
             for chat in chats:
-                store.move_to_folder(chat.id, chat.folder_id)
+                store.set_field(chat.id, "folder_id", chat.folder_id)
             if made and folder is not None:
                 store.remove_folder(folder.id)
 
@@ -180,7 +180,7 @@ class ChatsController(QObject):
         def back(store: ChatStore) -> None:
             again = store.make_folder(folder.name, folder.id)
             for chat_id in inside:
-                store.move_to_folder(chat_id, again.id)
+                store.set_field(chat_id, "folder_id", again.id)
 
         self.refresh()
         self._shell.toast.show_message(text, tr("Undo"), lambda: self._change(back))

@@ -72,33 +72,28 @@ class TransferController(QObject):
         """Export a chat: 'md' (the open branch) or 'json' (all branches)."""
         path = self._ask(tr("Export chat"), export_chats.file_name(chat, kind), f"*.{kind}")
 
-        def work(store: ChatStore) -> TransferResult:
-            assert path is not None
-            _check_no_database(store, path)
+        def write(store: ChatStore, path: Path) -> str:
             if kind == "md":
                 export_chats.write(path, export_chats.markdown(store.chat(chat.id) or chat, store.path(chat.id)))
             else:
                 export_chats.write(path, export_chats.as_json(export_chats.gathered(store, chat.id)))
-            return _written(tr("The chat was written to {file}.", file=path.name), path)
+            return tr("The chat was written to {file}.", file=path.name)
 
-        self._run(path, work)
+        self._write(path, write)
 
     @Slot()
     def export_all(self) -> None:
         """Export all chats into one JSON file."""
         path = self._ask(tr("Export all chats"), f"underhill-chats-{time.strftime('%Y-%m-%d')}.json", "*.json")
 
-        def work(store: ChatStore) -> TransferResult:
-            assert path is not None
-            _check_no_database(store, path)
+        def write(store: ChatStore, path: Path) -> str:
             chats = export_chats.gathered(store)
             export_chats.write(path, export_chats.as_json(chats))
-            sentence = plural(
+            return plural(
                 "1 chat was written to {file}.", "%n chats were written to {file}.", len(chats), file=path.name
             )
-            return _written(sentence, path)
 
-        self._run(path, work)
+        self._write(path, write)
 
     @Slot()
     def import_chats(self) -> None:
@@ -123,13 +118,11 @@ class TransferController(QObject):
         """Back up the whole database into a file."""
         path = self._ask(tr("Back up all chats"), f"underhill-backup-{time.strftime('%Y-%m-%d')}.db", "*.db")
 
-        def work(store: ChatStore) -> TransferResult:
-            assert path is not None
-            _check_no_database(store, path)
+        def write(store: ChatStore, path: Path) -> str:
             backup.back_up(store, path)
-            return _written(tr("All chats are backed up in {file}.", file=path.name), path)
+            return tr("All chats are backed up in {file}.", file=path.name)
 
-        self._run(path, work)
+        self._write(path, write)
 
     @Slot()
     def restore(self) -> None:
@@ -156,6 +149,16 @@ class TransferController(QObject):
     def _ask(self, title: str, name: str, pattern: str) -> Path | None:
         chosen, _ = QFileDialog.getSaveFileName(self._shell, title, str(Path.home() / name), pattern)
         return Path(chosen) if chosen else None
+
+    def _write(self, path: Path | None, write: Callable[[ChatStore, Path], str]) -> None:
+        """Have the database thread write a file. write: returns a sentence that says so."""
+
+        def work(store: ChatStore) -> TransferResult:
+            assert path is not None
+            _check_no_database(store, path)
+            return TransferResult("info", write(store, path), str(path.parent), folder=path.parent)
+
+        self._run(path, work)
 
     def _run(
         self, path: Path | None, work: Callable[[ChatStore], TransferResult], then: Callable[[], object] | None = None,
@@ -184,10 +187,6 @@ class TransferController(QObject):
         self._shown = outcome.sentence
         self._shell.banners.show_banner(outcome.level, outcome.sentence, outcome.action, outcome.cause, button)
         self._conversation.chats_changed.emit()
-
-
-def _written(sentence: str, path: Path) -> TransferResult:
-    return TransferResult("info", sentence, str(path.parent), folder=path.parent)
 
 
 def _downloads() -> Path:

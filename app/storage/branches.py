@@ -76,12 +76,7 @@ def write(
     else:
         with store.transaction():
             store.follow(messages)
-            set_queue(store, messages[0].chat_id, queue)
-
-
-def set_queue(store: ChatStore, chat_id: int, queue: tuple[QueuedMessage, ...]) -> None:
-    """Keep the messages that wait for an answer to end."""
-    store.db.execute("UPDATE chats SET queue = ? WHERE id = ?", (records.queue_text(queue), chat_id))
+            store.set_field(messages[0].chat_id, "queue", queue)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import re
 import struct
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -220,6 +221,9 @@ def position_of(text: str) -> ScrollPosition | None:
 def style_text(style: Style | None) -> str:
     """A style as JSON; '{}' for none of its own."""
     return "{}" if style is None else json.dumps(dataclasses.asdict(style))
+
+
+AS_TEXT: dict[str, Callable[[Any], str]] = {"place": position_text, "style": style_text, "queue": queue_text}
 
 
 def style_of(text: str) -> Style | None:

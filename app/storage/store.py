@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from heapq import heappop, heappush
 from pathlib import Path
+from typing import Any
 
 from app.storage import records
 from app.storage.records import (
     Attachment,
     Chat,
     Folder,
-    ScrollPosition,
     StoredMessage,
     Style,
     new_id,
@@ -133,21 +133,11 @@ class ChatStore:
             (title, by_hand, chat_id, by_hand),
         )
 
-    def set_draft(self, chat_id: int, draft: str) -> None:
-        """Store what is typed but not sent."""
-        self.db.execute("UPDATE chats SET draft = ? WHERE id = ?", (draft, chat_id))
-
-    def set_place(self, chat_id: int, place: ScrollPosition | None) -> None:
-        """Store the scroll position."""
-        self.db.execute("UPDATE chats SET place = ? WHERE id = ?", (records.position_text(place), chat_id))
-
-    def set_style(self, chat_id: int, style: Style | None) -> None:
-        """Store how this chat is answered; None: as the settings say."""
-        self.db.execute("UPDATE chats SET style = ? WHERE id = ?", (records.style_text(style), chat_id))
-
-    def set_pinned(self, chat_id: int, pinned: bool) -> None:
-        """Pin a chat to the top of the list, or unpin it."""
-        self.db.execute("UPDATE chats SET pinned = ? WHERE id = ?", (pinned, chat_id))
+    def set_field(self, chat_id: int, name: str, value: Any) -> None:
+        """Store one of the fields of `Chat` that are not derived: draft, place, style, pinned, folder_id or queue."""
+        as_text = records.AS_TEXT.get(name)
+        kept = value if as_text is None else as_text(value)
+        self.db.execute(f"UPDATE chats SET {name} = ? WHERE id = ?", (kept, chat_id))
 
     # ---- messages ---------------------------------------------------------------------------------------------
 
@@ -296,10 +286,6 @@ class ChatStore:
             inside = self._chats_in(folder_id)
             db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
         return inside
-
-    def move_to_folder(self, chat_id: int, folder_id: int | None) -> None:
-        """Put a chat into a folder, or out of any."""
-        self.db.execute("UPDATE chats SET folder_id = ? WHERE id = ?", (folder_id, chat_id))
 
     def _chats_in(self, folder_id: int) -> list[int]:
         return [row[0] for row in self.db.execute("SELECT id FROM chats WHERE folder_id = ?", (folder_id,))]

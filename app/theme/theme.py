@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from string import Template
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
@@ -172,167 +174,9 @@ def _qt_palette(p: Palette) -> QPalette:
 
 
 def style_sheet(p: Palette) -> str:
-    """Qt style sheet for every standard control; widgets that paint themselves read the palette instead."""
+    """resources/style.qss with the colours of a palette, and sizes for the text as it is now."""
     arrow = resources.path("icons", "drop-arrow.svg").as_posix()
     tick = resources.path("icons", "tick-dark.svg" if p.dark else "tick-light.svg").as_posix()
-    px = fonts.pixels
-    return f"""
-QWidget {{ color: {p.text}; }}
-QMainWindow, QDialog, QWidget#page {{ background: {p.window}; }}
-QToolTip {{ background: {p.text}; color: {p.window}; border: 0; padding: 5px 8px; }}
-
-QPushButton, QMenu {{ icon-size: {px(16)}px; }}
-QPushButton {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 6px 14px;
-  outline: 0; }}
-QPushButton:hover {{ background: {p.hover}; }}
-QPushButton:pressed {{ background: {p.pressed}; }}
-QPushButton:focus {{ border-color: {p.accent}; }}
-QPushButton:disabled {{ color: {p.muted}; }}
-QPushButton#primary {{ background: {p.accent}; border-color: {p.accent}; color: {p.on_accent}; }}
-QPushButton#primary:focus {{ border: 3px double {p.on_accent}; padding: 4px 12px; }}
-QPushButton#primary:hover {{ background: {p.accent_hover}; }}
-QPushButton#primary:disabled {{ background: {p.pressed}; border-color: {p.pressed}; color: {p.muted}; }}
-QPushButton#quiet {{ background: transparent; border-color: transparent; padding: 5px 10px; }}
-QPushButton#quiet:hover {{ background: {p.hover}; }}
-QPushButton#quiet:focus {{ border-color: {p.accent}; }}
-QPushButton#model {{ background: transparent; border: 1px solid transparent; padding: 5px 6px; font-weight: 600; }}
-QPushButton#model:hover {{ background: {p.hover}; }}
-QPushButton#model:focus {{ border-color: {p.accent}; }}
-QPushButton#model::menu-indicator {{ image: none; width: 0; }}
-QPushButton#example {{ text-align: left; padding: 11px 15px; border-radius: 12px; }}
-QPushButton#new {{ text-align: left; padding: 8px 11px; font-weight: 500; }}
-
-QToolButton {{ background: transparent; border: 1px solid transparent; border-radius: 8px; padding: 5px; }}
-QToolButton:hover {{ background: {p.hover}; }}
-QToolButton:pressed, QToolButton:checked {{ background: {p.pressed}; }}
-QToolButton:focus {{ border-color: {p.accent}; }}
-QToolButton#latest {{ background: {p.surface}; border: 1px solid {p.border};
-  border-radius: {px(16)}px; }}
-QToolButton#latest:focus {{ border-color: {p.accent}; }}
-QToolButton#latest:hover {{ background: {p.hover}; }}
-QToolButton::menu-indicator {{ image: none; }}
-QToolButton#send {{ background: {p.accent}; border-radius: {px(17)}px; padding: 0; }}
-QToolButton#send:hover {{ background: {p.accent_hover}; }}
-QToolButton#send:focus {{ border-color: {p.text}; }}
-QToolButton#send:disabled {{ background: {p.pressed}; }}
-QToolButton#segment {{ padding: 4px 11px; border: 1px solid {p.border}; border-radius: 7px; }}
-QToolButton#segment:checked {{ background: {p.accent_soft}; border-color: {p.accent}; }}
-QToolButton#segment:focus {{ border: 2px solid {p.text}; padding: 3px 10px; }}
-
-QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox {{
-  background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 5px 9px; min-height: {px(20)}px;
-  selection-background-color: {p.selection}; selection-color: {p.text}; }}
-QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus {{ border-color: {p.accent}; }}
-QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{
-  color: {p.muted}; background: {p.window}; }}
-QComboBox::drop-down {{ border: 0; width: 26px; }}
-QComboBox::down-arrow {{ image: url("{arrow}"); width: {px(14)}px; height: {px(14)}px; }}
-QComboBox QAbstractItemView {{ background: {p.surface}; border: 1px solid {p.border};
-  selection-background-color: {p.hover}; selection-color: {p.text}; outline: 0; }}
-QComboBox QAbstractItemView::item:disabled {{ color: {p.muted}; }}
-QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{ width: 0; }}
-QCheckBox {{ spacing: 8px; border: 1px solid transparent; border-radius: 5px; padding: 2px; outline: 0; }}
-QCheckBox::indicator {{ width: {px(15)}px; height: {px(15)}px; border: 1px solid {p.muted}; border-radius: 4px;
-  background: {p.surface}; }}
-QCheckBox::indicator:checked {{ background: {p.accent}; border-color: {p.accent}; image: url("{tick}"); }}
-QCheckBox:disabled {{ color: {p.muted}; }}
-QCheckBox:focus {{ border-color: {p.accent}; }}
-QTabBar::tab {{ color: {p.muted}; border: 1px solid transparent; border-radius: 6px; padding: 4px 10px;
-  margin: 3px 2px; }}
-QTabBar::tab:hover {{ background: {p.hover}; }}
-QTabBar::tab:selected {{ color: {p.text}; background: {p.pressed}; }}
-QTabBar::tab:focus {{ border-color: {p.accent}; }}
-
-QMenu {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 10px; padding: 6px; }}
-QMenu::item {{ padding: 6px 26px 6px 12px; border-radius: 6px; }}
-QMenu::item:selected {{ background: {p.hover}; }}
-QMenu::item:disabled {{ color: {p.muted}; }}
-QMenu::icon {{ padding-left: 8px; }}
-QMenu::separator {{ height: 1px; background: {p.border}; margin: 6px 8px; }}
-
-QScrollBar:vertical {{ background: transparent; width: 12px; margin: 0; }}
-QScrollBar::handle:vertical {{ background: {p.pressed}; border-radius: 4px; min-height: 32px; margin: 2px; }}
-QScrollBar::handle:vertical:hover {{ background: {p.muted}; }}
-QScrollBar:horizontal {{ background: transparent; height: 12px; margin: 0; }}
-QScrollBar::handle:horizontal {{ background: {p.pressed}; border-radius: 4px; min-width: 32px; margin: 2px; }}
-QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
-QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
-QScrollArea, QAbstractScrollArea#transcript {{ background: transparent; border: 0; }}
-QScrollArea#sheet {{ border: 1px solid transparent; border-radius: 6px; }}
-QScrollArea#sheet:focus {{ border-color: {p.accent}; }}
-
-QProgressBar {{ background: {p.pressed}; border: 0; border-radius: 2px; max-height: 4px; min-height: 4px; }}
-QProgressBar::chunk {{ background: {p.accent}; border-radius: 2px; }}
-
-QFrame#sidebar {{ background: {p.sidebar}; border: 0; border-right: 1px solid {p.border}; }}
-QListView#chats {{ background: transparent; border: 0; outline: 0; }}
-QFrame#composer {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 18px; }}
-QFrame#composer[focused="true"] {{ border-color: {p.accent}; }}
-QPlainTextEdit#field {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 4px;
-  selection-background-color: {p.selection}; selection-color: {p.text}; }}
-QPlainTextEdit#field:focus {{ border-color: {p.accent}; }}
-QFrame#chip {{ background: {p.hover}; border: 1px solid {p.border}; border-radius: 9px; }}
-QPushButton#chip {{ background: transparent; border: 1px solid transparent; padding: 3px 6px; text-align: left; }}
-QPushButton#chip:focus {{ border-color: {p.accent}; border-radius: 7px; }}
-QPushButton#place {{ background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 2px 5px;
-  color: {p.accent}; text-align: left; }}
-QPushButton#place:hover {{ background: {p.hover}; }}
-QPushButton#place:focus {{ border-color: {p.accent}; }}
-QToolButton#cross {{ padding: 3px; }}
-QListWidget#rows {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; outline: 0; }}
-QListWidget#rows:focus {{ border-color: {p.accent}; }}
-QListWidget#rows::item {{ padding: 7px 10px; }}
-QListWidget#rows::item:selected {{ background: {p.pressed}; color: {p.text}; }}
-QPlainTextEdit#draft {{ background: transparent; border: 0; selection-background-color: {p.selection};
-  selection-color: {p.text}; }}
-QFrame#header {{ background: {p.window}; border: 0; border-bottom: 1px solid {p.border}; }}
-QFrame#banner[level="error"] {{ background: {p.danger_soft}; border: 0; border-radius: 12px; }}
-QFrame#banner[level="warning"] {{ background: {p.warning_soft}; border: 0; border-radius: 12px; }}
-QFrame#banner[level="info"] {{ background: {p.accent_soft}; border: 0; border-radius: 12px; }}
-QFrame#banner QPlainTextEdit {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; }}
-QLabel#drop {{ background: {p.accent_soft}; border: 2px dashed {p.accent}; border-radius: 16px; }}
-QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
-QInputDialog QLineEdit {{ min-width: 280px; }}
-QFrame#toast {{ background: {p.text}; border-radius: 12px; }}
-QFrame#toast QLabel {{ color: {p.window}; }}
-QFrame#toast QPushButton {{ background: transparent; border: 0; color: {p.window}; font-weight: 600;
-  text-decoration: underline; padding: 2px 6px; }}
-QFrame#toast QPushButton:focus {{ background: {p.muted}; }}
-QFrame#mark {{ background: {p.accent}; border: 0; border-radius: 1px; }}
-QFrame#actions {{ background: transparent; border: 0; }}
-QFrame#live {{ background: {p.sidebar}; border: 0; border-left: 1px solid {p.border}; }}
-QDockWidget {{ border: 0; }}
-QFrame#dock-title {{ background: {p.sidebar}; border: 0; border-left: 1px solid {p.border}; }}
-QFrame#inspector {{ border: 0; border-top: 1px solid {p.border}; }}
-QMainWindow::separator {{ background: {p.border}; width: 1px; height: 1px; }}
-QWidget#settings-side {{ background: {p.sidebar}; border: 0; border-right: 1px solid {p.border}; }}
-QListWidget#pages {{ background: transparent; border: 0; outline: 0; padding: 4px 0; }}
-QListWidget#pages::item {{ padding: 7px 9px; border: 1px solid transparent; border-radius: 8px; }}
-QListWidget#pages::item:hover {{ background: {p.hover}; }}
-QListWidget#pages::item:selected {{ background: {p.pressed}; color: {p.text}; }}
-QListWidget#pages::item:focus {{ border-color: {p.accent}; }}
-QFrame#entry {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 12px; }}
-QLabel#badge {{ border-radius: 9px; padding: 2px 9px; font-weight: 600; }}
-QLabel#badge[level="fits"] {{ background: {p.accent_soft}; color: {p.accent}; }}
-QLabel#badge[level="slow"] {{ background: {p.warning_soft}; color: {p.warning}; }}
-QLabel#badge[level="too_big"] {{ background: {p.danger_soft}; color: {p.danger}; }}
-QTextBrowser#reading {{ background: transparent; border: 1px solid transparent; border-radius: 6px; }}
-QTextBrowser#reading:focus {{ border-color: {p.accent}; }}
-QPushButton#offline {{ background: {p.warning_soft}; border-color: transparent; color: {p.warning};
-  padding: 3px 10px; border-radius: 9px; font-weight: 600; }}
-QPushButton#offline:focus, QPushButton#offline:hover {{ border-color: {p.warning}; }}
-QPushButton#downloads {{ background: {p.accent_soft}; border-color: transparent; color: {p.accent};
-  padding: 3px 6px; border-radius: 9px; font-weight: 600; }}
-QPushButton#downloads:focus, QPushButton#downloads:hover {{ border-color: {p.accent}; }}
-QFrame#foot {{ background: transparent; border: 0; border-top: 1px solid {p.border}; }}
-QLabel#key {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 6px; padding: 2px 8px; }}
-QTreeWidget {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; outline: 0; }}
-QTreeWidget:focus {{ border-color: {p.accent}; }}
-QHeaderView::section {{ background: {p.sidebar}; color: {p.muted}; border: 0; padding: 5px 8px; }}
-QLabel#muted {{ color: {p.muted}; }}
-QLabel#muted[level="warning"] {{ color: {p.warning}; }}
-QLabel#muted[level="full"] {{ color: {p.danger}; }}
-QProgressBar[level="warning"]::chunk {{ background: {p.warning}; }}
-QProgressBar[level="full"]::chunk {{ background: {p.danger}; }}
-QLabel#restart {{ color: {p.warning}; }}
-"""
+    sheet = Template(resources.path("style.qss").read_text(encoding="utf-8"))
+    coloured = sheet.substitute(vars(p), arrow=arrow, tick=tick)
+    return re.sub(r"scaled\((\d+)\)", lambda size: f"{fonts.pixels(int(size[1]))}px", coloured)

@@ -202,7 +202,7 @@ def fill(folder: Path, chats: int = CHATS) -> None:
     for number in range(1, chats + 1):
         message = StoredMessage(new_id(), number, None, "user", f"What of hill {number}?")
         store.create(Chat(number, f"Chat {number}"), message)
-        store.set_place(number, ScrollPosition(message.id, 0))
+        store.set_field(number, "place", ScrollPosition(message.id, 0))
     store.close()
 
 

@@ -85,8 +85,8 @@ def furnish(paths: AppPaths) -> None:
         question = StoredMessage(new_id(), chat.id, None, "user", title)
         answer = StoredMessage(new_id(), chat.id, question.id, "assistant", "Gladly.")
         store.create(chat, question, answer)
-        store.set_pinned(chat.id, pinned)
+        store.set_field(chat.id, "pinned", pinned)
         if folder:
-            store.move_to_folder(chat.id, store.make_folder(folder).id)
+            store.set_field(chat.id, "folder_id", store.make_folder(folder).id)
         store.db.execute("UPDATE chats SET updated_at = ? WHERE id = ?", (chat.updated_at, chat.id))
     store.close()

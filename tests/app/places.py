@@ -50,7 +50,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
         ask(qtbot, underhill, words)
     chat = underhill.conversation.chat
     assert chat is not None
-    window.chats._change(lambda store: store.move_to_folder(chat.id, store.make_folder("Letters").id))
+    window.chats._change(lambda store: store.set_field(chat.id, "folder_id", store.make_folder("Letters").id))
     qtbot.waitUntil(lambda: len(window.sidebar.folders) == 1)
     window.composer.set_text("A draft")
     window.composer.set_attachments((Attachment("notes.txt", "Some notes."), Attachment("plan.txt", "A plan.")))

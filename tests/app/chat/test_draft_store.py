@@ -53,7 +53,7 @@ def test_a_draft_comes_back_with_its_chat_while_the_disk_is_full(
     underhill = launch()
     composer = underhill.window.composer
     first, second = two_chats(qtbot, underhill)
-    monkeypatch.setattr(ChatStore, "set_draft", full)
+    monkeypatch.setattr(ChatStore, "set_field", full)
     monkeypatch.setattr(ChatStore, "keep_draft_attachments", full)
     composer.edit.setPlainText("typed on a full disk")
     composer.set_attachments((NOTES,))
@@ -117,7 +117,7 @@ def test_trying_again_says_whether_it_worked(qtbot: QtBot, launch: Launch, monke
     underhill = launch()
     window = underhill.window
     two_chats(qtbot, underhill)
-    monkeypatch.setattr(ChatStore, "set_draft", full)
+    monkeypatch.setattr(ChatStore, "set_field", full)
     window.composer.edit.setPlainText("typed on a full disk")
     window.composer.save_draft()
     qtbot.waitUntil(lambda: said(underhill, "disk is full") == 1)

@@ -41,11 +41,10 @@ class Disk:
         self._filled = pytest.MonkeyPatch()
 
     def fill(self) -> None:
-        self._filled.setattr(ChatStore, "set_draft", full)
+        self._filled.setattr(ChatStore, "set_field", full)
         self._filled.setattr(ChatStore, "keep_draft_attachments", full)
         self._filled.setattr(preferences, "save", full)
         self._filled.setattr(ChatStore, "update", full)
-        self._filled.setattr(branches, "set_queue", full)
 
     def free(self) -> None:
         self._filled.undo()

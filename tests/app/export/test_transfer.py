@@ -35,9 +35,9 @@ def filled(store: ChatStore) -> Chat:
     chat, question, *_ = talk(store, "Häuser: a/b?", "How?", "So.", "And then?")
     store.add(StoredMessage(new_id(), chat, question, "assistant", "Or so.", model="m", finish="length",
                             attachments=(Attachment("a.txt", "text"),), stats={"hits": 3}))  # fmt: skip
-    store.move_to_folder(chat, store.make_folder("work").id)
-    store.set_pinned(chat, True)
-    store.set_style(chat, Style("Be brief.", {"temperature": 0.1}, ("END",)))
+    store.set_field(chat, "folder_id", store.make_folder("work").id)
+    store.set_field(chat, "pinned", True)
+    store.set_field(chat, "style", Style("Be brief.", {"temperature": 0.1}, ("END",)))
     found = store.chat(chat)
     assert found is not None
     return found

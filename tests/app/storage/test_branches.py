@@ -45,7 +45,7 @@ def test_a_message_on_another_branch_is_opened_with_its_branch(store: ChatStore)
 def test_what_waits_is_kept(store: ChatStore) -> None:
     chat, *_ = talk(store, "one", "Q1")
     queue = (QueuedMessage("next"), QueuedMessage("", (Attachment("a.txt", "text"),)))
-    branches.set_queue(store, chat, queue)
+    store.set_field(chat, "queue", queue)
     found = store.chat(chat)
     assert found is not None
     assert found.queue == queue
@@ -63,7 +63,7 @@ def test_a_branch_at_an_answer_on_its_way_has_what_there_is_of_it(store: ChatSto
 
 def test_what_has_waited_is_sent_or_waits_whenever_the_process_is_killed(store: ChatStore) -> None:
     chat, last = talk(store, "one", "Q1")
-    branches.set_queue(store, chat, (QueuedMessage("Q2"), QueuedMessage("Q3")))
+    store.set_field(chat, "queue", (QueuedMessage("Q2"), QueuedMessage("Q3")))
     second = StoredMessage(new_id(), chat, last, "user", "Q2")
     commits = 0
 

@@ -16,7 +16,7 @@ def test_chats_go_into_folders_and_come_out_again(store: ChatStore) -> None:
     chat, *_ = talk(store, "one", "a")
     work = store.make_folder("work")
     assert store.make_folder("work") == work
-    store.move_to_folder(chat, work.id)
+    store.set_field(chat, "folder_id", work.id)
     assert store.chats()[0].folder_id == work.id
     store.remove_folder(work.id)
     assert store.chats()[0].folder_id is None
@@ -26,7 +26,7 @@ def test_chats_go_into_folders_and_come_out_again(store: ChatStore) -> None:
 def test_a_folder_that_takes_the_name_of_another_joins_it(store: ChatStore) -> None:
     chat, *_ = talk(store, "one", "a")
     work, play = store.make_folder("work"), store.make_folder("play")
-    store.move_to_folder(chat, work.id)
+    store.set_field(chat, "folder_id", work.id)
     assert store.rename_folder(play.id, "games") is None
     assert store.rename_folder(play.id, "play") is None
     assert store.rename_folder(work.id, "play") == (work, [chat])
@@ -37,16 +37,16 @@ def test_a_folder_that_takes_the_name_of_another_joins_it(store: ChatStore) -> N
 def test_what_belongs_to_a_chat_is_kept(store: ChatStore, tmp_path: Path) -> None:
     chat, message = talk(store, "one", "a")
     style = Style("Be brief.", {"temperature": 0.2, "seed": None}, ("END",))
-    store.set_pinned(chat, True)
-    store.set_place(chat, ScrollPosition(message, -7))
-    store.set_style(chat, style)
+    store.set_field(chat, "pinned", True)
+    store.set_field(chat, "place", ScrollPosition(message, -7))
+    store.set_field(chat, "style", style)
     store.close()
     again = ChatStore(tmp_path / "chats.db")
     found = again.chat(chat)
     assert found is not None
     assert (found.pinned, found.place, found.style) == (True, ScrollPosition(message, -7), style)
-    again.set_place(chat, None)
-    again.set_style(chat, None)
+    again.set_field(chat, "place", None)
+    again.set_field(chat, "style", None)
     found = again.chat(chat)
     assert found is not None
     assert (found.place, found.style) == (None, None)

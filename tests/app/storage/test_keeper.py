@@ -60,7 +60,7 @@ def test_a_folder_of_the_same_name_does_not_keep_chats_from_the_disk(tmp_path: P
     before = disk.make_folder("Work")
     memory.make_folder("Home")
     chat, _ = talk(memory, "for now", "Q")
-    memory.move_to_folder(chat, memory.make_folder("Work").id)
+    memory.set_field(chat, "folder_id", memory.make_folder("Work").id)
     loose, _ = talk(memory, "loose", "Q")
     database_thread.copy_rows(memory, disk)
     assert {c.id: c.folder_id for c in disk.chats()} == {chat: before.id, loose: None}

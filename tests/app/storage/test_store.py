@@ -134,7 +134,7 @@ def test_removing_a_message_reopens_its_parent(store: ChatStore) -> None:
 def test_drafts_are_kept(store: ChatStore) -> None:
     chat = Chat(new_id())
     store.create(chat)
-    store.set_draft(chat.id, "half a thou")
+    store.set_field(chat.id, "draft", "half a thou")
     assert store.chats()[0].draft == "half a thou"
 
 
