@@ -56,6 +56,11 @@ class UnderhillError(Exception):
         return type(self), (self.kind, self.sentence, self.action)
 
 
+def damaged_checkpoint(sentence: Translatable) -> UnderhillError:
+    """BROKEN_FILE for weights that no undamaged checkpoint holds."""
+    return UnderhillError(Kind.BROKEN_FILE, sentence, msg("The checkpoint is damaged; download it again."))
+
+
 def as_error(e: BaseException) -> UnderhillError:
     """Whatever was raised as an error to show, with `e` as its cause; an UnderhillError is given back as it is."""
     if isinstance(e, UnderhillError):

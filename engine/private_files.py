@@ -54,14 +54,6 @@ def tighten(folder: Path) -> None:
                     _take_from_others(Path(entry.path))
 
 
-def readable_by_others(folder: Path) -> list[Path]:
-    """The data folder and the files directly in it that other users may read or write; [] on Windows."""
-    if sys.platform == "win32" or not folder.is_dir():
-        return []
-    found = [path for path in (folder, *folder.iterdir()) if not path.is_symlink()]
-    return [path for path in found if stat.S_IMODE(path.stat().st_mode) & OTHERS]
-
-
 def private_folder(path: Path) -> bool:
     """Whether this is a folder of this user's that nobody else may enter; made if it is not there."""
     with suppress(OSError):

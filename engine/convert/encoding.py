@@ -15,7 +15,7 @@ import torch
 
 from engine.convert.journal import ImportPart, StreamSource
 from engine.convert.pieces import ExpertMatrices, ExpertPieces, ExpertPlan, coded_piece, piece_shape
-from engine.errors import Kind, UnderhillError
+from engine.errors import damaged_checkpoint
 from engine.formats.source import WeightSource, suited
 from engine.hardware.processor import give_way
 from engine.kernels.encode import NotFinite
@@ -162,11 +162,7 @@ def dense_chunks(source: WeightSource, shape: TensorShape) -> Iterator[memoryvie
     try:
         data = pack_dense(shape.coding, rows, cols, blocks)
     except NotFinite as cause:
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("The weights of {name} are not finite numbers.", name=shape.name),
-            msg("The checkpoint is damaged; download it again."),
-        ) from cause
+        raise damaged_checkpoint(msg("The weights of {name} are not finite numbers.", name=shape.name)) from cause
     for part in data.split(CHUNK):
         yield memoryview(part.numpy().data)
 

@@ -15,6 +15,7 @@ from typing import Any
 from engine.convert.pieces import COMPANIONS, ExpertPieces, ExpertPlan, MatrixPiece, piece_shape
 from engine.convert.skeleton import ExpertsModule, Skeleton, build_skeleton, expert_sizes, routed_experts
 from engine.errors import Kind, UnderhillError
+from engine.formats.errors import broken_file
 from engine.formats.families import (
     EXPERT_COUNT_KEYS,
     FAMILIES,
@@ -27,7 +28,7 @@ from engine.formats.families import (
 from engine.formats.source import WeightSource
 from engine.import_lock import ALONE
 from engine.limits import EXPERTS
-from engine.translatable import msg
+from engine.translatable import Translatable, msg
 
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.(.+)$")
 # Layers that predict further tokens, and the eyes and ears of models that have them: chat needs neither.
@@ -52,9 +53,7 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
     dense, unused = [], []
     hidden_layers = _layers(config)
     if not isinstance(hidden_layers, int):
-        raise UnderhillError(
-            Kind.BROKEN_FILE, msg("config.json names no num_hidden_layers."), msg("Download the file again.")
-        )
+        raise broken_file(msg("config.json names no num_hidden_layers."))
     for name in checkpoint.entries:
         match = _LAYER.search(name)
         if _UNUSED.search(name) or (match and int(match.group(1)) >= hidden_layers):
@@ -114,11 +113,7 @@ def _pieces(
     shape = checkpoint.entry(name).shape
     turned = names.transposed and not is_bias
     if len(shape) < (2 if is_bias else 3) or shape[0] > EXPERTS:
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("{name} has the impossible shape {shape}.", name=name, shape=list(shape)),
-            msg("Download the file again."),
-        )
+        raise broken_file(msg("{name} has the impossible shape {shape}.", name=name, shape=list(shape)))
     for expert in range(shape[0]):
         if together == names.down or not names.gated:
             yield expert, "down" if together == names.down else "up", is_bias, MatrixPiece(key, expert, turned)
@@ -142,15 +137,13 @@ def _complete(
         parts = [(p, pieces.matrices) for p in wanted] + [(p, pieces.biases) for p in wanted if names.bias]
         for part, held in parts:
             if part not in held:
-                raise UnderhillError(
-                    Kind.MISSING_FILE,
+                raise _incomplete(
                     msg(
                         "Expert {expert} of layer {layer} is not complete: its {part} matrix is missing.",
                         expert=expert,
                         layer=layer,
                         part=part,
-                    ),
-                    msg("A file of the model is missing; download it again."),
+                    )
                 )
     return tuple(experts[e] for e in range(count))
 
@@ -286,14 +279,12 @@ def _layer(
     for name in projections(module):
         target = f"{found.name}.{name}"
         if target not in sources:
-            raise UnderhillError(
-                Kind.MISSING_FILE,
+            raise _incomplete(
                 msg(
                     "The experts of layer {layer} are not in this checkpoint ({target}).",
                     layer=found.layer,
                     target=target,
-                ),
-                msg("A file of the model is missing; download it again."),
+                )
             )
         for key, pattern in sources[target]:
             for number, part, piece in _pieces_by_table(module, name, key, pattern, keymap, shapes[key]):
@@ -303,14 +294,12 @@ def _layer(
     for number, expert in enumerate(experts):
         missing = wanted - set(expert.matrices)
         if missing or (module.has_bias and wanted - set(expert.biases)):
-            raise UnderhillError(
-                Kind.MISSING_FILE,
+            raise _incomplete(
                 msg(
                     "Expert {number} of layer {layer} is not complete in this checkpoint.",
                     number=number,
                     layer=found.layer,
-                ),
-                msg("A file of the model is missing; download it again."),
+                )
             )
     return tuple(experts)
 
@@ -362,3 +351,7 @@ def _unknown(key: str) -> UnderhillError:
         msg("The experts of this model are stored in a way that Underhill does not know ({key}).", key=key),
         msg("Look for the same model in its original format."),
     )
+
+
+def _incomplete(sentence: Translatable) -> UnderhillError:
+    return UnderhillError(Kind.MISSING_FILE, sentence, msg("A file of the model is missing; download it again."))

@@ -18,10 +18,10 @@ from engine.convert.encoding import GROUPS, codings, dense_chunks, dense_shapes,
 from engine.convert.expert_plan import find_experts
 from engine.convert.journal import ChecksumMismatch, ImportJournal, ImportPart, StreamSource, parts
 from engine.convert.pieces import ExpertPlan, piece_shape
-from engine.errors import Kind, UnderhillError
+from engine.errors import Kind, UnderhillError, damaged_checkpoint
 from engine.formats.checkpoint import origin, verified
+from engine.formats.errors import unreadable
 from engine.formats.opening import open_source
-from engine.formats.safetensors_header import unreadable
 from engine.formats.source import WeightSource, suited
 from engine.limits import COMPANION_BYTES
 from engine.quantization.planes import EncodedExpert
@@ -290,11 +290,7 @@ class _Work:
         dtype = dtypes.TORCH[shape.listed[0]]
         for chunk in dense_chunks(self._source, shape):
             if dtype.is_floating_point and not _finite(torch.frombuffer(chunk, dtype=dtype)):
-                raise UnderhillError(
-                    Kind.BROKEN_FILE,
-                    msg("{name} holds numbers that are not finite.", name=name),
-                    msg("The checkpoint is damaged; download it again."),
-                )
+                raise damaged_checkpoint(msg("{name} holds numbers that are not finite.", name=name))
             yield chunk
             self._done += chunk.nbytes
             self._report(msg("Copying the other weights"), self._done, self._total)
@@ -314,15 +310,13 @@ def _quality(writer: StoreWriter, layers: list[LayerShape]) -> tuple[TierQuality
 
 
 def _contradiction(layer: int, expert: int, name: str) -> UnderhillError:
-    return UnderhillError(
-        Kind.BROKEN_FILE,
+    return damaged_checkpoint(
         msg(
             "The {name} of expert {expert} in layer {layer} has another shape than its neighbours.",
             name=name,
             expert=expert,
             layer=layer,
-        ),
-        msg("The checkpoint is damaged; download it again."),
+        )
     )
 
 

@@ -84,11 +84,6 @@ class ExpertSnapshot:
     residency: Matrix
     prefetch: PrefetchStats | None = None
 
-    @property
-    def read_latency(self) -> float:
-        """Mean seconds of one read."""
-        return self.read_seconds / self.reads if self.reads else 0.0
-
 
 class ExpertTelemetry:
     """Counters of one loaded model. Written by the thread that runs the model; snapshots may come from any."""

@@ -17,8 +17,9 @@ from torch import Tensor
 
 from engine import limits
 from engine.errors import Kind, UnderhillError
-from engine.formats.safetensors_header import SafetensorsEntry, missing, read_header, unreadable
-from engine.formats.source import CodedRows, FileExtent, Form, Read, missing_tensor, read_file
+from engine.formats.errors import broken_file, missing, missing_tensor, unreadable, unsupported_file
+from engine.formats.safetensors_header import SafetensorsEntry, read_header
+from engine.formats.source import CodedRows, FileExtent, Form, Read, read_file
 from engine.limits import COMPANION_BYTES
 from engine.regular_file import FileTooLarge, is_regular, read_json, read_text
 from engine.store import dtypes
@@ -120,11 +121,7 @@ class Checkpoint:
             raise UnderhillError(Kind.NOT_A_MODEL, what, action)
         config = _json_object(path / CONFIG, limits.CONFIG_BYTES)
         if not isinstance(config.get("model_type"), str):
-            raise UnderhillError(
-                Kind.BROKEN_FILE,
-                msg("{config} in {path} names no model_type.", config=CONFIG, path=path),
-                msg("Download the file again."),
-            )
+            raise broken_file(msg("{config} in {path} names no model_type.", config=CONFIG, path=path))
         limits.check_config(config)
         return cls(path, config, _entries(path))
 
@@ -231,10 +228,8 @@ def _entries(path: Path) -> dict[str, SafetensorsEntry]:
     if not shards:
         other = next((p.name for p in sorted(path.iterdir()) if p.suffix in (".bin", ".pt", ".pth", ".gguf")), None)
         if other is not None:
-            raise UnderhillError(
-                Kind.UNSUPPORTED_MODEL,
-                msg("{path} holds its weights as {other}; Underhill reads safetensors only.", path=path, other=other),
-                msg("Get the model in safetensors format."),
+            raise unsupported_file(
+                msg("{path} holds its weights as {other}; Underhill reads safetensors only.", path=path, other=other)
             )
         raise missing(path / "model.safetensors")
     entries: dict[str, SafetensorsEntry] = {}
@@ -247,27 +242,17 @@ def _indexed(path: Path) -> dict[str, SafetensorsEntry]:
     """The tensors that the index names, each in the shard it names."""
     weight_map = _json_object(path / INDEX, limits.INDEX_BYTES).get("weight_map")
     if not isinstance(weight_map, dict):
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("{index} in {path} is damaged.", index=INDEX, path=path),
-            msg("Download the file again."),
-        )
+        raise broken_file(msg("{index} in {path} is damaged.", index=INDEX, path=path))
     shards: dict[str, dict[str, SafetensorsEntry]] = {}
     for shard in sorted(set(map(str, weight_map.values()))):
         if not shard.endswith(".safetensors") or any(c in shard for c in "/\\:\0"):
-            raise UnderhillError(
-                Kind.BROKEN_FILE,
-                msg("{index} names the file {shard}.", index=INDEX, shard=repr(shard)),
-                msg("Download the file again."),
-            )
+            raise broken_file(msg("{index} names the file {shard}.", index=INDEX, shard=repr(shard)))
         shards[shard] = read_header(path / shard)
     entries = {}
     for name, shard in weight_map.items():
         if name not in shards[shard]:
-            raise UnderhillError(
-                Kind.BROKEN_FILE,
-                msg("{shard} lacks the tensor {name} that {index} promises.", shard=shard, name=name, index=INDEX),
-                msg("Download the file again."),
+            raise broken_file(
+                msg("{shard} lacks the tensor {name} that {index} promises.", shard=shard, name=name, index=INDEX)
             )
         entries[name] = shards[shard][name]
     return entries
@@ -277,21 +262,11 @@ def _json_object(path: Path, max_bytes: int) -> dict[str, Any]:
     try:
         value = read_json(path, max_bytes)
     except FileTooLarge as cause:
-        raise UnderhillError(
-            Kind.BROKEN_FILE, msg("{name} is impossibly long.", name=path.name), msg("Download the file again.")
-        ) from cause
+        raise broken_file(msg("{name} is impossibly long.", name=path.name)) from cause
     except ValueError as cause:
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("{name} in {parent} is not readable.", name=path.name, parent=path.parent),
-            msg("Download the file again."),
-        ) from cause
+        raise broken_file(msg("{name} in {parent} is not readable.", name=path.name, parent=path.parent)) from cause
     except OSError as cause:
         raise unreadable(path, cause) from cause
     if not isinstance(value, dict):
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("{name} in {parent} is not a JSON object.", name=path.name, parent=path.parent),
-            msg("Download the file again."),
-        )
+        raise broken_file(msg("{name} in {parent} is not a JSON object.", name=path.name, parent=path.parent))
     return value

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
+from engine.formats.errors import unsupported_file, unusable_file
 from engine.formats.gguf_header import GgufTensor
 from engine.formats.gguf_metadata import Metadata
 from engine.translatable import msg
@@ -305,11 +306,7 @@ def common(m: Metadata, t: Tensors, model_type: str, expert_width: str = "", key
     """
     heads, hidden = m.integer("attention.head_count"), m.integer("embedding_length")
     if not heads or "token_embd.weight" not in t:
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("This GGUF file has no heads or no embeddings."),
-            msg("Get the model in another file."),
-        )
+        raise unusable_file(msg("This GGUF file has no heads or no embeddings."))
     head_dim = m.integer("attention.key_length", hidden // heads)
     found: Config = {
         "model_type": model_type,
@@ -344,13 +341,11 @@ def rope(m: Metadata, head_dim: int) -> Config:
     if kind == "none":
         return found
     if kind not in ("linear", "yarn"):
-        raise UnderhillError(
-            Kind.UNSUPPORTED_MODEL,
+        raise unsupported_file(
             msg(
                 "This GGUF file stretches its context by {kind}, which Underhill does not read from GGUF.",
                 kind=repr(kind),
-            ),
-            msg("Get the model in safetensors format."),
+            )
         )
     found |= {"rope_type": kind, "factor": m.number("rope.scaling.factor")}
     if kind == "yarn":

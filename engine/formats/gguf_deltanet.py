@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.formats.errors import broken_file
 from engine.formats.gguf_header import GgufTensor
 from engine.formats.gguf_rows import ChangedRows, GgufRows, JoinedRows, OrderedColumns, OrderedRows, stored
 from engine.translatable import msg
@@ -112,13 +113,11 @@ def _expect(tensor: GgufTensor, rows: int) -> None:
 
 
 def _wrong(tensor: GgufTensor) -> UnderhillError:
-    return UnderhillError(
-        Kind.BROKEN_FILE,
+    return broken_file(
         msg(
             "{name} is damaged: {name2} has the shape {shape}.",
             name=tensor.file.name,
             name2=tensor.name,
             shape=list(tensor.shape),
-        ),
-        msg("Download the file again."),
+        )
     )

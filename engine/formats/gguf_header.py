@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from engine import limits
 from engine.errors import Kind, UnderhillError
-from engine.formats.safetensors_header import missing, unreadable
+from engine.formats.errors import broken_file, missing, unreadable
 from engine.formats.source import Read, read_file
 from engine.regular_file import is_regular, open_regular
 from engine.translatable import msg
@@ -246,15 +246,13 @@ class _Reader:
                     else msg("two {name}", name=name)
                 )
             if start + offset + size > self._size:
-                raise UnderhillError(
-                    Kind.BROKEN_FILE,
+                raise broken_file(
                     msg(
                         "{name} is cut short: it should have {start} bytes and has {size}.",
                         name=self._path.name,
                         start=start + last,
                         size=self._size,
-                    ),
-                    msg("Download the file again."),
+                    )
                 )
             found[name] = GgufTensor(name, self._path, kind, shape, start + offset, size)
             end, before = start + offset + size, name
@@ -335,11 +333,7 @@ class _Reader:
         return data
 
     def _broken(self, what: str) -> UnderhillError:
-        return UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("{name} is damaged: {what}.", name=self._path.name, what=what),
-            msg("Download the file again."),
-        )
+        return broken_file(msg("{name} is damaged: {what}.", name=self._path.name, what=what))
 
 
 # Types that llama.cpp once had, and those of ik_llama.cpp, by the numbers in their ggml.h.

@@ -7,7 +7,8 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import Kind, UnderhillError
+from engine.errors import UnderhillError
+from engine.formats.errors import unusable_file
 from engine.limits import VOCABULARY, most_of, shown
 from engine.translatable import msg
 
@@ -119,11 +120,7 @@ class Metadata:
         return value
 
     def _broken(self, what: str) -> UnderhillError:
-        return UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("The metadata of this GGUF file is not usable: {what}.", what=what),
-            msg("Get the model in another file."),
-        )
+        return unusable_file(msg("The metadata of this GGUF file is not usable: {what}.", what=what))
 
 
 def shortest(value: float) -> float:

@@ -147,16 +147,26 @@ class LatentRows:
 
 
 @dataclass(frozen=True, eq=False)
-class OrderedRows:
-    """Rows in another order: row i is row order[i] of `rows`. Neighbours that stay so are read together."""
+class WrappedRows:
+    """What is made of other rows, in the same files."""
 
     rows: GgufRows
-    order: NDArray[np.int64]
 
     @property
     def plain(self) -> int | None:
         """See GgufRows."""
         return self.rows.plain
+
+    def extents(self) -> tuple[FileExtent, ...]:
+        """See Rows."""
+        return self.rows.extents()
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedRows(WrappedRows):
+    """Rows in another order: row i is row order[i] of `rows`. Neighbours that stay so are read together."""
+
+    order: NDArray[np.int64]
 
     def read(self, start: int, stop: int) -> Tensor:
         """See GgufRows."""
@@ -164,37 +174,22 @@ class OrderedRows:
         runs = np.split(wanted, np.flatnonzero(np.diff(wanted) != 1) + 1)
         return torch.cat([self.rows.read(int(run[0]), int(run[-1]) + 1) for run in runs])
 
-    def extents(self) -> tuple[FileExtent, ...]:
-        """See Rows."""
-        return self.rows.extents()
-
 
 @dataclass(frozen=True, eq=False)
-class OrderedColumns:
+class OrderedColumns(WrappedRows):
     """Columns in another order: column i is column order[i] of `rows`."""
 
-    rows: GgufRows
     order: NDArray[np.int64]
-
-    @property
-    def plain(self) -> int | None:
-        """See GgufRows."""
-        return self.rows.plain
 
     def read(self, start: int, stop: int) -> Tensor:
         """See GgufRows."""
         return self.rows.read(start, stop)[:, torch.from_numpy(self.order)]
 
-    def extents(self) -> tuple[FileExtent, ...]:
-        """See Rows."""
-        return self.rows.extents()
-
 
 @dataclass(frozen=True, eq=False)
-class ChangedRows:
+class ChangedRows(WrappedRows):
     """Other values made of the stored ones, in float32."""
 
-    rows: GgufRows
     change: Callable[[Tensor], Tensor]
 
     @property
@@ -205,10 +200,6 @@ class ChangedRows:
     def read(self, start: int, stop: int) -> Tensor:
         """See GgufRows."""
         return self.change(self.rows.read(start, stop).float())
-
-    def extents(self) -> tuple[FileExtent, ...]:
-        """See Rows."""
-        return self.rows.extents()
 
 
 def stored(tensor: GgufTensor, order: NDArray[np.int64] | None = None) -> StoredRows:
@@ -285,7 +276,7 @@ def _fifth(data: Blocks, at: int) -> Blocks:
     return bits << 4
 
 
-def _q4_0(data: Blocks, coding: Coding) -> GroupedCodes:
+def _nibbles_and_scale(data: Blocks, coding: Coding) -> GroupedCodes:
     return GroupedCodes(coding, _codes(_nibbles(data[..., 2:])), _half(data, 0))
 
 
@@ -344,10 +335,6 @@ def _q6_k(data: Blocks, coding: Coding) -> GroupedCodes:
     return GroupedCodes(coding, _codes(codes), scale)
 
 
-def _iq4_nl(data: Blocks, coding: Coding) -> GroupedCodes:
-    return GroupedCodes(coding, _codes(_nibbles(data[..., 2:])), _half(data, 0))
-
-
 def _iq4_xs(data: Blocks, coding: Coding) -> GroupedCodes:
     low = data[..., 4:8, None] >> np.array([0, 4], np.uint8) & 15  # [.., 4, 2]
     both = data[..., 2].astype(np.uint16) | data[..., 3].astype(np.uint16) << 8
@@ -360,14 +347,14 @@ def _iq4_xs(data: Blocks, coding: Coding) -> GroupedCodes:
 
 # By ggml's number of a type: coding, bytes of a block, and what takes blocks apart.
 _TYPES: dict[int, tuple[Coding, int, Callable[[Blocks, Coding], GroupedCodes]]] = {
-    2: (Coding(4, 32, "half", "middle8"), 18, _q4_0),
+    2: (Coding(4, 32, "half", "middle8"), 18, _nibbles_and_scale),
     3: (Coding(4, 32, "pair", "plain"), 20, _q4_1),
     6: (Coding(6, 32, "half", "middle32"), 22, _q5_0),
     7: (Coding(6, 32, "pair", "plain"), 24, _q5_1),
     12: (Coding(4, 32, "super", "plain"), 144, _q4_k),
     13: (Coding(6, 32, "super", "plain"), 176, _q5_k),
     14: (Coding(6, 16, "half", "middle32"), 210, _q6_k),
-    20: (Coding(4, 32, "half", "iq4_nl"), 18, _iq4_nl),
+    20: (Coding(4, 32, "half", "iq4_nl"), 18, _nibbles_and_scale),
     23: (Coding(4, 32, "half", "iq4_nl"), 136, _iq4_xs),
     39: (Coding(4, 32, "byte", "e2m1"), 17, _mxfp4),
 }

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.formats import gguf_header
+from engine.formats.errors import broken_file, unsupported_file
 from engine.formats.families import FAMILIES, PARTS, dense_model
 from engine.formats.gguf_deltanet import Made, delta_net
 from engine.formats.gguf_header import GgufHeader, GgufTensor, parse_gguf_beginning, read_gguf_header, type_sizes
@@ -332,13 +333,11 @@ def _check_types(tensors: Mapping[str, GgufTensor]) -> None:
 def _check_rotation(tensor: GgufTensor) -> None:
     """Factors of 1 change nothing; others are a stretch of the context that no config here would say."""
     if bool((stored(tensor).read(0, rows_of(tensor.shape)).float() != 1).any()):
-        raise UnderhillError(
-            Kind.UNSUPPORTED_MODEL,
+        raise unsupported_file(
             msg(
                 "This GGUF file stretches its context by {name}, which Underhill does not read from GGUF.",
                 name=tensor.name,
-            ),
-            msg("Get the model in safetensors format."),
+            )
         )
 
 
@@ -358,21 +357,17 @@ def _form(tensors: Mapping[str, GgufTensor]) -> Form:
 
 
 def _unknown(tensor: GgufTensor) -> UnderhillError:
-    return UnderhillError(
-        Kind.UNSUPPORTED_MODEL,
+    return unsupported_file(
         msg(
             "{name} holds the tensor {name2}, whose part in the model Underhill does not know.",
             name=tensor.file.name,
             name2=tensor.name,
-        ),
-        msg("Get the model in safetensors format."),
+        )
     )
 
 
 def _broken(path: Path, what: str) -> UnderhillError:
-    return UnderhillError(
-        Kind.BROKEN_FILE, msg("{name} is damaged: {what}.", name=path.name, what=what), msg("Download the file again.")
-    )
+    return broken_file(msg("{name} is damaged: {what}.", name=path.name, what=what))
 
 
 GLANCE = 64 << 10  # bytes: llama.cpp's converter writes sizes first and the vocabulary, which is long, behind them

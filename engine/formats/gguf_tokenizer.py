@@ -15,6 +15,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_
 from tokenizers.models import BPE
 
 from engine.errors import Kind, UnderhillError
+from engine.formats.errors import unsupported_file, unusable_file
 from engine.formats.gguf_metadata import Metadata
 from engine.translatable import msg
 
@@ -149,13 +150,11 @@ def _tokenizer(m: Metadata, tokens: list[str]) -> Tokenizer:
     elif kind == SENTENCES:
         tokenizer = _sentences(m, tokens, types)
     else:
-        raise UnderhillError(
-            Kind.UNSUPPORTED_MODEL,
+        raise unsupported_file(
             msg(
                 "The vocabulary of this GGUF file is of the kind {kind}, which Underhill does not read from GGUF.",
                 kind=repr(kind),
-            ),
-            msg("Get the model in safetensors format."),
+            )
         )
     known = tokenizer.get_vocab()
     added = {CONTROL: tokenizer.add_special_tokens, USER_DEFINED: tokenizer.add_tokens}
@@ -260,8 +259,4 @@ def _bpe(tokens: list[str], merges: list[tuple[str, str]], **settings: Any) -> T
 
 
 def _broken(what: str) -> UnderhillError:
-    return UnderhillError(
-        Kind.BROKEN_FILE,
-        msg("The tokenizer of this GGUF file is not usable: {what}.", what=what),
-        msg("Get the model in another file."),
-    )
+    return unusable_file(msg("The tokenizer of this GGUF file is not usable: {what}.", what=what))

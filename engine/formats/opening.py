@@ -17,6 +17,7 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.formats import gguf_header
 from engine.formats.checkpoint import CONFIG, Checkpoint, small_files
+from engine.formats.errors import missing_tensor
 from engine.formats.gguf_source import GgufSource
 from engine.formats.packed_flat import bitsandbytes, hqq
 from engine.formats.packed_floats import MXFP4, NVFP4, compressed_floats, deepseek_fp4, modelopt
@@ -29,7 +30,6 @@ from engine.formats.source import (
     Form,
     TensorInfo,
     WeightSource,
-    missing_tensor,
     read_chunks,
     read_part,
 )

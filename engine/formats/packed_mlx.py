@@ -16,6 +16,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
+from engine.formats.errors import broken_file
 from engine.formats.families import FAMILIES, PARTS, ExpertNames, counts_experts, dense_model, text_config
 from engine.formats.packed_floats import MXFP4_GROUP, MXFP4_VALUES, powers_of_two
 from engine.formats.packed_integers import PackedRows, Packing, run_coding
@@ -100,11 +101,7 @@ class _Mlx:
         """One entry for each of the matrices that are stacked in a tensor."""
         count, root = self._checkpoint.entry(name).shape[0], self._renamed(layer)
         if count > EXPERTS:
-            raise UnderhillError(
-                Kind.BROKEN_FILE,
-                msg("{name} holds {count} experts.", name=name, count=count),
-                msg("Download the file again."),
-            )
+            raise broken_file(msg("{name} holds {count} experts.", name=name, count=count))
         single = self._names.single[PARTS.index(part.removesuffix("_proj"))]
         for expert in range(count):
             kind, shape, rows = self._rows(name, expert)
@@ -119,10 +116,8 @@ class _Mlx:
         values = [self._rows(prefix + _VALUES, head) for head in range(heads)]
         (rank, nope), (v, inputs) = keys[0][1], values[0][1]
         if rank != inputs or self._checkpoint.entry(prefix + _VALUES).shape[0] != heads:
-            raise UnderhillError(
-                Kind.BROKEN_FILE,
-                msg("{prefix}{keys} and {values} do not fit each other.", prefix=prefix, keys=_KEYS, values=_VALUES),
-                msg("Download the file again."),
+            raise broken_file(
+                msg("{prefix}{keys} and {values} do not fit each other.", prefix=prefix, keys=_KEYS, values=_VALUES)
             )
         both = MlxLatentRows(tuple((k[2], x[2]) for k, x in zip(keys, values, strict=True)), rank, nope, v)
         kind = keys[0][0] if keys[0][0] == values[0][0] else None

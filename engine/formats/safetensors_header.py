@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from engine import limits
-from engine.errors import Kind, UnderhillError
+from engine.errors import UnderhillError
+from engine.formats.errors import broken_file, missing, unreadable
 from engine.regular_file import open_regular, parse_json
 from engine.store import dtypes
-from engine.translatable import msg, system_reason
+from engine.translatable import msg
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,8 @@ def parse_header(path: Path, size: int, text: bytes) -> dict[str, SafetensorsEnt
             raise _broken(path, msg("{name} overlaps another tensor", name=entry.name))
         end = entry.offset + entry.nbytes
     if end > size:
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("{name} is cut short: it should have {end} bytes and has {size}.", name=path.name, end=end, size=size),
-            msg("Download the file again."),
+        raise broken_file(
+            msg("{name} is cut short: it should have {end} bytes and has {size}.", name=path.name, end=end, size=size)
         )
     return entries
 
@@ -105,25 +104,5 @@ def _entry(path: Path, name: str, value: Any, start: int) -> SafetensorsEntry:
     return SafetensorsEntry(name, path, dtype, tuple(shape), start + begin, end - begin)
 
 
-def missing(path: Path) -> UnderhillError:
-    """MISSING_FILE for a part of a checkpoint."""
-    return UnderhillError(
-        Kind.MISSING_FILE,
-        msg("{name} is missing from {parent}.", name=path.name, parent=path.parent),
-        msg("Download the model again, or the rest of it."),
-    )
-
-
-def unreadable(path: Path, cause: OSError) -> UnderhillError:
-    """DISK_ERROR for a part of a checkpoint."""
-    return UnderhillError(
-        Kind.DISK_ERROR,
-        msg("{path} cannot be read ({strerror}).", path=path, strerror=system_reason(cause)),
-        msg("Check the disk and its permissions."),
-    )
-
-
 def _broken(path: Path, what: str) -> UnderhillError:
-    return UnderhillError(
-        Kind.BROKEN_FILE, msg("{name} is damaged: {what}.", name=path.name, what=what), msg("Download the file again.")
-    )
+    return broken_file(msg("{name} is damaged: {what}.", name=path.name, what=what))

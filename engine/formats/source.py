@@ -11,8 +11,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from engine.errors import Kind, UnderhillError
-from engine.formats.safetensors_header import unreadable
+from engine.formats.errors import broken_file, missing_tensor, unreadable
 from engine.quantization.grouped import GroupedCodes
 from engine.record.coding import Coding
 from engine.regular_file import open_unbuffered
@@ -42,9 +41,7 @@ def read_file(file: Path, offset: int, into: memoryview) -> None:
             while into:
                 n = source.readinto(into)
                 if not n:
-                    raise UnderhillError(
-                        Kind.BROKEN_FILE, msg("{name} is cut short.", name=file.name), msg("Download the file again.")
-                    )
+                    raise broken_file(msg("{name} is cut short.", name=file.name))
                 into = into[n:]
     except OSError as cause:
         raise unreadable(file, cause) from cause
@@ -143,13 +140,6 @@ class WeightSource(Protocol):
 
     def chunks(self, name: str) -> Iterator[memoryview]:
         """The bytes of a tensor in small pieces; each may be overwritten by the next."""
-
-
-def missing_tensor(name: str) -> UnderhillError:
-    """MISSING_FILE for a tensor that is not there."""
-    return UnderhillError(
-        Kind.MISSING_FILE, msg("The checkpoint lacks the tensor {name}.", name=name), msg("Download the model again.")
-    )
 
 
 def suited(bits: float) -> int:

@@ -55,7 +55,6 @@ class ChatFormat:
         if self.files.end is not None:
             stated.add(self.files.end)
         self.template = self.files.template
-        self.has_template = bool(self.template)
         self._control = tuple(t.content for t in self.tokenizer.get_added_tokens_decoder().values() if t.special)
         self.speech = speech(self.tokenizer, self.template, self.files.reads, stated)
         self.stop_ids = self.speech.ends

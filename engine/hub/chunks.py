@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engine import filesystem
 from engine.errors import Kind, UnderhillError
-from engine.formats.safetensors_header import unreadable
+from engine.formats.errors import unreadable
 from engine.hub.control import writing
 from engine.hub.revision import RemoteFile
 from engine.native.crc32 import crc32

@@ -187,9 +187,7 @@ def outline_of(
 def _experts(source: WeightSource, plan: ExpertPlan) -> dict[int, tuple[int, ExpertSpec]]:
     shapes = {i: piece_shape(source, experts[0].matrices["up"]) for i, experts in plan.layers.items()}
     if any(len(shape) != 2 for shape in shapes.values()):
-        raise UnderhillError(
-            Kind.BROKEN_FILE, msg("The experts of this model are not matrices."), msg("Choose another model.")
-        )
+        raise _broken(msg("The experts of this model are not matrices."))
     group = next((g for g in GROUPS if all(n % g == 0 for s in shapes.values() for n in s)), GROUPS[-1])
     try:
         return {
@@ -267,11 +265,7 @@ def read_outline(hub: Hub, repo: str, revision: str = "main", gguf: str = "", to
         raise _no_weights(found, msg("it has no {config}", config=CONFIG))
     config = _json(hub, found, CONFIG, limits.CONFIG_BYTES)
     if not isinstance(config.get("model_type"), str):
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("{config} of {repo} names no model_type.", config=CONFIG, repo=repo),
-            msg("Choose another model."),
-        )
+        raise _broken(msg("{config} of {repo} names no model_type.", config=CONFIG, repo=repo))
     limits.check_config(config)
     index = _index(hub, found)
     shards = _shards(found, index)
@@ -374,25 +368,13 @@ def _read_header(hub: Hub, found: Revision, shard: RemoteFile) -> tuple[dict[str
 
 def _json(hub: Hub, found: Revision, name: str, max_bytes: int) -> dict[str, Any]:
     if found.files[name].size > max_bytes:
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("{name} of {repo} is impossibly long.", name=name, repo=found.repo),
-            msg("Choose another model."),
-        )
+        raise _broken(msg("{name} of {repo} is impossibly long.", name=name, repo=found.repo))
     try:
         value = parse_json(_right(hub, found, found.files[name]))
     except ValueError as cause:
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("{name} of {repo} is not readable.", name=name, repo=found.repo),
-            msg("Choose another model."),
-        ) from cause
+        raise _broken(msg("{name} of {repo} is not readable.", name=name, repo=found.repo)) from cause
     if not isinstance(value, dict):
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("{name} of {repo} is not an object.", name=name, repo=found.repo),
-            msg("Choose another model."),
-        )
+        raise _broken(msg("{name} of {repo} is not an object.", name=name, repo=found.repo))
     return value
 
 
@@ -412,3 +394,7 @@ def _no_weights(found: Revision, why: Translatable) -> UnderhillError:
         msg("{repo} is not a model that can be imported: {why}.", repo=found.repo, why=why),
         msg("Look for another repository of the same model, with safetensors or GGUF files."),
     )
+
+
+def _broken(sentence: Translatable) -> UnderhillError:
+    return UnderhillError(Kind.BROKEN_FILE, sentence, msg("Choose another model."))

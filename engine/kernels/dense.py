@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from engine.errors import Kind, UnderhillError
+from engine.errors import damaged_checkpoint
 from engine.kernels.native import RAW, NativeKernel
 from engine.native.matrix_view import MatrixView
 from engine.native.memory import Arena
@@ -119,10 +119,6 @@ def _unit(weights: Sequence[Tensor], kernel: NativeKernel) -> float:
     """A power of two that keeps float16 parameters out of the subnormal range."""
     peaks = [kernel.peak(block) for block in _blocks(weights)]
     if any(math.isnan(peak) for peak in peaks):
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("The model holds weights that are not finite numbers."),
-            msg("The checkpoint is damaged; download it again."),
-        )
+        raise damaged_checkpoint(msg("The model holds weights that are not finite numbers."))
     peak = max(peaks)
     return 2.0 ** max(math.ceil(math.log2(peak)) - LARGEST, -126) if peak > 0 else 1.0

@@ -28,9 +28,7 @@ class Rule(ctypes.Structure):
     """uh_rule: the numbers of half-quadratic quantization."""
 
     _fields_ = (
-        ("lp_norm", ctypes.c_double),
-        ("beta", ctypes.c_double),
-        ("kappa", ctypes.c_double),
+        *((name, ctypes.c_double) for name in ("lp_norm", "beta", "kappa")),
         ("iterations", ctypes.c_int32),
         ("patience", ctypes.c_int32),
         ("flat", ctypes.c_float),
@@ -51,11 +49,7 @@ class _Encoding(ctypes.Structure):
         ("weights", ctypes.c_void_p),
         ("codes", ctypes.c_void_p * 3),
         ("params", ctypes.c_void_p * 3),
-        ("kind", ctypes.c_int32),
-        ("rows", ctypes.c_int32),
-        ("cols", ctypes.c_int32),
-        ("group", ctypes.c_int32),
-        ("tiers", ctypes.c_int32),
+        *((name, ctypes.c_int32) for name in ("kind", "rows", "cols", "group", "tiers")),
         ("unit", ctypes.c_float),
         ("norm", ctypes.c_double),
         ("errors", ctypes.c_double * 3),

@@ -51,14 +51,8 @@ class _Matrix(ctypes.Structure):
 
 class _Layout(ctypes.Structure):
     _fields_ = (
-        ("hidden", ctypes.c_int32),
-        ("intermediate", ctypes.c_int32),
-        ("top", ctypes.c_int32),
-        ("has_gate", ctypes.c_int32),
-        ("activation", ctypes.c_int32),
-        ("alpha", ctypes.c_float),
-        ("limit", ctypes.c_float),
-        ("up_limit", ctypes.c_float),
+        *((name, ctypes.c_int32) for name in ("hidden", "intermediate", "top", "has_gate", "activation")),
+        *((name, ctypes.c_float) for name in ("alpha", "limit", "up_limit")),
         ("matrix", _Matrix * 3),
     )
 
@@ -70,17 +64,10 @@ class ResidentLayer(ctypes.Structure):
     """A layer's experts by number, uh_resident_layer in underhill_kernels.h; its maker keeps alive what it needs."""
 
     _fields_ = (
-        ("layout", ctypes.c_void_p),
-        ("experts", ctypes.c_void_p),
-        ("uses", ctypes.c_void_p),
-        ("hits", ctypes.c_void_p),
-        ("ran", ctypes.c_void_p),
-        ("notes", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("layout", "experts", "uses", "hits", "ran", "notes")),
         ("t1", ctypes.c_double),
         ("t2", ctypes.c_double),
-        ("n", ctypes.c_int32),
-        ("high", ctypes.c_int32),
-        ("low", ctypes.c_int32),
+        *((name, ctypes.c_int32) for name in ("n", "high", "low")),
         ("tiers", ctypes.c_int32 * 4),
         ("row", ctypes.c_int32),
         ("policy", ctypes.c_void_p),

@@ -27,19 +27,10 @@ class _Piece(ctypes.Structure):
 
 class _Span(ctypes.Structure):
     _fields_ = (
-        ("q", ctypes.c_void_p),
-        ("sinks", ctypes.c_void_p),
-        ("out", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("q", "sinks", "out")),
         ("piece", ctypes.POINTER(_Piece)),
-        ("q_stride", ctypes.c_int64),
-        ("start", ctypes.c_int64),
-        ("window", ctypes.c_int64),
-        ("pieces", ctypes.c_int32),
-        ("bits", ctypes.c_int32),
-        ("tokens", ctypes.c_int32),
-        ("heads", ctypes.c_int32),
-        ("kv_heads", ctypes.c_int32),
-        ("dim", ctypes.c_int32),
+        *((name, ctypes.c_int64) for name in ("q_stride", "start", "window")),
+        *((name, ctypes.c_int32) for name in ("pieces", "bits", "tokens", "heads", "kv_heads", "dim")),
         ("scale", ctypes.c_float),
     )
 
@@ -92,27 +83,13 @@ def prefill_attention(
 # uh_heads of underhill_kernels.h, field by field. Its addresses are of tensors that the caller has for the call.
 class _Heads(ctypes.Structure):
     _fields_ = (
-        ("x", ctypes.c_void_p),
-        ("values", ctypes.c_void_p),
-        ("q_scale", ctypes.c_void_p),
-        ("k_scale", ctypes.c_void_p),
-        ("cosines", ctypes.c_void_p),
-        ("sines", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("x", "values", "q_scale", "k_scale", "cosines", "sines")),
         ("stride", ctypes.c_int64),
         ("value_stride", ctypes.c_int64),
         ("eps", ctypes.c_float),
         ("limit", ctypes.c_float),
-        ("tokens", ctypes.c_int32),
-        ("heads", ctypes.c_int32),
-        ("kv_heads", ctypes.c_int32),
-        ("dim", ctypes.c_int32),
-        ("norm", ctypes.c_int32),
-        ("norm_last", ctypes.c_int32),
-        ("half", ctypes.c_int32),
-        ("interleaved", ctypes.c_int32),
-        ("norm_values", ctypes.c_int32),
-        ("reuse_keys", ctypes.c_int32),
-        ("clips", ctypes.c_int32),
+        *((name, ctypes.c_int32) for name in ("tokens", "heads", "kv_heads", "dim", "norm", "norm_last", "half")),
+        *((name, ctypes.c_int32) for name in ("interleaved", "norm_values", "reuse_keys", "clips")),
     )
 
 

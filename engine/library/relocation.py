@@ -7,8 +7,8 @@ from pathlib import Path
 
 from engine.convert.importer import Report
 from engine.errors import Kind, UnderhillError
+from engine.formats.errors import unreadable
 from engine.formats.opening import is_source
-from engine.formats.safetensors_header import unreadable
 from engine.library import folders, library, partial_imports, store_copy
 from engine.library.entries import AdoptedModel
 from engine.library.home import BUILTIN, RESERVED, checked_name

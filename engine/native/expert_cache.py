@@ -40,12 +40,7 @@ class Eviction(ctypes.Structure):
     """uh_eviction: addresses of a policy's numbers."""
 
     _fields_ = (
-        ("penalty", ctypes.c_void_p),
-        ("rank", ctypes.c_void_p),
-        ("pinned", ctypes.c_void_p),
-        ("state", ctypes.c_void_p),
-        ("next", ctypes.c_void_p),
-        ("hobbit", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("penalty", "rank", "pinned", "state", "next", "hobbit")),
         ("asks", ctypes.c_int32),
     )
 

@@ -34,12 +34,8 @@ class _Slice(ctypes.Structure):
 
 class _State(ctypes.Structure):
     _fields_ = (
-        ("bytes", ctypes.c_int64 * 3),
-        ("ns", ctypes.c_int64 * 3),
-        ("queued", ctypes.c_int64 * 3),
-        ("busy_ns", ctypes.c_int64),
-        ("ns_since_open", ctypes.c_int64),
-        ("open", ctypes.c_int64),
+        *((name, ctypes.c_int64 * 3) for name in ("bytes", "ns", "queued")),
+        *((name, ctypes.c_int64) for name in ("busy_ns", "ns_since_open", "open")),
     )
 
 

@@ -18,12 +18,7 @@ class MatrixView(ctypes.Structure):
         ("params", ctypes.c_void_p),
         ("bias", ctypes.c_void_p),
         ("unit", ctypes.c_float),
-        ("rows", ctypes.c_int32),
-        ("cols", ctypes.c_int32),
-        ("groups", ctypes.c_int32),
-        ("group", ctypes.c_int32),
-        ("kind", ctypes.c_int32),
-        ("form", ctypes.c_int32),
+        *((name, ctypes.c_int32) for name in ("rows", "cols", "groups", "group", "kind", "form")),
         ("zero", ctypes.c_float),
         ("table", ctypes.c_void_p),
     )

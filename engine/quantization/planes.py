@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.errors import Kind, UnderhillError
+from engine.errors import UnderhillError, damaged_checkpoint
 from engine.kernels.encode import KINDS, Encoded, NativeEncoder, NotFinite
 from engine.quantization.exact import StoredCodes, pack_matrix
 from engine.quantization.grouped import GroupedCodes
@@ -158,13 +158,11 @@ def _refuse_infinite(w: Tensor, name: str, layer: int, expert: int) -> None:
 
 
 def _not_finite(name: str, layer: int, expert: int) -> UnderhillError:
-    return UnderhillError(
-        Kind.BROKEN_FILE,
+    return damaged_checkpoint(
         msg(
             "Layer {layer}, expert {expert}: {name} holds numbers that are not finite.",
             layer=layer,
             expert=expert,
             name=name.replace("_", " "),
-        ),
-        msg("The checkpoint is damaged; download it again."),
+        )
     )

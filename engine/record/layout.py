@@ -210,20 +210,9 @@ class RecordLayout:
         """Bytes to read for an expert of this tier where the parts `held` are there."""
         return sum(self.parts[index].nbytes for index in self.parts_for(tier) if index not in held)
 
-    def tier_of(self, held: Collection[int], most: int | None = None) -> int:
-        """The finest tier, no finer than `most`, whose parts are all there; 0: none."""
-        for tier, parts in self._finest_first:
-            if (most is None or tier <= most) and parts.issubset(held):
-                return tier
-        return 0
-
     def bits_per_weight(self, tier: int) -> float:
         """Bits to read per weight at this tier: codes, parameters, header, padding and alignment."""
         return 8 * self.bytes_for(tier) / self.spec.parameters
-
-    @cached_property
-    def _finest_first(self) -> tuple[tuple[int, frozenset[int]], ...]:
-        return tuple((tier, frozenset(self.parts_for(tier))) for tier in reversed(self.spec.tiers))
 
     def _by_tier(self, tier: int) -> _Tier:
         try:

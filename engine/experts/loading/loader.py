@@ -89,11 +89,6 @@ class IoStats:
     busy: float
     seconds: float
 
-    @property
-    def busy_share(self) -> float:
-        """Of the time, 0 to 1."""
-        return self.busy / self.seconds if self.seconds else 0.0
-
 
 class ReadPlan(NamedTuple):
     """How some parts of an expert are read, the same every time. runs, chunks: packed for CacheTable.set_plan."""

@@ -7,28 +7,10 @@ from __future__ import annotations
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.eam import EamCollection
-from engine.experts.policies.baselines import ActivationAware, EdgeMoe, Lfu, Lru, LruPerLayer
-from engine.experts.policies.hobbit import DEFAULT, Hobbit, HobbitWeights, HobbitWeightsByShare
-from engine.experts.policies.policy import Evictable, ExpertGrid, LayerVisit, Policy
+from engine.experts.policies.baselines import *
+from engine.experts.policies.hobbit import *
+from engine.experts.policies.policy import *
 from engine.translatable import msg
-
-__all__ = [
-    "DEFAULT",
-    "NAMES",
-    "ActivationAware",
-    "EdgeMoe",
-    "Evictable",
-    "ExpertGrid",
-    "Hobbit",
-    "HobbitWeights",
-    "HobbitWeightsByShare",
-    "LayerVisit",
-    "Lfu",
-    "Lru",
-    "LruPerLayer",
-    "Policy",
-    "make_policy",
-]
 
 NAMES = ("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation")
 

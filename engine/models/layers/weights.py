@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind as ErrorKind
-from engine.errors import UnderhillError
+from engine.errors import UnderhillError, damaged_checkpoint
 from engine.models.layers.linear import Linear
 from engine.models.layers.weight_format import WeightFormat
 from engine.quantization.coded import Coded
@@ -90,11 +90,7 @@ def vector(weights: CheckpointWeights, name: str) -> Tensor:
     """A small tensor, flat, as float32. Raises UnderhillError(BROKEN_FILE) where it holds what is no number."""
     found = fetch(weights, name).float().flatten()
     if not bool(found.isfinite().all()):
-        raise UnderhillError(
-            ErrorKind.BROKEN_FILE,
-            msg("{name} holds numbers that are not finite.", name=name),
-            msg("The checkpoint is damaged; download it again."),
-        )
+        raise damaged_checkpoint(msg("{name} holds numbers that are not finite.", name=name))
     return found
 
 

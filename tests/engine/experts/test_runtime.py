@@ -274,7 +274,7 @@ def test_counters_of_this_answer_and_since_load(opened: Open) -> None:
     assert seen.activations == ((0,) * 6, (0, 0, 0, 0, 1, 1))
     assert seen.residency == ((0,) * 6, (8, 0, 8, 0, 8, 8))
     assert (seen.hits, seen.misses, seen.reads) == (1, 4, 4)
-    assert seen.read_latency > 0
+    assert seen.read_seconds > 0
     assert heard == [(3, [[0, 5], [5, 2]]), (3, [[5, 4]])]
 
 

@@ -181,7 +181,7 @@ def test_deepseek_without_a_template_is_given_one(tmp_path: Path) -> None:
     model(tmp_path / "m", template)  # for its tokens
     (tmp_path / "m" / "chat_template.jinja").unlink()
     chat = ChatFormat(tmp_path / "m")
-    assert (chat.has_template, chat.levels, chat.usual) == (True, ("off", "on"), "off")
+    assert (bool(chat.template), chat.levels, chat.usual) == (True, ("off", "on"), "off")
     for level in chat.levels:
         talk = Chat(chat, level, system="Be brief.")
         assert talk.ask("Hi").endswith(

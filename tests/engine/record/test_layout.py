@@ -64,9 +64,6 @@ def test_every_tier_has_what_it_needs_and_no_more(spec: ExpertSpec) -> None:
         assert layout.head.index in parts
         assert layout.bytes_for(tier) == sum(layout.parts[index].nbytes for index in parts)
         assert layout.bytes_for(tier, parts[:1]) == layout.bytes_for(tier) - layout.parts[parts[0]].nbytes
-        assert layout.tier_of(parts) == tier
-        assert all(layout.tier_of(set(parts) - {index}) < tier for index in parts)
-        assert layout.tier_of(range(len(layout.parts)), tier) == tier
 
 
 def test_coarse_and_four_bits_are_one_run_each_and_so_is_every_step_up() -> None:
@@ -74,7 +71,6 @@ def test_coarse_and_four_bits_are_one_run_each_and_so_is_every_step_up() -> None
     assert [part.name for part in layout.parts] == ["P2", "C0", "C1", "P4", "C2", "P8"]
     assert [layout.parts_for(tier) for tier in (2, 4, 8)] == [(0, 1), (1, 2, 3), (1, 2, 4, 5)]
     assert [part.name for part in ExpertSpec(64, 64, 4).layout.parts] == ["P2", "C0", "C1", "P4"]
-    assert layout.tier_of({1, 2, 4, 5}, 4) == 0  # codes of 4 bits, and nothing to decode them
 
 
 def test_a_tier_that_is_not_stored() -> None:

@@ -107,7 +107,8 @@ class Entry:
 
     def tier(self, most: int | None = None) -> int:
         """The finest tier whose parts are all held."""
-        return self.spec.layout.tier_of(self.held) if most is None else self.spec.layout.tier_of(self.held, most)
+        fit = [tier for tier in self.spec.tiers if most is None or tier <= most]
+        return max((tier for tier in fit if self.held.keys() >= set(self.spec.layout.parts_for(tier))), default=0)
 
 
 class CacheModel:
