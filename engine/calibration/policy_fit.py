@@ -75,11 +75,7 @@ class PolicyFitter:
         model, recorder = self._model, self._recorder
         before = recorder.passes
         try:
-            with (
-                model.measuring(cancelled),
-                model.listening(recorder, recorder.begin_pass),
-                model.exactly(),
-            ):
+            with model.measuring(cancelled), model.listening(recorder, recorder.begin_pass), model.exactly():
                 model.context.run_through(ids, cancelled)
         except UnderhillError:
             recorder.keep(before)

@@ -203,11 +203,7 @@ def run_chat(args: argparse.Namespace) -> int:
 
 
 def _once(
-    session: Session,
-    args: argparse.Namespace,
-    system: list[Message],
-    sampling: Sampling,
-    kept: Recording | None,
+    session: Session, args: argparse.Namespace, system: list[Message], sampling: Sampling, kept: Recording | None
 ) -> int:
     prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
     with Terminal(show=not args.json, progress=sys.stderr.isatty()) as terminal:
@@ -224,11 +220,7 @@ def _once(
 
 
 def _converse(
-    session: Session,
-    args: argparse.Namespace,
-    system: list[Message],
-    sampling: Sampling,
-    kept: Recording | None,
+    session: Session, args: argparse.Namespace, system: list[Message], sampling: Sampling, kept: Recording | None
 ) -> int:
     card = session.card
     say(f"{card.title}: {card.parameters / 1e6:,.0f} M parameters, {card.experts} experts in {card.moe_layers} layers.")
@@ -280,28 +272,19 @@ def _turn(
     return stats
 
 
+_STATS = (  # of an answer, what scripts are told
+    "finish", "prompt_tokens", "reused_tokens", "dropped_turns", "prompt_seconds", "decode_seconds",
+    "prompt_tokens_per_second", "decode_tokens_per_second", "hits", "misses", "bytes_read", "precision", "peak_rss",
+)  # fmt: skip
+
+
 def as_json(stats: Stats) -> dict[str, object]:
     """What scripts rely on: text, token_ids, stats; calls, where the model called tools."""
     called = {"calls": [asdict(call) for call in stats.calls]} if stats.calls else {}
     return called | {
         "text": stats.text,
         "token_ids": list(stats.token_ids),
-        "stats": {
-            "finish": stats.finish,
-            "prompt_tokens": stats.prompt_tokens,
-            "reused_tokens": stats.reused_tokens,
-            "dropped_turns": stats.dropped_turns,
-            "decode_tokens": len(stats.token_ids),
-            "prompt_seconds": stats.prompt_seconds,
-            "decode_seconds": stats.decode_seconds,
-            "prompt_tokens_per_second": stats.prompt_tokens_per_second,
-            "decode_tokens_per_second": stats.decode_tokens_per_second,
-            "hits": stats.hits,
-            "misses": stats.misses,
-            "bytes_read": stats.bytes_read,
-            "precision": stats.precision,
-            "peak_rss": stats.peak_rss,
-        },
+        "stats": {name: getattr(stats, name) for name in _STATS} | {"decode_tokens": len(stats.token_ids)},
     }
 
 

@@ -152,11 +152,7 @@ def run_plan(args: argparse.Namespace) -> int:
 def _opened(path: Path, chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts, dials.Calibration | None]:
     with Store.open(path) as store:
         card = library.card(path)
-        return (
-            machine_at(largest_file(store)),
-            model_facts(store, card, spec_of(store)),
-            card.calibration,
-        )
+        return (machine_at(largest_file(store)), model_facts(store, card, spec_of(store)), card.calibration)
 
 
 def _unmade_plan(chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts, None]:

@@ -232,13 +232,7 @@ def plan_experts(config: dict[str, Any], shapes: Mapping[str, tuple[int, ...]]) 
     layers = {found.layer: _layer(found, keymap, keys.experts, shapes) for found in skeleton.experts}
     first = routed_experts(skeleton.experts[0])  # refuses what no kernel could run before hours go into quantizing it
     return ExpertPlan(
-        first.hidden,
-        first.intermediate,
-        first.has_gate,
-        first.has_bias,
-        layers,
-        tuple(keys.dense),
-        tuple(keys.unused),
+        first.hidden, first.intermediate, first.has_gate, first.has_bias, layers, tuple(keys.dense), tuple(keys.unused)
     )
 
 

@@ -6,13 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from engine.generation.formats.declaration import (
-    IN_CONTENT,
-    NOWHERE,
-    PARTS,
-    Switch,
-    nearest,
-)
+from engine.generation.formats.declaration import IN_CONTENT, NOWHERE, PARTS, Switch, nearest
 from engine.generation.formats.speech import Speech
 from engine.generation.messages import Message, ToolCall
 from engine.generation.model_files import ModelFiles, Wanted

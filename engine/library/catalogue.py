@@ -232,11 +232,7 @@ def _entry(value: Any) -> CatalogueEntry:
         sources = tuple(_made(FourBit, source) for source in value["sources"])
         if not all(source.form in FORMS for source in sources):
             raise TypeError("a source has an unknown form")
-        whole = {
-            **value,
-            "sources": sources,
-            "shape": _made(ModelShape, shape),
-        }
+        whole = {**value, "sources": sources, "shape": _made(ModelShape, shape)}
         entry: CatalogueEntry = _made(CatalogueEntry, whole)
     except (TypeError, KeyError, AttributeError, ValueError) as cause:
         raise ValueError(f"an entry is not complete: {cause}") from cause

@@ -36,9 +36,7 @@ SEEN = 1.0  # seconds of the processor's load that spare time looks at before it
 
 
 def measure_computer(
-    again: bool = False,
-    report: Report = lambda text, done, total: None,
-    cancelled: Callable[[], bool] = lambda: False,
+    again: bool = False, report: Report = lambda text, done, total: None, cancelled: Callable[[], bool] = lambda: False
 ) -> Computer:
     """This computer and the disk that new models go to; what is known is not measured again but where `again`.
 

@@ -153,11 +153,7 @@ class Session(LoadedModel):
 
     @classmethod
     def _opened(
-        cls,
-        path: Path,
-        checked: Mapping[str, Any],
-        report: Report,
-        prepare: Callable[[Session, Report], None],
+        cls, path: Path, checked: Mapping[str, Any], report: Report, prepare: Callable[[Session, Report], None]
     ) -> Session:
         store = Store.open(path, str(checked["direct_io"]))
         try:

@@ -45,11 +45,7 @@ class Watcher:
     """Reads the runtime's counters for the panels; counts tokens and their speed."""
 
     def __init__(
-        self,
-        model: LoadedModel,
-        *,
-        ahead: Callable[[], Translatable],
-        memory: Callable[[int], MemoryUse],
+        self, model: LoadedModel, *, ahead: Callable[[], Translatable], memory: Callable[[int], MemoryUse]
     ) -> None:
         """ahead: says how well prefetching does. memory: divides the bytes of
         this process by what they are used for."""

@@ -11,11 +11,7 @@ from engine.library import dials
 
 # Of "hobbit", those that the paper (section 3.2) gives for Mixtral 8x7B; the others lie around them. They hold until
 # a model is calibrated; then only the shares of planning.speed.dial_shares count.
-UNCALIBRATED = {
-    "hobbit": Thresholds(0.6, 0.9),
-    "balanced": Thresholds(0.6, 0.9),
-    "fast": Thresholds(0.4, 0.85),
-}
+UNCALIBRATED = {"hobbit": Thresholds(0.6, 0.9), "balanced": Thresholds(0.6, 0.9), "fast": Thresholds(0.4, 0.85)}
 
 
 def thresholds_of(store: Path, dial: str) -> Thresholds:

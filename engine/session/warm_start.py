@@ -104,8 +104,7 @@ class WarmStart:
             raise UnderhillError(
                 Kind.DISK_ERROR,
                 msg(
-                    "What is remembered of this model's use cannot be removed from {path}.",
-                    path=self._model.store.path,
+                    "What is remembered of this model's use cannot be removed from {path}.", path=self._model.store.path
                 ),
                 msg("Check that the folder can be written."),
             ) from e

@@ -77,12 +77,7 @@ class GraphExecutor:
         self._step: GraphStep | None = None
 
     def forward(
-        self,
-        x: Tensor,
-        inputs: Sequence[Tensor | None],
-        state: SequenceState,
-        horizon: int,
-        wanted: bool,
+        self, x: Tensor, inputs: Sequence[Tensor | None], state: SequenceState, horizon: int, wanted: bool
     ) -> Tensor | None:
         """x: [1, H], the embedded token. inputs: of every layer [1, dim]. Returns logits [1, V] if wanted.
 
