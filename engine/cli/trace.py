@@ -18,9 +18,8 @@ from engine.library import library
 from engine.session import policy_weights, routing_history
 from engine.session.thresholds import UNCALIBRATED, thresholds_of
 from engine.store.manifest import fingerprint
-from engine.tracing.plot import chart
 from engine.tracing.recall import recall
-from engine.tracing.replay import BELADY, BOUND, Replay, Replayer, compare, rows_of
+from engine.tracing.replay import BELADY, BOUND, Replay, Replayer, chart, compare, rows_of
 from engine.tracing.trace import Trace, load
 from engine.translatable import msg
 

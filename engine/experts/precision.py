@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.native.unimportance import unimportance
+from engine.native.eviction import unimportance
 from engine.record.layout import ExpertSpec
 from engine.translatable import msg
 

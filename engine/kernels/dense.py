@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.errors import damaged_checkpoint
 from engine.kernels.native import RAW, NativeKernel
-from engine.native.matrix_view import MatrixView
+from engine.native.library import MatrixView
 from engine.native.memory import Arena
 from engine.record.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
 from engine.translatable import msg

@@ -17,8 +17,7 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.activation import KINDS, Activation
 from engine.kernels.call import Work, check_call
 from engine.kernels.scratch_pool import SCRATCH
-from engine.native.library import ISAS, default_threads, isas, load_holding_lock, load_library
-from engine.native.matrix_view import MatrixView
+from engine.native.library import ISAS, MatrixView, default_threads, isas, load_holding_lock, load_library
 from engine.native.op_graph import GraphStep, OpGraph
 from engine.record.coding import FORMS, Coding
 from engine.record.layout import UNITS_AT, ExpertSpec

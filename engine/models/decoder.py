@@ -11,9 +11,9 @@ from torch import Tensor
 
 from engine.experts.backend import ExpertBackend, stepper
 from engine.kernels.native import NativeKernel
+from engine.models.layers.feed_forward import PerLayerInputs
 from engine.models.layers.layer import Layer
 from engine.models.layers.norms import build_norm
-from engine.models.layers.per_layer import PerLayerInputs
 from engine.models.layers.position_range import PositionRange
 from engine.models.layers.router import Router
 from engine.models.layers.state import SequenceState

@@ -1,4 +1,7 @@
-"""Ranks of eviction by the C library: the experts evicted next, and HOBBIT's scores, kept up to date visit by visit."""
+"""Ranks of eviction by the C library: the experts evicted next, and HOBBIT's scores, kept up to date visit by visit.
+
+Also the unimportance scores of a token's experts (HOBBIT, section 3.2, eq. 2).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from engine.native.library import load_holding_lock
 
@@ -115,4 +119,28 @@ def _native() -> ctypes.PyDLL:
     library.uh_hobbit_note.argtypes = (pointer, i32, pointer, ctypes.c_char_p, i32, i32)
     library.uh_hobbit_note.restype = None
     library.uh_hobbit_rank.argtypes, library.uh_hobbit_rank.restype = (pointer,), None
+    library.uh_unimportance.argtypes, library.uh_unimportance.restype = (pointer, i32, i32, pointer, pointer), None
+    library.uh_ranks_learn.argtypes = (pointer, pointer, i32, ctypes.c_double, ctypes.c_double)
+    library.uh_ranks_learn.restype = None
     return library
+
+
+def unimportance(weights: Tensor | NDArray[np.floating]) -> NDArray[np.float64]:
+    """Scores [..., K] of gate weights [..., K]: the share of gate weight of those of a token's experts that weigh more.
+
+    From 0, for the first, to 1. Weights count by magnitude; of equals the earlier matters more. See uh_unimportance.
+    """
+    if isinstance(weights, Tensor):
+        weights = weights.detach().cpu().float().numpy()
+    given = np.ascontiguousarray(weights, np.float32)
+    k = given.shape[-1]
+    scores, order = np.empty(given.shape), np.empty(k, np.int32)
+    if given.size:
+        # Five arrays of this frame: they outlive the call. `order` is scratch for the sort, one token at a time.
+        _native().uh_unimportance(given.ctypes.data, given.size // k, k, order.ctypes.data, scores.ctypes.data)
+    return scores
+
+
+def learn_ranks(ranks: int, weights: int, k: int, t1: float, t2: float) -> None:
+    """See uh_ranks_learn. ranks, weights: addresses, of RankShares and of float32 [k]."""
+    _native().uh_ranks_learn(ranks, weights, k, t1, t2)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from engine.native.matrix_view import MatrixView
+from engine.native.library import MatrixView
 from engine.native.op_graph import Op, OpKind, sized
 from engine.record.layout import ROWS_PER_TILE
 

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from engine.native.matrix_view import MatrixView
+from engine.native.library import MatrixView
 
 ActivationKind = Literal[
     "silu",

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.native import SIX, kind_of
-from engine.native.matrix_view import MatrixView
+from engine.native.library import MatrixView
 from engine.quantization.tiles import levels_of, unpack_codes, unpack_scales
 from engine.record.coding import FORMS, ROWS, SUPER, Coding, dense_sections
 

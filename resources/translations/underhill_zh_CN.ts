@@ -4428,19 +4428,9 @@
             <translation>{name} 的权重不是有限数值。</translation>
         </message>
         <message>
-            <location filename="../../engine/convert/encoding.py"></location>
-            <source>The checkpoint is damaged; download it again.</source>
-            <translation>检查点已损坏；请重新下载。</translation>
-        </message>
-        <message>
             <location filename="../../engine/convert/expert_plan.py"></location>
             <source>config.json names no num_hidden_layers.</source>
             <translation>config.json 没有写明 num_hidden_layers。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/expert_plan.py"></location>
-            <source>Download the file again.</source>
-            <translation>请重新下载该文件。</translation>
         </message>
         <message>
             <location filename="../../engine/convert/expert_plan.py"></location>
@@ -4451,11 +4441,6 @@
             <location filename="../../engine/convert/expert_plan.py"></location>
             <source>Expert {expert} of layer {layer} is not complete: its {part} matrix is missing.</source>
             <translation>第 {layer} 层的专家 {expert} 不完整：缺少 {part} 矩阵。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/expert_plan.py"></location>
-            <source>A file of the model is missing; download it again.</source>
-            <translation>模型缺少一个文件；请重新下载。</translation>
         </message>
         <message>
             <location filename="../../engine/convert/expert_plan.py"></location>
@@ -4476,6 +4461,11 @@
             <location filename="../../engine/convert/expert_plan.py"></location>
             <source>Look for the same model in its original format.</source>
             <translation>请寻找同一模型的原始格式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/expert_plan.py"></location>
+            <source>A file of the model is missing; download it again.</source>
+            <translation>模型缺少一个文件；请重新下载。</translation>
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
@@ -4626,6 +4616,11 @@
             <location filename="../../engine/convert/skeleton.py"></location>
             <source>the gate of {name}</source>
             <translation>{name} 的门控</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>The checkpoint is damaged; download it again.</source>
+            <translation>检查点已损坏；请重新下载。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
@@ -4794,11 +4789,6 @@
         </message>
         <message>
             <location filename="../../engine/formats/checkpoint.py"></location>
-            <source>Get the model in safetensors format.</source>
-            <translation>请获取 safetensors 格式的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/formats/checkpoint.py"></location>
             <source>{index} in {path} is damaged.</source>
             <translation>{path} 中的 {index} 已损坏。</translation>
         </message>
@@ -4828,6 +4818,51 @@
             <translation>{parent} 中的 {name} 不是 JSON 对象。</translation>
         </message>
         <message>
+            <location filename="../../engine/formats/errors.py"></location>
+            <source>Download the file again.</source>
+            <translation>请重新下载该文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/errors.py"></location>
+            <source>Get the model in another file.</source>
+            <translation>请获取该模型的其他文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/errors.py"></location>
+            <source>Get the model in safetensors format.</source>
+            <translation>请获取 safetensors 格式的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/errors.py"></location>
+            <source>{path} cannot be read ({strerror}).</source>
+            <translation>无法读取 {path}（{strerror}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/errors.py"></location>
+            <source>Check the disk and its permissions.</source>
+            <translation>请检查磁盘及其权限。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/errors.py"></location>
+            <source>{name} is missing from {parent}.</source>
+            <translation>{parent} 中缺少 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/errors.py"></location>
+            <source>Download the model again, or the rest of it.</source>
+            <translation>请重新下载模型，或补全其余文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/errors.py"></location>
+            <source>The checkpoint lacks the tensor {name}.</source>
+            <translation>检查点缺少张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/errors.py"></location>
+            <source>Download the model again.</source>
+            <translation>请重新下载模型。</translation>
+        </message>
+        <message>
             <location filename="../../engine/formats/families.py"></location>
             <source>This {kind} model is dense, not a Mixture-of-Experts model: it has no routed experts.</source>
             <translation>这个 {kind} 模型是稠密模型，不是混合专家模型：它没有路由专家。</translation>
@@ -4851,11 +4886,6 @@
             <location filename="../../engine/formats/gguf_configs.py"></location>
             <source>This GGUF file has no heads or no embeddings.</source>
             <translation>这个 GGUF 文件没有注意力头或嵌入。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/formats/gguf_configs.py"></location>
-            <source>Get the model in another file.</source>
-            <translation>请获取该模型的其他文件。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/gguf_configs.py"></location>
@@ -5178,11 +5208,6 @@
             <translation>config.json 写明权重为 {name}，但没有一个是这样。</translation>
         </message>
         <message>
-            <location filename="../../engine/formats/opening.py"></location>
-            <source>Download the model again.</source>
-            <translation>请重新下载模型。</translation>
-        </message>
-        <message>
             <location filename="../../engine/formats/packed_flat.py"></location>
             <source>they are {weights} numbers, which is no multiple of the {key} of config.json</source>
             <translation>共有 {weights} 个数，不是 config.json 中 {key} 的整数倍</translation>
@@ -5428,34 +5453,9 @@
             <translation>{name} 的大小与形状不符</translation>
         </message>
         <message>
-            <location filename="../../engine/formats/safetensors_header.py"></location>
-            <source>{name} is missing from {parent}.</source>
-            <translation>{parent} 中缺少 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/formats/safetensors_header.py"></location>
-            <source>Download the model again, or the rest of it.</source>
-            <translation>请重新下载模型，或补全其余文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/formats/safetensors_header.py"></location>
-            <source>{path} cannot be read ({strerror}).</source>
-            <translation>无法读取 {path}（{strerror}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/formats/safetensors_header.py"></location>
-            <source>Check the disk and its permissions.</source>
-            <translation>请检查磁盘及其权限。</translation>
-        </message>
-        <message>
             <location filename="../../engine/formats/source.py"></location>
             <source>{name} is cut short.</source>
             <translation>{name} 不完整。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/formats/source.py"></location>
-            <source>The checkpoint lacks the tensor {name}.</source>
-            <translation>检查点缺少张量 {name}。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/source.py"></location>
@@ -7338,7 +7338,7 @@
             <translation>这个 {family} 模型的窗口排列 {pattern} 无法识别。</translation>
         </message>
         <message>
-            <location filename="../../engine/models/families/step.py"></location>
+            <location filename="../../engine/models/families/sliding_window.py"></location>
             <source>This {family} model has {heads} heads in some layers, for {kv_heads} key heads.</source>
             <translation>这个 {family} 模型在某些层有 {heads} 个头，而键头有 {kv_heads} 个。</translation>
         </message>

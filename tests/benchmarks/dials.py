@@ -25,7 +25,7 @@ from engine.calibration.calibrator import TOKENS, open_calibrated
 from engine.calibration.evaluate import Sums, compared, sequences
 from engine.experts.precision import EXACT, ScoreRecorder, Thresholds, from_scores
 from engine.library.dials import DIALS
-from engine.native.unimportance import unimportance
+from engine.native.eviction import unimportance
 from engine.planning.speed import dial_shares
 from engine.record.layout import ExpertSpec
 from engine.tracing.replay import Replayer

@@ -26,10 +26,10 @@ from torch import Tensor
 
 from engine.kernels.dense import raw_view
 from engine.kernels.native import NativeKernel
+from engine.models.layers.attention import attend_one
 from engine.models.layers.conv import causal_conv
 from engine.models.layers.deltanet import delta_step
 from engine.models.layers.latent_cache import absorbed
-from engine.models.layers.prefill_attention import attend_one
 from engine.native import mixer_ops, op_graph
 from engine.native.mixer_ops import Delta, Latent
 from engine.native.op_graph import STATES, GraphStep, KvRows, OpGraph

@@ -27,7 +27,7 @@ from engine.calibration.evaluate import sequences
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import NAMES, ExpertGrid, LayerVisit, make_policy
 from engine.experts.precision import EXACT, Thresholds, from_scores
-from engine.native.unimportance import unimportance
+from engine.native.eviction import unimportance
 from engine.planning.speed import dial_shares
 from engine.record.layout import ExpertSpec
 from engine.tracing.fit import fit

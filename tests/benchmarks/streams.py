@@ -13,7 +13,7 @@ from torch import Tensor
 
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, NativeKernel, expert_layout
-from engine.native.matrix_view import MatrixView
+from engine.native.library import MatrixView
 from engine.record.coding import Coding
 from engine.record.layout import ExpertSpec
 

@@ -16,7 +16,7 @@ from engine.experts.predictors.predictor import Floats
 from engine.experts.telemetry import ExpertTelemetry
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, RankShares, ResidentLayer, expert_layout
-from engine.native.unimportance import learn_ranks
+from engine.native.eviction import learn_ranks
 from engine.record.layout import ExpertSpec
 
 

@@ -18,7 +18,6 @@ from engine.models.families import (
     minimax,
     qwen,
     sliding_window,
-    step,
 )
 from engine.models.spec import DecoderSpec, RouterSpec
 from engine.translatable import msg
@@ -68,8 +67,8 @@ FAMILIES: dict[str, Callable[[Config], DecoderSpec]] = {
     "qwen3_moe": qwen.qwen3_moe,
     "qwen3_next": qwen.qwen3_next,
     "solar_open": deepseek.solar_open,
-    "step3p5": step.step3p5,
-    "step3p7": step.step3p5,
+    "step3p5": sliding_window.step3p5,
+    "step3p7": sliding_window.step3p5,
 }
 
 

@@ -1,4 +1,4 @@
-"""Windows between layers of full attention, experts chosen by sigmoid scores: AFMoE, dots.llm1, K-EXAONE, MiMo."""
+"""Windows between layers of full attention, experts by sigmoid scores: AFMoE, dots.llm1, K-EXAONE, MiMo, Step."""
 
 from __future__ import annotations
 
@@ -18,10 +18,28 @@ from engine.models.families.parts import (
     sigmoid_moe,
     sigmoid_router,
 )
-from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlpSpec, RopeSpec, RouterSpec
+from engine.models.spec import (
+    ActivationSpec,
+    AttentionSpec,
+    DecoderSpec,
+    DenseMlpSpec,
+    ExpertsSpec,
+    LayerSpec,
+    MlpSpec,
+    MoeSpec,
+    RopeSpec,
+    RouterSpec,
+    SharedExpertSpec,
+)
 from engine.translatable import msg
 
 KINDS = (SLIDING, FULL)
+# For a config.json that says nothing of them, under the names that it would have there.
+MIMO_THETA = {FULL: ("rope_theta", 5_000_000.0), SLIDING: ("swa_rope_theta", 10_000.0)}
+STEP_NAMES = {  # as the hub has it -> as other families call it
+    "num_attention_groups": "num_key_value_heads", "moe_num_experts": "n_routed_experts",
+    "moe_top_k": "num_experts_per_tok", "share_expert_dims": "share_expert_dim",
+}  # fmt: skip
 
 
 def afmoe(c: Config) -> DecoderSpec:
@@ -129,9 +147,6 @@ def _exaone_pattern(c: Config, count: int, window: int | None) -> list[str]:
 
 # ---- MiMo-V2-Flash --------------------------------------------------------------------------------------------------
 
-# For a config.json that says nothing of them, under the names that it would have there.
-MIMO_THETA = {FULL: ("rope_theta", 5_000_000.0), SLIDING: ("swa_rope_theta", 10_000.0)}
-
 
 def mimo_v2_flash(c: Config) -> DecoderSpec:
     """MiMo-V2-Flash: narrow values, windows with sinks and twice the key heads, DeepSeek-V3's router.
@@ -176,3 +191,88 @@ def _mimo_rope(c: Config, head_dim: int, kind: str) -> RopeSpec:
         return c.rope(head_dim, partial=0.334, layer_type=kind)
     share = c.number("partial_rotary_factor", 0.334)
     return RopeSpec(int(head_dim * share), c.positive(*MIMO_THETA[kind]))
+
+
+def step3p5(c: Config) -> DecoderSpec:
+    """The language model alone, or that of one with images: its tensors have the same names."""
+    for key, name in STEP_NAMES.items():
+        if c.has(key):
+            c.raw.setdefault(name, c.raw[key])
+    for key, value in (("use_head_wise_attn_gate", True), ("norm_expert_weight", True), ("attention_bias", False)):
+        c.expect(key, value)
+    c.expect("moe_router_activation", "sigmoid")
+    count, eps = c.integer("num_hidden_layers"), c.number("rms_norm_eps", 1e-5)
+    kinds = c.layer_types(count, (SLIDING, FULL), [FULL] * count)
+    sparse = mlp_types(c, sparse=_step_sparse(c, count))
+
+    def mixer(prefix: str, i: int) -> AttentionSpec:
+        return _step_attention(c, f"{prefix}.self_attn", i, kinds[i], eps)
+
+    def mlp(prefix: str, i: int) -> MlpSpec:
+        limits = _step_limited(c, "swiglu_limits_shared", i)
+        if sparse[i]:
+            return _step_moe(c, prefix, i, limits)
+        return DenseMlpSpec(f"{prefix}.mlp", c.integer("intermediate_size"), limits, c.flag("mlp_bias", False))
+
+    return llama(c, eps, mixer, mlp, kind="rms_plus_one")
+
+
+def _step_sparse(c: Config, count: int) -> list[bool]:
+    """moe_layers_enum, as numbers or as one text of them; by default all but the first three."""
+    given = c.raw.get("moe_layers_enum")
+    numbers = given.split(",") if isinstance(given, str) else range(3, count) if given is None else given
+    chosen = {int(number) for number in numbers}
+    return [i in chosen for i in range(count)]
+
+
+def _step_limited(c: Config, key: str, index: int) -> ActivationSpec:
+    """SwiGLU, with what both halves are at most where the list has a number for this layer."""
+    limits = c.raw.get(key) or []
+    limit = limits[index] if isinstance(limits, list) and index < len(limits) else None
+    return ActivationSpec("late_limited_swiglu", limit=float(limit)) if limit else ActivationSpec()
+
+
+def _step_attention(c: Config, prefix: str, index: int, kind: str, eps: float) -> AttentionSpec:
+    heads, kv_heads, head_dim = c.heads(128)
+    other = c.group("attention_other_setting")
+    if kind == SLIDING:
+        heads = c.integer("num_sliding_attention_heads", other.integer("num_attention_heads", heads), low=1)
+    if heads % kv_heads:
+        raise unsupported(
+            msg(
+                "This {family} model has {heads} heads in some layers, for {kv_heads} key heads.",
+                family=c.family,
+                heads=heads,
+                kv_heads=kv_heads,
+            )
+        )
+    return AttentionSpec(
+        prefix, heads, kv_heads, head_dim, c.number("query_pre_attn_scalar", head_dim) ** -0.5,
+        _step_rope(c, head_dim, index, kind), window=c.integer("sliding_window") if kind == SLIDING else None,
+        qk_norm="head", qk_norm_kind="rms_plus_one", qk_norm_eps=eps, head_gate="g_proj",
+    )  # fmt: skip
+
+
+def _step_rope(c: Config, head_dim: int, index: int, kind: str) -> RopeSpec:
+    """By kind of layer, as transformers saves it; or by layer, with a stretch for full attention alone."""
+    if kind in c.rope_settings():
+        return c.rope(head_dim, layer_type=kind)
+    thetas, shares = c.raw.get("rope_theta"), c.raw.get("partial_rotary_factors")
+    own = {
+        "rope_theta": thetas[index] if isinstance(thetas, list) else thetas,
+        "partial_rotary_factor": shares[index] if isinstance(shares, list) else None,
+        "rope_scaling": c.raw.get("rope_scaling") if kind == FULL else None,
+    }
+    return Config({**c.raw, **own, "rope_parameters": None}).rope(head_dim)
+
+
+def _step_moe(c: Config, prefix: str, index: int, beside: ActivationSpec) -> MoeSpec:
+    router = RouterSpec(
+        f"{prefix}.moe.gate", c.integer("n_routed_experts"), c.integer("num_experts_per_tok"), "sigmoid",
+        choice_bias=f"{prefix}.moe.router_bias", normalize=True, scale=c.number("moe_router_scaling_factor", 1.0),
+    )  # fmt: skip
+    size, limit = c.integer("moe_intermediate_size"), _step_limited(c, "swiglu_limits", index)
+    shared = DenseMlpSpec(f"{prefix}.share_expert", c.integer("share_expert_dim"), beside)
+    return MoeSpec(
+        router, ExpertsSpec(router.experts, c.integer("hidden_size"), size, limit), SharedExpertSpec(shared)
+    )  # fmt: skip

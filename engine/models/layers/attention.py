@@ -1,25 +1,33 @@
-"""Grouped-query attention with the variations of its families: norms, windows, sinks, gates, clipping."""
+"""Grouped-query attention with the variations of its families: norms, windows, sinks, gates, clipping.
+
+`attend_one` and `attend_span` go over cached pieces of keys and values, none of which is copied or put together: each
+piece is attended to on its own; outputs are merged by their log-sum-exp, which is exact. `Blocks` is block-sparse
+attention (MiniMax-M3): which blocks of tokens a query attends to, chosen for each key head.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from engine.kernels.native import NativeKernel
 from engine.kernels.prefill_attention import finish_heads, prefill_attention
 from engine.kernels.scratch_pool import SCRATCH
-from engine.models.layers.block_sparse import Blocks
-from engine.models.layers.norms import rms, rms_scale
+from engine.models.layers.latent_cache import SCORES_LIMIT
+from engine.models.layers.norms import build_norm, rms, rms_scale
 from engine.models.layers.position_range import PositionRange
-from engine.models.layers.prefill_attention import attend_one, attend_span
 from engine.models.layers.rope import RopeTable
 from engine.models.layers.state import RecurrentState, RowsState
 from engine.models.layers.weight_format import WeightFormat
 from engine.models.layers.weights import CheckpointWeights, Linear, fetch, load_linear, matrix, ordered
-from engine.models.spec import AttentionSpec
+from engine.models.spec import AttentionSpec, BlocksSpec, NormSpec
 from engine.native.op_graph import Heads
+
+Piece = tuple[Tensor, ...]  # keys and values [kv_heads, n, head_dim]
 
 
 class Attention:
@@ -168,3 +176,153 @@ def _stacked_projection(spec: AttentionSpec, weights: CheckpointWeights, dense: 
         weight = [ordered(weight[0], query), *weight[1:], ordered(weight[0], gate)]
         bias = [*(part[query] for part in bias[:1]), *bias[1:], *(part[gate] for part in bias[:1])]
     return Linear(weight, torch.cat(bias) if bias else None, dense)
+
+
+def attend_one(q: Tensor, pieces: Sequence[Piece], scale: float, sinks: Tensor | None = None) -> Tensor:
+    """One token over everything it sees, itself included.
+
+    q: [1, heads, head_dim] float32. sinks: [heads]. Returns [1, heads * head_dim] float32. Queries that share a
+    key head are packed as the rows of one product, which is several times faster than repeating the keys.
+    """
+    kv_heads = pieces[0][0].shape[0]
+    packed = q.view(1, kv_heads, -1, q.shape[-1]).to(pieces[0][0].dtype)  # [1, kv, rep, hd]
+    parts = [_flash(packed, k[None], v[None], scale, False, None) for k, v in pieces]
+    out, lse = _merged(parts)
+    if sinks is not None:
+        out = out * _share(lse, sinks.view(1, kv_heads, -1))
+    return out.reshape(1, -1)
+
+
+def attend_span(
+    q: Tensor, own: Piece, past: Sequence[Piece], scale: float, mask: Tensor | None = None, sinks: Tensor | None = None
+) -> Tensor:
+    """T tokens over themselves (causally) and the past.
+
+    q: [T, heads, head_dim] float32. own: the span's keys and values. past: pieces before it. mask: None where all of
+    the past is seen; otherwise additive [T, past + T] over past and own together, in the dtype of the keys.
+    sinks: [heads]. Returns [T, heads * head_dim] float32.
+    """
+    tokens, heads, dim = q.shape
+    kv_heads = own[0].shape[0]
+    grouped = q.view(tokens, kv_heads, -1, dim).permute(1, 2, 0, 3).to(own[0].dtype)  # [kv, rep, T, hd]
+    rep = grouped.shape[1]
+
+    def shared(rows: Tensor) -> Tensor:
+        return rows[:, None].expand(-1, rep, -1, -1)  # one head's rows for all its queries, stride 0
+
+    if mask is None:
+        parts = [_flash(grouped, shared(k), shared(v), scale, False, None) for k, v in past]
+        parts.append(_flash(grouped, shared(own[0]), shared(own[1]), scale, True, None))
+    else:
+        # a window: few enough rows to put together, and then no query is left without a key in any piece
+        k, v = (torch.cat(rows, 1) for rows in zip(*past, own, strict=True))
+        parts = [_flash(grouped, shared(k), shared(v), scale, False, mask)]
+    out, lse = _merged(parts)
+    if sinks is not None:
+        out = out * _share(lse, sinks.view(kv_heads, rep, 1))
+    return out.permute(2, 0, 1, 3).reshape(tokens, heads * dim)
+
+
+def _flash(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """(output, log-sum-exp of the scaled scores); the same kernel as F.scaled_dot_product_attention on the CPU."""
+    return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, causal, attn_mask=mask, scale=scale)
+
+
+def _merged(parts: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    """Attention over the union of the pieces, in float32."""
+    if len(parts) == 1:
+        out, lse = parts[0]
+        return out.float(), lse
+    lse = torch.stack([part[1] for part in parts])  # [pieces, ...]
+    total = lse.logsumexp(0)
+    shares = (lse - total).exp_()[..., None]
+    out = parts[0][0] * shares[0]
+    for (piece, _), share in zip(parts[1:], shares[1:], strict=True):
+        out = torch.addcmul(out, piece.float(), share)
+    return out, total
+
+
+def _share(lse: Tensor, sinks: Tensor) -> Tensor:
+    """What is left of the softmax for the tokens when an extra logit takes part in it."""
+    return torch.sigmoid(lse - sinks)[..., None]
+
+
+class Blocks:
+    """The indexer of one layer. It keeps one key [head_dim] per token, shared by its heads.
+
+    A block scores, for head h and query t, the largest q[t, h] . k[s] of its tokens s up to t; the last `local` blocks
+    up to t's own always win. The top_k best are seen, up to t. With no more blocks than top_k that is everything.
+    """
+
+    def __init__(self, spec: BlocksSpec, weights: CheckpointWeights, dense: WeightFormat) -> None:
+        self.spec = spec
+        self.query = load_linear(weights, f"{spec.prefix}.index_q_proj", dense=dense)
+        self.key = load_linear(weights, f"{spec.prefix}.index_k_proj", dense=dense)
+        self._q_norm, self._k_norm = (
+            build_norm(NormSpec(f"{spec.prefix}.index_{x}_norm", spec.norm_eps, spec.norm_kind), weights, spec.head_dim)
+            for x in "qk"
+        )
+
+    def keys(self, x: Tensor, span: PositionRange) -> Tensor:
+        """What later queries score. x: [T, H], the layer's input. Returns [1, T, head_dim]."""
+        return span.rope(self.spec.rope).apply(self._k_norm(self.key(x))[:, None]).transpose(0, 1)
+
+    def sees_all(self, stop: int) -> bool:
+        """Whether every query among the first `stop` tokens sees all before it."""
+        return -(-stop // self.spec.block) <= self.spec.top_k
+
+    def attend(self, x: Tensor, q: Tensor, pieces: Sequence[Piece], span: PositionRange, scale: float) -> Tensor:
+        """Queries over what they see. x: [T, H], the layer's input. q: [T, heads, head_dim].
+
+        pieces: keys, values and index keys of all tokens so far. Returns [T, heads * head_dim] float32.
+        """
+        wanted = self._q_norm(self.query(x).unflatten(1, (self.spec.heads, -1)))
+        wanted = span.rope(self.spec.rope).apply(wanted)
+        if span.length == 1:
+            return self._one(self._chosen(wanted, pieces, span)[:, 0], q, pieces, scale)
+        own = tuple(torch.cat(rows, 1) for rows in zip(*(piece[:2] for piece in pieces), strict=True))
+        step = max(1, SCORES_LIMIT // (self.spec.heads * span.stop))
+        parts = []
+        for at in range(0, span.length, step):
+            part = PositionRange(span.start + at, min(span.start + at + step, span.stop))
+            chosen = self._chosen(wanted[at : at + step], pieces, part)
+            parts.append(attend_span(q[at : at + step], own, (), scale, self._mask(chosen, part, own[0])))
+        return torch.cat(parts)
+
+    def _chosen(self, wanted: Tensor, pieces: Sequence[Piece], span: PositionRange) -> Tensor:
+        """[heads, T, blocks] bool. wanted: [T, heads, head_dim], the index queries of `span`."""
+        spec = self.spec
+        queries = wanted.transpose(0, 1)
+        scores = torch.cat(
+            [torch.matmul(queries.to(keys.dtype), keys.transpose(1, 2)).float() for _, _, keys in pieces], 2
+        )
+        own = torch.arange(span.start, span.stop)[:, None]
+        scores.masked_fill_(torch.arange(scores.shape[2]) > own, float("-inf"))
+        count = -(-scores.shape[2] // spec.block)
+        scores = F.pad(scores, (0, count * spec.block - scores.shape[2]), value=float("-inf"))
+        best = scores.unflatten(2, (count, spec.block)).amax(3)
+        near = (own // spec.block - torch.arange(spec.local)).clamp_(min=0)
+        best.scatter_(2, near.expand(spec.heads, -1, -1), float("inf"))
+        top = best.topk(min(spec.top_k, count), 2)
+        return torch.zeros_like(best, dtype=torch.bool).scatter_(2, top.indices, top.values > float("-inf"))
+
+    def _mask(self, chosen: Tensor, span: PositionRange, keys: Tensor) -> Tensor:
+        """Additive [heads, 1, T, n] over the n keys there are: 0 where seen, -inf where not."""
+        count = keys.shape[1]
+        seen = chosen.repeat_interleave(self.spec.block, 2)[:, :, :count]
+        seen &= torch.arange(count) <= torch.arange(span.start, span.stop)[:, None]
+        return torch.zeros(seen.shape, dtype=keys.dtype).masked_fill_(~seen, float("-inf"))[:, None]
+
+    def _one(self, chosen: Tensor, q: Tensor, pieces: Sequence[Piece], scale: float) -> Tensor:
+        """One query: of every key head only the rows that it sees are read. chosen: [heads, blocks]."""
+        found = []
+        for head, queries in enumerate(q.unflatten(1, (self.spec.heads, -1)).unbind(1)):
+            seen = chosen[head].repeat_interleave(self.spec.block)
+            at, own = 0, []
+            for keys, values, _ in pieces:
+                rows = seen[at : at + keys.shape[1]].nonzero()[:, 0]
+                at += keys.shape[1]
+                if len(rows):
+                    own.append((keys[head, rows][None], values[head, rows][None]))
+            found.append(attend_one(queries, own, scale))
+        return torch.cat(found, 1)

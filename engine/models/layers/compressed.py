@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from engine.models.layers.attention import attend_one, attend_span
 from engine.models.layers.latent_cache import SCORES_LIMIT
 from engine.models.layers.linear import Linear
 from engine.models.layers.norms import build_norm, rms
 from engine.models.layers.position_range import PositionRange
-from engine.models.layers.prefill_attention import attend_one, attend_span
 from engine.models.layers.rope import RopeTable, rope_table
 from engine.models.layers.state import ChunkedRows, CompressedState, LayerState
 from engine.models.layers.weight_format import WeightFormat

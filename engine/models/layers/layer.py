@@ -1,22 +1,31 @@
-"""One decoder layer: its mixer, its feed-forward and the norms around them."""
+"""One decoder layer: its mixer, its feed-forward and the norms around them; and what a mixer promises."""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from engine.experts.backend import ExpertBackend
-from engine.models.layers.feed_forward import build_feed_forward
-from engine.models.layers.mixer import build_mixer
+from engine.models.layers.feed_forward import PerLayerGate, build_feed_forward
 from engine.models.layers.norms import build_norm
-from engine.models.layers.per_layer import PerLayerGate
 from engine.models.layers.position_range import PositionRange
 from engine.models.layers.router import Router
 from engine.models.layers.state import LayerState, RowsState
 from engine.models.layers.streams import Streams
 from engine.models.layers.weight_format import WeightFormat
 from engine.models.layers.weights import CheckpointWeights, vector
-from engine.models.spec import LayerSpec
+from engine.models.spec import (
+    AttentionSpec,
+    CompressedSpec,
+    DeltaNetSpec,
+    KdaSpec,
+    LayerSpec,
+    Mamba2Spec,
+    MixerSpec,
+    MlaSpec,
+)
 
 
 class Layer:
@@ -79,3 +88,47 @@ class Layer:
         assert mlp is not None
         x = first.around(x, lambda taken: mixer.forward(self.before_mixer(taken), span, state))
         return second.around(x, lambda taken: mlp.forward(self.before_mlp(taken), taken, span.tokens))
+
+
+class Mixer(Protocol):
+    """Attention or whatever stands in its place."""
+
+    def forward(self, x: Tensor, span: PositionRange, state: LayerState) -> Tensor:
+        """Mix the tokens of `span`. x: [T, H] float32, normed. Returns [T, H] float32. Appends to `state`."""
+
+    def new_state(self, kv_dtype: torch.dtype) -> LayerState:
+        """Empty state of this layer for a new sequence. kv_dtype: of keys and values; recurrent states stay float32."""
+
+
+def build_mixer(spec: MixerSpec, weights: CheckpointWeights, hidden: int, dense: WeightFormat) -> Mixer:
+    """The mixer of a spec, its tensors read from `weights`. dense: how its linear layers are held.
+
+    Modules are imported only when a model needs them.
+    """
+    if isinstance(spec, AttentionSpec):
+        from engine.models.layers.attention import Attention
+
+        return Attention(spec, weights, hidden, dense)
+    if isinstance(spec, MlaSpec):
+        from engine.models.layers.mla import Mla
+
+        return Mla(spec, weights, hidden, dense)
+    if isinstance(spec, DeltaNetSpec):
+        from engine.models.layers.deltanet import DeltaNet
+
+        return DeltaNet(spec, weights, hidden, dense)
+    if isinstance(spec, Mamba2Spec):
+        from engine.models.layers.mamba2 import Mamba2
+
+        return Mamba2(spec, weights, hidden, dense)
+    if isinstance(spec, KdaSpec):
+        from engine.models.layers.deltanet import Kda
+
+        return Kda(spec, weights, hidden, dense)
+    if isinstance(spec, CompressedSpec):
+        from engine.models.layers.compressed import Compressed
+
+        return Compressed(spec, weights, hidden, dense)
+    from engine.models.layers.conv import ShortConv
+
+    return ShortConv(spec, weights, hidden, dense)

@@ -12,7 +12,7 @@ from torch import Tensor
 from engine.kernels.dense import PackedMatrix, raw_view, set_bias
 from engine.kernels.native import NativeKernel
 from engine.models.layers.weight_format import BITS, Kind, WeightFormat
-from engine.native.matrix_view import MatrixView
+from engine.native.library import MatrixView
 from engine.native.memory import Arena
 from engine.quantization.coded import Coded
 

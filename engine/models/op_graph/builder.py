@@ -14,7 +14,7 @@ from engine.models.layers.norms import Norm
 from engine.models.layers.rope import rope_frequencies
 from engine.models.spec import RopeSpec
 from engine.native import mixer_ops, op_graph
-from engine.native.matrix_view import MatrixView
+from engine.native.library import MatrixView
 from engine.native.op_graph import Op, OpGraph
 
 LINE = 16  # floats of a cache line: whatever is written by turns starts on its own

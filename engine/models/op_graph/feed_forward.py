@@ -5,9 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from engine.experts.backend import Step
-from engine.models.layers.feed_forward import DenseMlp, FeedForward, MoeBlock, ParallelMlp
+from engine.models.layers.feed_forward import DenseMlp, FeedForward, MoeBlock, ParallelMlp, PerLayerGate
 from engine.models.layers.norms import Norm
-from engine.models.layers.per_layer import PerLayerGate
 from engine.models.layers.router import Router
 from engine.models.op_graph.builder import GraphBuilder, UnsupportedOp
 from engine.models.spec import ActivationSpec

@@ -9,7 +9,7 @@ from torch import Tensor
 from engine.models.layers.attention import Attention
 from engine.models.layers.conv import ShortConv
 from engine.models.layers.deltanet import QK_EPS, DeltaNet
-from engine.models.layers.mixer import Mixer
+from engine.models.layers.layer import Mixer
 from engine.models.layers.mla import Mla
 from engine.models.op_graph.builder import GraphBuilder, UnsupportedOp
 from engine.native import mixer_ops, op_graph

@@ -17,7 +17,7 @@ from engine.experts.precision import (
     requested_precisions,
     tiers_of,
 )
-from engine.native.unimportance import unimportance
+from engine.native.eviction import unimportance
 from engine.record.layout import ExpertSpec
 
 HIGH, LOW, SKIP = RequestedPrecision.HIGH, RequestedPrecision.LOW, RequestedPrecision.SKIP

@@ -10,8 +10,8 @@ import torch
 
 from engine.experts.precision import RequestedPrecision, Thresholds, requested_precisions
 from engine.kernels.native import RankShares
+from engine.native.eviction import learn_ranks
 from engine.native.library import load_holding_lock
-from engine.native.unimportance import learn_ranks
 
 WEIGHTS = [0.1, 0.4, 0.3, 0.2]  # scores by rank: 0, 0.4, 0.7, 0.9
 SKIP, LOW, HIGH = RequestedPrecision

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.kernels.call import Work
 from engine.kernels.native import NativeKernel
-from engine.native.matrix_view import MatrixView
+from engine.native.library import MatrixView
 from engine.record.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
 from tests.engine.kernels.oracle import in_8_bits

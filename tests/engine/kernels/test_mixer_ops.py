@@ -15,7 +15,7 @@ from engine.models.layers.deltanet import delta_step
 from engine.models.layers.rope import rope_table
 from engine.models.spec import RopeSpec
 from engine.native import mixer_ops
-from engine.native.matrix_view import MatrixView
+from engine.native.library import MatrixView
 from engine.native.memory import Arena
 from engine.native.mixer_ops import Delta, Latent
 from tests.engine.kernels.test_op_graph import MANY, MakeKernel, close, cut, noise, run_ops, tables

@@ -8,8 +8,7 @@ import numpy as np
 
 from engine.experts.eam import EamCollection
 from engine.experts.precision import EXACT, Thresholds
-from engine.tracing.plot import chart
-from engine.tracing.replay import BELADY, BOUND, Replayer, compare, rows_of
+from engine.tracing.replay import BELADY, BOUND, Replayer, chart, compare, rows_of
 from tests.engine.tracing.traces import chance_trace, trace_of
 
 

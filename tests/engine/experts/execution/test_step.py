@@ -18,7 +18,7 @@ from engine.experts.policies import HobbitWeights, HobbitWeightsByShare
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
 from engine.experts.telemetry import COARSE, SKIPPED, ExpertSnapshot
-from engine.native.unimportance import unimportance
+from engine.native.eviction import unimportance
 from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 from tests.waiting import LONGEST

@@ -11,8 +11,7 @@ import torch
 
 from engine.errors import UnderhillError
 from engine.models.families import read_spec
-from engine.models.layers.attention import Attention
-from engine.models.layers.prefill_attention import attend_span
+from engine.models.layers.attention import Attention, attend_span
 from engine.models.spec import AttentionSpec
 from tests.engine.models.compat.parity import measure
 from tests.engine.models.compat.tiny import tiny_config
@@ -75,8 +74,8 @@ def test_long_prompts_are_cut_into_parts_of_queries(tmp_path: Path, monkeypatch:
     ids = list(range(3, 60))
     whole = pair.ours.forward(ids, pair.ours.new_state(), "all")
     spy = Mock(side_effect=attend_span)
-    monkeypatch.setattr("engine.models.layers.block_sparse.SCORES_LIMIT", 1000)
-    monkeypatch.setattr("engine.models.layers.block_sparse.attend_span", spy)
+    monkeypatch.setattr("engine.models.layers.attention.SCORES_LIMIT", 1000)
+    monkeypatch.setattr("engine.models.layers.attention.attend_span", spy)
     parts = pair.ours.forward(ids, pair.ours.new_state(), "all")
     assert spy.call_count > 3 * 3
     torch.testing.assert_close(parts, whole)

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 import torch
 
+from engine.models.layers.attention import attend_one, attend_span
 from engine.models.layers.position_range import PositionRange
-from engine.models.layers.prefill_attention import attend_one, attend_span
 
 HEADS, KV_HEADS, DIM, SCALE = 6, 2, 16, 0.3
 
