@@ -29,7 +29,6 @@ from typing import Any
 
 import huggingface_hub.constants
 import torch
-from safetensors.torch import save_file
 
 from engine.hardware.probe import peak_rss
 from tests.benchmarks.common import arguments, emit
@@ -44,21 +43,27 @@ def cut(shape: Shape, gigabytes: float) -> Shape:
     return replace(shape, layers=max(1, round(gigabytes / layer)))
 
 
-def write_hollow(shape: Shape, folder: Path) -> int:
-    """A checkpoint of this shape, bf16, all of its weights holes. Returns their bytes."""
+def write(shape: Shape, folder: Path, random: torch.Generator | None = None) -> int:
+    """A checkpoint of this shape, bf16, one file a layer; returns the bytes of its weights.
+
+    random: what they are drawn from; None leaves holes, which read as zeros.
+    """
     total = 0
     for layer in range(shape.layers):
         header: dict[str, Any] = {}
         at = 0
-        for name, size in _tensors(shape, layer):
-            end = at + 2 * size[0] * size[1]
-            header[name] = {"dtype": "BF16", "shape": list(size), "data_offsets": [at, end]}
+        for name, (rows, columns) in _tensors(shape, layer):
+            end = at + 2 * rows * columns
+            header[name] = {"dtype": "BF16", "shape": [rows, columns], "data_offsets": [at, end]}
             at = end
         text = json.dumps(header).encode()
         text += b" " * (-len(text) % 8)
         with (folder / f"model-{layer:05}.safetensors").open("wb") as file:
             file.write(len(text).to_bytes(8, "little") + text)
-            file.truncate(file.tell() + at)
+            for _, size in _tensors(shape, layer) if random is not None else ():
+                weights = torch.randn(size, generator=random).mul_(0.02).bfloat16()
+                file.write(weights.view(torch.uint8).numpy().data)
+            file.truncate(8 + len(text) + at)
         total += at
     (folder / "config.json").write_text(json.dumps(shape.config()))
     return total
@@ -97,22 +102,6 @@ def import_hollow(source: Path, destination: Path) -> dict[str, Any]:
     with contextlib.suppress(Quantized):
         import_checkpoint(source, destination, progress=report)
     return {"peak": peak_rss(), "before": before, "seconds": seconds}
-
-
-def write_random(shape: Shape, folder: Path) -> int:
-    """A checkpoint of this shape, bf16, one file a layer. Returns its bytes."""
-    generator = torch.Generator().manual_seed(1)
-    for layer in range(shape.layers):
-        tensors = {
-            shape.expert_tensor(layer, expert, name): (torch.randn(size, generator=generator) * 0.02).bfloat16()
-            for expert in range(shape.experts)
-            for name, size in shape.matrices().items()
-        }
-        query = torch.randn(shape.hidden, shape.hidden, generator=generator) * 0.02
-        tensors[f"model.layers.{layer}.self_attn.q_proj.weight"] = query.bfloat16()
-        save_file(tensors, folder / f"model-{layer:05}.safetensors")
-    (folder / "config.json").write_text(json.dumps(shape.config()))
-    return sum(p.stat().st_size for p in folder.iterdir())
 
 
 def serve(folder: Path, rate: float) -> None:
@@ -167,7 +156,7 @@ def from_files(shape: Shape) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "source"
         source.mkdir()
-        nbytes = write_hollow(shape, source)
+        nbytes = write(shape, source)
         found = apart("--import", source, Path(folder) / "m")
     return {
         "checkpoint_bytes": nbytes,
@@ -185,7 +174,7 @@ def streamed(shape: Shape, rate: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
         (place / "served").mkdir()
-        nbytes = write_random(shape, place / "served")
+        nbytes = write(shape, place / "served", torch.Generator().manual_seed(1))
         hub = [*COMMAND, "--serve", str(place / "served"), "--rate", str(rate)]
         server = subprocess.Popen(hub, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert server.stdin is not None

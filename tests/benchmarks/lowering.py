@@ -23,13 +23,14 @@ from engine.experts.keys import ExpertKey
 from engine.session import Session
 from tests.benchmarks.common import arguments, emit
 
+RANKINGS = {"estimated": estimated, "true": measured}
 TOLERANCES = (0.001, 0.0025, 0.005, 0.01, 0.02)
 
 
-def spearman(a: list[float], b: list[float]) -> float:
-    """Rank correlation."""
-    ranks = torch.stack([torch.tensor(x, dtype=torch.float64).argsort().argsort().double() for x in (a, b)])
-    return float(torch.corrcoef(ranks)[0, 1])
+def agree(rankings: dict[str, dict[ExpertKey, float]], keys: list[ExpertKey]) -> float:
+    """Rank correlation of the two over these experts."""
+    costs = torch.tensor([[ranking[key] for key in keys] for ranking in rankings.values()], dtype=torch.float64)
+    return float(torch.corrcoef(costs.argsort(1).argsort(1).double())[0, 1])
 
 
 def measure(model: str, tokens: int) -> dict[str, Any]:
@@ -37,34 +38,24 @@ def measure(model: str, tokens: int) -> dict[str, Any]:
     with open_calibrated(model, {"dial": "exact"}) as session:
         limit = min(512, session.context.limit)
         windows = sequences(session.chat, resources.path("calibration", "calibration.jsonl"), limit, tokens)
-        rankings = {
-            "estimated": estimated(session, windows, _quiet),
-            "true": measured(session, windows, _quiet),
-        }
+        rankings = {name: rank(session, windows, lambda *_: None) for name, rank in RANKINGS.items()}
         keys = sorted(rankings["true"])
         by_layer = {
-            layer: spearman(*([r[key] for key in keys if key.layer == layer] for r in rankings.values()))
-            for layer in session.store.layers
+            layer: agree(rankings, [key for key in keys if key.layer == layer]) for layer in session.store.layers
         }
-        store = session.store
         rows = [
             {"ranking": name, "tolerance": tolerance, **_saved(session, costs, tolerance)}
             for tolerance in TOLERANCES
             for name, costs in rankings.items()
         ]
         return {
-            "ours": rankings_agree(rankings, keys),
+            "ours": agree(rankings, keys),
             "spearman_by_layer": by_layer,
             "experts": len(keys),
             "tokens": tokens,
-            "bytes_before": store.expert_bytes(),
+            "bytes_before": session.store.expert_bytes(),
             "rows": rows,
         }
-
-
-def rankings_agree(rankings: dict[str, dict[ExpertKey, float]], keys: list[ExpertKey]) -> float:
-    """Over all layers."""
-    return spearman(*([ranking[key] for key in keys] for ranking in rankings.values()))
 
 
 def _saved(session: Session, costs: dict[ExpertKey, float], tolerance: float) -> dict[str, Any]:
@@ -78,18 +69,13 @@ def _saved(session: Session, costs: dict[ExpertKey, float], tolerance: float) ->
     }
 
 
-def _quiet(phrase: str, done: int, total: int) -> None:
-    pass
-
-
 def main() -> None:
     """Print one object, or a table."""
     parser = arguments(__doc__)
     parser.add_argument("--model", default="builtin")
     parser.add_argument("--tokens", type=int, default=TOKENS)
     args = parser.parse_args()
-    found = measure(args.model, args.tokens)
-    emit(found, args.json)
+    emit(measure(args.model, args.tokens), args.json)
 
 
 if __name__ == "__main__":

@@ -9,18 +9,19 @@ memory and graphics memory instead, in the fastest of three modes, of which only
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from engine import settings
 from engine.errors import UnderhillError
+from engine.hardware.machine import Machine
 from engine.library.config_facts import config_facts
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, Fit, fit
 from engine.planning.offload import ASSISTED, CPU, GPU, outlooks
 from engine.planning.plan import make_plan
+from tests.benchmarks.common import arguments
 from tests.engine.planning.laptops import CARDS, CHIPS, DISKS, MODELS, RAM, laptop, laptops, with_card
 
 LETTERS = {CPU: "", ASSISTED: " a", GPU: " g"}
@@ -29,8 +30,7 @@ MARKS = {"fits": "", "slow": " slow", "too_big": "–"}
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser = arguments(__doc__)
     parser.add_argument("--chip", choices=CHIPS, default="8 cores")
     parser.add_argument("--tier", type=int, choices=(4, 8), default=4, help="bits stored of an expert's weights")
     parser.add_argument("--cards", action="store_true", help="what graphics cards would make of it")
@@ -39,7 +39,10 @@ def main() -> None:
     chosen = {**settings.validated({}, settings.ENGINE), "dial": "exact"}
     models = {name: config_facts(config, name, args.tier) for name, (_, config) in MODELS.items()}
     if args.cards:
-        print_cards(models, chosen, args.disk, args.chip)
+        cards = ["no card", *(f"{card} GB" for card in CARDS if card)]
+        show(cards, lambda name, ram: [
+            fastest(with_card(laptop(ram, args.disk, args.chip), card), models[name], chosen) for card in CARDS
+        ])  # fmt: skip
         return
     start = time.perf_counter()
     found = {(name, key): fit(machine, model, chosen) for name, model in models.items() for key, machine in laptops()}
@@ -48,32 +51,27 @@ def main() -> None:
         rows = [{"model": n, "laptop": k, "pill": f.pill, "speed": f.speed} for (n, k), f in found.items()]
         print(json.dumps({"seconds": taken, "plans": len(found), "rows": rows}))
         return
-    print("| model | memory | " + " | ".join(DISKS) + " |")
-    print("|---|---|" + "---|" * len(DISKS))
-    for name in models:
-        for ram in RAM:
-            cells = [cell(found[name, (ram, disk, args.chip)]) for disk in DISKS]
-            print(f"| {name if ram == RAM[0] else ''} | {ram} GB | " + " | ".join(cells) + " |")
+    show(DISKS, lambda name, ram: [cell(found[name, (ram, disk, args.chip)]) for disk in DISKS])
     print(f"\n{len(found)} plans in {taken:.2f} s")
 
 
-def print_cards(models: Mapping[str, ModelFacts], values: Mapping[str, object], disk: str, chip: str) -> None:
-    """A row for each model and memory, a column for each card."""
-    print("| model | memory | no card | " + " | ".join(f"{card} GB" for card in CARDS if card) + " |")
-    print("|---|---|" + "---|" * len(CARDS))
-    for name, model in models.items():
+def show(columns: Sequence[str], cells: Callable[[str, int], list[str]]) -> None:
+    """A row for each model and memory."""
+    print("| model | memory | " + " | ".join(columns) + " |")
+    print("|---|---|" + "---|" * len(columns))
+    for name in MODELS:
         for ram in RAM:
-            cells = []
-            for card in CARDS:
-                machine = with_card(laptop(ram, disk, chip), card)
-                try:
-                    plan = make_plan(machine, model, values, PROGRAM)
-                except UnderhillError:
-                    cells.append(MARKS["too_big"])
-                    continue
-                best = outlooks(machine, model, plan, "exact")[0]
-                cells.append(span(best.speed) + LETTERS[best.mode])
-            print(f"| {name if ram == RAM[0] else ''} | {ram} GB | " + " | ".join(cells) + " |")
+            print(f"| {name if ram == RAM[0] else ''} | {ram} GB | " + " | ".join(cells(name, ram)) + " |")
+
+
+def fastest(machine: Machine, model: ModelFacts, values: Mapping[str, object]) -> str:
+    """Speeds and mode where a graphics card may be used."""
+    try:
+        plan = make_plan(machine, model, values, PROGRAM)
+    except UnderhillError:
+        return MARKS["too_big"]
+    best = outlooks(machine, model, plan, "exact")[0]
+    return span(best.speed) + LETTERS[best.mode]
 
 
 def cell(found: Fit) -> str:

@@ -49,17 +49,19 @@ def package(bits: int) -> Method:
     return run
 
 
+def by_blocks(solve: Callable[[Tensor], Tensor]) -> Method:
+    """A method that decodes groups [N, columns], some at a time."""
+    return lambda w, group: torch.cat([solve(block) for block in w.reshape(-1, group).split(512)]).reshape(w.shape)
+
+
 def independent(bits: int) -> Method:
     """Our HQQ, at these bits, as it comes out of the iteration."""
 
-    def run(w: Tensor, group: int) -> Tensor:
-        parts = []
-        for block in w.reshape(-1, group).split(512):
-            codes, step, zero = hqq.solve(block, bits)
-            parts.append(step * (codes - zero))
-        return torch.cat(parts).reshape(w.shape)
+    def decoded(block: Tensor) -> Tensor:
+        codes, step, zero = hqq.solve(block, bits)
+        return step * (codes - zero)
 
-    return run
+    return by_blocks(decoded)
 
 
 def tier(bits: int, top: int) -> Method:
@@ -78,17 +80,13 @@ def tier(bits: int, top: int) -> Method:
 def least_squares(bits: int, top: int) -> Method:
     """The same codes, with scale and offset of least squares."""
 
-    def run(w: Tensor, group: int) -> Tensor:
-        parts = []
-        for block in w.reshape(-1, group).split(512):
-            codes = (hqq.solve(block, top)[0] * 0.5 ** (top - bits)).floor()
-            mean_w, mean_code = block.mean(1, keepdim=True), codes.mean(1, keepdim=True)
-            centred = codes - mean_code
-            slope = (centred * block).sum(1, keepdim=True) / centred.square().sum(1, keepdim=True).clamp_min(1e-9)
-            parts.append(mean_w + slope * centred)
-        return torch.cat(parts).reshape(w.shape)
+    def decoded(block: Tensor) -> Tensor:
+        codes = (hqq.solve(block, top)[0] * 0.5 ** (top - bits)).floor()
+        mean, centred = block.mean(1, keepdim=True), codes - codes.mean(1, keepdim=True)
+        slope = (centred * block).sum(1, keepdim=True) / centred.square().sum(1, keepdim=True).clamp_min(1e-9)
+        return mean + slope * centred
 
-    return run
+    return by_blocks(decoded)
 
 
 METHODS: dict[str, Method] = {

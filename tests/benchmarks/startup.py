@@ -1,15 +1,15 @@
 """From the start of the process to a window one can write in: `python -m tests.benchmarks.startup [RUNS] [--json]`.
 
 Each run is a process of its own with the real engine and the built-in model, as `underhill` starts it: until the window
-has been painted and the message box has the focus (offscreen, where no window gets it: would have it). Cold-ish: the
-files of Python's packages and of Underhill are first dropped from the file cache, as far as no other process has them
-mapped. Beside it stand the processor time until then, which other programs disturb less, and when the model was open.
-UNDERHILL_HOME is a folder of its own, and one who has seen the tour.
+has been painted and the message box has the focus (offscreen, where no window gets it: would have it). Seconds: the
+median, the least and the most. Cold-ish: the files of Python's packages and of Underhill are first dropped from the
+file cache, as far as no other process has them mapped. Beside it stand the processor time until then, which other
+programs disturb less, and when the model was open. UNDERHILL_HOME is a folder of its own, and one who has seen the
+tour.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -20,6 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.common import arguments, emit
+
 RUNS = 5
 BAR = 2.5  # seconds
 ROOT = Path(__file__).parents[2]
@@ -28,9 +30,8 @@ _FILES = (".py", ".pyc", ".so", ".otf", ".ttf", ".svg")
 
 def main() -> int:
     """Print each part's median, and whether the bar holds."""
-    parser = argparse.ArgumentParser()
+    parser = arguments(__doc__)
     parser.add_argument("runs", type=int, nargs="?", default=RUNS)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="underhill-startup-") as folder:
@@ -47,12 +48,7 @@ def main() -> int:
             found[f"{name} torch loaded before it was usable"] = any(run["torch"] for run in runs)
     worst = max(found[f"{name} usable"][0] for name in ("cold-ish", "warm"))
     found |= {"bar": BAR, "ratio": round(worst / BAR, 3), "holds": worst <= BAR}
-    if options.json:
-        print(json.dumps(found))
-    else:
-        for name, value in found.items():
-            times = isinstance(value, list)
-            print(f"{name:44} {'{:.2f} s ({:.2f} to {:.2f})'.format(*value) if times else value}")
+    emit(found, options.json)
     return 0 if worst <= BAR else 1
 
 

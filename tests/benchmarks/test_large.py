@@ -112,20 +112,10 @@ def test_reading_ahead_is_switched_between_turns_of_one_process(store: Path) -> 
 
 
 def turn(seconds: float) -> Turn:
-    each = (seconds, seconds)
     return Turn(
-        each,
-        1,
-        1,
-        bytes_read=1200,
-        wasted_bytes=200,
-        used_bytes=3000,
-        system_bytes=0,
-        uses=2,
-        coarse=0,
-        reads=1,
-        busy=1,
-    )
+        (seconds, seconds), 1, 1, bytes_read=1200, wasted_bytes=200, used_bytes=3000, system_bytes=0, uses=2, coarse=0,
+        reads=1, busy=1,
+    )  # fmt: skip
 
 
 def test_what_the_disk_gave_is_told_by_the_time_it_was_busy() -> None:
@@ -245,10 +235,7 @@ def test_the_naive_figure_is_scaled_by_layers() -> None:
 
 
 def test_every_row_of_the_ablation_adds_one_thing_to_the_row_above() -> None:
-    table = [
-        {OVERLAP: values.get(OVERLAP, True), **settings.validated(settings_of(values), settings.ENGINE)}
-        for _, values in rows()
-    ]
+    table = [{OVERLAP: True, **settings.validated(settings_of(own), settings.ENGINE), **own} for _, own in rows()]
     assert len(table) == len(STEPS) + 1
     for above, here, step in zip(table, table[1:], STEPS):
         changed = {name for name in here if above[name] != here[name]}

@@ -21,7 +21,7 @@ import gguf
 import llama_cpp as llama
 import numpy as np
 
-from tests.random_models.shapes import SHAPES, Shape
+from tests.random_models.shapes import Shape
 
 FTYPES = {
     "F16": llama.LLAMA_FTYPE_MOSTLY_F16,
@@ -174,11 +174,8 @@ def _tensors(shape: Shape, source: Checkpoint, types: dict[str, Any]) -> Iterato
 
 
 def _original(shape: Shape, what: str) -> str:
-    names = {
-        "attn_norm": "input_layernorm",
-        "ffn_norm": "post_attention_layernorm",
-        "ffn_gate_inp": f"{shape.mlp}.gate",
-    }
+    norms = {"attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm"}
+    names = {**norms, "ffn_gate_inp": f"{shape.mlp}.gate"}
     names |= {_attention(name): f"self_attn.{name}" for name in shape.attention()}
     names |= {f"attn_{name}": f"self_attn.{name}" for name in shape.qk_norms()}
     return names[what]
@@ -229,13 +226,9 @@ def _quantize_chunk() -> Any:
 
 
 def main() -> None:
-    """Arguments: a JSON object of a Shape, or its name; the checkpoint; the file to write; its kind."""
+    """Arguments: a JSON object of a Shape; the checkpoint; the file to write; its kind."""
     what, checkpoint, target, kind = sys.argv[1:]
-    shape = (
-        SHAPES[what]
-        if what in SHAPES
-        else Shape(**{k: tuple(v) if k == "names" else v for k, v in json.loads(what).items()})
-    )
+    shape = Shape(**{k: tuple(v) if k == "names" else v for k, v in json.loads(what).items()})
     convert(shape, Path(checkpoint), Path(target), kind)
 
 
