@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import statistics
 from typing import Any
-from unittest.mock import patch
 
 from engine.calibration.calibrator import open_calibrated
-from engine.store import reader
 from tests.audit.f01_sequences import chain
 from tests.benchmarks.common import arguments, emit, own_home
-from tests.benchmarks.warm import SlowFile
+from tests.benchmarks.warm import slow_disk
 from tests.engine.calibration.idling import idle, rest
 
 DEPTHS = (1, 2, 3)
@@ -60,13 +58,11 @@ def main() -> None:
     parser.add_argument("--dials", default="exact,hobbit")
     parser.add_argument("--turns", type=int, default=3)
     args = parser.parse_args()
-    SlowFile.rate = args.rate
-    open_file = reader.open_file
     with own_home():
         with open_calibrated("builtin", {"dial": "exact"}) as session:
             while not idle(session).over:
                 rest(session)
-        with patch.object(reader, "open_file", lambda path, direct: SlowFile(open_file(path, direct))):
+        with slow_disk(args.rate):
             found = {dial: measure(dial, args.share, args.turns) for dial in args.dials.split(",")}
     emit({"share": args.share, "rate": args.rate, **found}, args.json)
 

@@ -10,10 +10,13 @@ mean of 8 tokens is at 90 % of the steady speed, which is that of the second hal
 
 from __future__ import annotations
 
+import ctypes
+import os
 import statistics
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,36 +25,39 @@ from unittest.mock import patch
 from engine import resources
 from engine.calibration.calibrator import open_calibrated
 from engine.calibration.evaluate import sequences
+from engine.experts import runtime
+from engine.experts.loading.loader import Loader
 from engine.library import library
+from engine.native.io_pool import ReadHook
 from engine.session import Session
 from engine.session.routing_history import MATRICES, RESIDENTS
-from engine.store import reader
 from tests.benchmarks.common import arguments, emit, own_home
 
 PROMPT, STEPS, MEAN = 32, 320, 8
 
 
-class SlowFile:
-    """A data file whose bytes come at a rate that all files share."""
-
+@contextmanager
+def slow_disk(rate: float) -> Iterator[None]:
+    """Models opened meanwhile have their experts at this rate, in bytes per second, which all reads share."""
     lock = threading.Lock()
-    handle = None  # its bytes come this way alone
-    rate = 1e8  # bytes per second
 
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
-
-    def read(self, offset: int, buffers: Sequence[memoryview]) -> int:
-        """As the file itself, later."""
+    def read(file: int, offset: int, slices: Any, n: int, error: Any) -> int:
+        """As uh_read_hook: the file itself, later."""
+        parts = [(ctypes.c_uint8 * slices[i].nbytes).from_address(slices[i].to) for i in range(n)]
         started = time.perf_counter()
-        with self.lock:
-            got: int = self._file.read(offset, buffers)
-            due = max(started, time.perf_counter() - got / self.rate) + got / self.rate
-            time.sleep(max(0.0, due - time.perf_counter()))
+        try:
+            with lock:
+                got = os.preadv(file, parts, offset)
+                due = max(started, time.perf_counter() - got / rate) + got / rate
+                time.sleep(max(0.0, due - time.perf_counter()))
+        except OSError as cause:
+            error[0] = cause.errno or 0
+            return -1
         return got
+
+    hook = ReadHook(read)
+    with patch.object(runtime, "Loader", lambda source, readers: Loader(source, readers, read_hook=hook)):
+        yield
 
 
 def text(session: Session, name: str, tokens: int) -> list[int]:
@@ -84,12 +90,10 @@ def until_steady(seconds: Sequence[float], steady: float) -> tuple[float, int]:
 
 def measure(share: float, rate: float, turns: int) -> dict[str, Any]:
     """Interleaved."""
-    SlowFile.rate = rate
-    open_file = reader.open_file
     chosen = {"dial": "exact", "cache_fraction": share}
     store = library.prepare("builtin")
     rows: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
-    with patch.object(reader, "open_file", lambda path, direct: SlowFile(open_file(path, direct))):
+    with slow_disk(rate):
         with open_calibrated("builtin", chosen) as session:
             fed(session, text(session, "calibration.jsonl", PROMPT + STEPS))
         for _ in range(turns):
