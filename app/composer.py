@@ -1,4 +1,4 @@
-"""The message that is being written: text field, attachments, queue, and how much of the context they take."""
+"""The message that is being written: text field, attachments, queue, and counting how much of the context they take."""
 
 from __future__ import annotations
 

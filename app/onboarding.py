@@ -14,7 +14,7 @@ from app.chat.conversation import Conversation
 from app.i18n.translate import plural, sentences, tr, tr_noop
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, import_buttons
-from app.library.model_text import Recommendation, recommend, time_to_fetch
+from app.library.model_text import recommend, time_to_fetch
 from app.library.page import show_progress
 from app.library.view_model import LibraryViewModel
 from app.theme import fonts, sizes
@@ -280,7 +280,7 @@ class ModelStep(TourStep):
             return
         self._shown = looks
         empty(self._column)
-        self.entries = {offer.model.repo: self._offer(offer, first=not n) for n, offer in enumerate(offers)}
+        self.entries = {model.repo: self._offer(model, why, first=not n) for n, (model, why) in enumerate(offers)}
         if builtin is not None:
             self.entries[""] = self._builtin(builtin, primary=offline or not offers)
         for entry in self.entries.values():
@@ -300,8 +300,7 @@ class ModelStep(TourStep):
     def _under_way(self) -> dict[str, protocol.Transfer]:
         return {t.repo: t for t in self._view_model.transfers.values()}
 
-    def _offer(self, offer: Recommendation, first: bool) -> LibraryEntry:
-        m = offer.model
+    def _offer(self, m: protocol.HubModel, why: str, first: bool) -> LibraryEntry:
         assert m.fit is not None
         t, online = self._under_way().get(m.repo), not self._network.offline
         actions = []
@@ -322,7 +321,7 @@ class ModelStep(TourStep):
         )
         moving = t is not None and t.state != protocol.FINISHED
         return LibraryEntry(
-            m.title, facts, fit=m.fit, note=sentences(offer.why, m.about), actions=actions, progress=moving
+            m.title, facts, fit=m.fit, note=sentences(why, m.about), actions=actions, progress=moving
         )  # fmt: skip
 
     def _builtin(self, card: protocol.ModelCard, primary: bool) -> LibraryEntry:

@@ -1,4 +1,4 @@
-"""Answers that are being generated: their text and status, shown at a limited rate and saved as they grow."""
+"""Answers that are being generated, shown at a limited rate and saved as they grow; drafts; and what is unsaved."""
 
 from __future__ import annotations
 

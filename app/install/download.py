@@ -1,4 +1,4 @@
-"""Downloads files over HTTP(S), several at once: resumed where they were cut, and known by their SHA-256."""
+"""Downloads files over HTTP(S), several at once: resumed where they were cut, known by their SHA-256. And why not."""
 
 from __future__ import annotations
 

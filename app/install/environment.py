@@ -1,4 +1,7 @@
-"""The engine's environment: a virtual environment with exactly the locked packages, whole or not there at all."""
+"""The engine's environment: a virtual environment with exactly the locked packages, whole or not there at all.
+
+And how the packages are reached: mirror, proxy, or a folder of wheels.
+"""
 
 from __future__ import annotations
 

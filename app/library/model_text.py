@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from app.i18n.translate import tr, tr_noop
 from app.widgets.text import percent, size, time_left
@@ -116,17 +115,10 @@ def unbroken(line: str) -> str:
     return _STAYS.join(part if len(part) > _SHORT else part.replace(" ", "\u00a0") for part in line.split(BETWEEN))
 
 
-@dataclass(frozen=True)
-class Recommendation:
-    """A model to offer. why: in a sentence, against the others."""
-
-    model: protocol.HubModel
-    why: str
-
-
-def recommend(models: Sequence[protocol.HubModel]) -> list[Recommendation]:
+def recommend(models: Sequence[protocol.HubModel]) -> list[tuple[protocol.HubModel, str]]:
     """The one to recommend first, then at most one quicker and one larger; empty where none of them fits.
 
+    Each with a sentence that says why, against the others.
     Models that ask for an account, or whose download is not known, are left to the library page.
     """
     fits = [m for m in models if speed(m) and m.download_bytes and not m.gated]
@@ -136,15 +128,15 @@ def recommend(models: Sequence[protocol.HubModel]) -> list[Recommendation]:
     best = next((m for m in fits if speed(m) >= READING_SPEED), None)
     if best is None:
         best = max(fits, key=speed)
-        found = [Recommendation(best, tr("Recommended: the quickest of those that run well here."))]
+        found = [(best, tr("Recommended: the quickest of those that run well here."))]
     else:
-        found = [Recommendation(best, tr("Recommended: the largest that answers here as fast as one reads."))]
+        found = [(best, tr("Recommended: the largest that answers here as fast as one reads."))]
     quicker = [m for m in fits if m.parameters < best.parameters and speed(m) >= QUICKER_FACTOR * speed(best)]
     if quicker:
-        found.append(Recommendation(quicker[0], tr("Smaller and quicker.")))
+        found.append((quicker[0], tr("Smaller and quicker.")))
     larger = [m for m in fits if m.parameters > best.parameters]
     if larger:
-        found.append(Recommendation(larger[-1], tr("Larger, and slower.")))
+        found.append((larger[-1], tr("Larger, and slower.")))
     return found
 
 

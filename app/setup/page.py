@@ -1,4 +1,4 @@
-"""The page that installs the engine: what is done, how far it is, and what can be done where it stops."""
+"""The window of the first start: a page that installs the engine, on a thread of its own, and says how far it is."""
 
 from __future__ import annotations
 

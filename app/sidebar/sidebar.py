@@ -1,4 +1,4 @@
-"""Sidebar: new chat, search, the list of chats, and their menus."""
+"""Sidebar: new chat, search, and the list of chats with its menus, selection, and drag and drop into folders."""
 
 from __future__ import annotations
 

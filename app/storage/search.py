@@ -30,14 +30,6 @@ _SOON = 2000  # messages, the latest, that are read before the index is asked fo
 _Row = tuple[int, str, str, float, int]  # id, role, content, when, chat
 
 
-@dataclass(frozen=True)
-class Trigrams:
-    """Trigrams that begin with a term: within messages, and at their ends."""
-
-    inside: tuple[str, ...]
-    ending: tuple[str, ...]
-
-
 def messages_with(db: sqlite3.Connection, term: str) -> frozenset[int] | None:
     """Ids of all messages that have a term; None where it stands in too many places to be listed."""
     found: set[int] = set()
@@ -53,10 +45,10 @@ def messages_with(db: sqlite3.Connection, term: str) -> frozenset[int] | None:
     return frozenset(found)
 
 
-def trigrams_of(db: sqlite3.Connection, term: str) -> Trigrams | None:
-    """Trigrams to look for instead of a term; None where it begins too many."""
+def trigrams_of(db: sqlite3.Connection, term: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Trigrams that begin with a term: within messages, and at their ends. None where there are too many."""
     inside, ending = _listed(db, "found_threes", term), _listed(db, "ends_threes", term)
-    return Trigrams(inside, ending) if inside is not None and ending is not None else None
+    return (inside, ending) if inside is not None and ending is not None else None
 
 
 def any_of(found: tuple[str, ...]) -> str:
@@ -162,13 +154,13 @@ def _by_trigrams(db: sqlite3.Connection, long: str, wanted: list[str], most: int
     """The same, where each of the terms stands in very many messages."""
     known = {term: some for term in wanted if (some := trigrams_of(db, term)) is not None}
     unknown = [term for term in wanted if term not in known]
-    inside = " AND ".join(any_of(t.inside) for t in known.values() if t.inside)
+    inside = " AND ".join(any_of(within) for within, _ in known.values() if within)
     match = " AND ".join(part for part in (long, inside) if part)
     found: list[_Row] = []
-    if all(t.inside for t in known.values()):
+    if all(within for within, _ in known.values()):
         question = _Question(db, most, unknown)
         found = question.matching("found", match) if match else question.ask()
-    ending = tuple(trigram for t in known.values() for trigram in t.ending)
+    ending = tuple(trigram for _, ends in known.values() for trigram in ends)
     if ending:
         question = _Question(db, most, wanted)
         if long:

@@ -1,4 +1,5 @@
-"""The small charts of the live panels, painted by hand: a line over time, a stack of shares, a bar of parts.
+"""The small charts of the live panels, painted by hand: a line over time, a stack of shares, a bar of parts,
+and the bar that says where the memory goes.
 
 docs/benchmarks.md says what pyqtgraph would cost in their place; a screen reader sees nothing of its plots.
 """
@@ -52,6 +53,11 @@ class Chart(QWidget):
         """Tooltip at an x; '' for none."""
         raise NotImplementedError
 
+    def value_at(self, x: float, values: Sequence[T]) -> T | None:
+        """The one of these values over time, the last at the right edge, that is drawn at an x; None where none is."""
+        index = round(len(values) - 1 - (self.width() - x) / self.width() * (STEPS - 1))
+        return values[index] if 0 <= index < len(values) else None
+
 
 class LineChart(Chart):
     """Values over the last half minute; None is a gap. top 0 fits the largest value."""
@@ -77,8 +83,7 @@ class LineChart(Chart):
 
     def describe(self, x: float) -> str:
         """The value there."""
-        index = round(len(self._values) - 1 - (self.width() - x) / self.width() * (STEPS - 1))
-        value = self._values[index] if 0 <= index < len(self._values) else None
+        value = self.value_at(x, self._values)
         return self._format(value) if value is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -142,10 +147,7 @@ class StackedChart(Chart):
 
     def describe(self, x: float) -> str:
         """The shares there."""
-        index = round(len(self._known) - 1 - (self.width() - x) / self.width() * (STEPS - 1))
-        if not 0 <= index < len(self._known):
-            return ""
-        there = self._known[index]
+        there = self.value_at(x, self._known) or {}
         return "\n".join(f"{tr(k.words)} {percent(there[k.key])}" for k in self._kinds if there.get(k.key))
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -1,4 +1,4 @@
-"""The panel of experts: the heatmap, what its colours mean, and all that is known of the expert that was clicked."""
+"""The panel of experts: a heatmap of layers down and experts across, what its colours mean, and one expert's facts."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from string import Template
@@ -50,61 +51,13 @@ class Palette:
     syntax: dict[str, str]
 
 
-LIGHT = Palette(
-    dark=False,
-    window="#faf9f6",
-    sidebar="#f1efe9",
-    surface="#ffffff",
-    hover="#e9e6de",
-    pressed="#dedad0",
-    border="#e0dcd2",
-    text="#23211d",
-    muted="#68645b",
-    accent="#256b58",
-    accent_hover="#1d5848",
-    on_accent="#ffffff",
-    accent_soft="#e0ede7",
-    bubble="#e9efe9",
-    code="#f3f1eb",
-    selection="#bfdccf",
-    danger="#a8321f",
-    danger_soft="#fbe9e5",
-    warning="#7d5200",
-    warning_soft="#fbf0d9",
-    tiers={"32": "#123c4a", "16": "#1d5568", "8": "#2c8272", "4": "#e0b24c", "2": "#d4713f", "skipped": "#a9a49a",
-           "0": "#e0ddd3"},
-    heat=("#e0ddd3", "#c6ddce", "#86c0a8", "#3f957d", "#1f6152", "#0f342c"),
-    syntax={"keyword": "#8a3ea8", "string": "#3d7a1f", "number": "#b3541e", "comment": "#7b766b", "name": "#1f5fa8",
-            "builtin": "#0f7285", "operator": "#5d594f", "error": "#a8321f"},
-)  # fmt: skip
+def _palette(name: str) -> Palette:
+    """One of resources/palettes.json."""
+    colours = json.loads(resources.path("palettes.json").read_text(encoding="utf-8"))[name]
+    return Palette(**{**colours, "dark": name == "dark", "heat": tuple(colours["heat"])})
 
-DARK = Palette(
-    dark=True,
-    window="#191b1a",
-    sidebar="#131514",
-    surface="#222524",
-    hover="#272b29",
-    pressed="#313634",
-    border="#313634",
-    text="#e9e6df",
-    muted="#a5a198",
-    accent="#5fb597",
-    accent_hover="#78c8ac",
-    on_accent="#0d1f19",
-    accent_soft="#20382f",
-    bubble="#26322d",
-    code="#121413",
-    selection="#2f5a4c",
-    danger="#f19a88",
-    danger_soft="#3d2420",
-    warning="#e9bd62",
-    warning_soft="#3a2f1a",
-    tiers={"32": "#a9dcea", "16": "#7fc0d6", "8": "#4bb196", "4": "#dcae4a", "2": "#d0733f", "skipped": "#67655f",
-           "0": "#262a28"},
-    heat=("#262a28", "#1f4037", "#2f6f5c", "#57a98c", "#d9c06a", "#fff1c0"),
-    syntax={"keyword": "#cf9ae6", "string": "#a3cf7c", "number": "#e8a36b", "comment": "#8d897f", "name": "#82b7ee",
-            "builtin": "#6cc7d6", "operator": "#b7b3aa", "error": "#f19a88"},
-)  # fmt: skip
+
+LIGHT, DARK = _palette("light"), _palette("dark")
 
 
 class Theme(QObject):

@@ -1,4 +1,4 @@
-"""The scrolling page of messages: what is shown, where it lies, and painting what is in sight."""
+"""The scrolling page of messages: what is shown, where it lies, painting what is in sight, and buttons on top."""
 
 from __future__ import annotations
 

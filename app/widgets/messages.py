@@ -50,7 +50,7 @@ class Banner(QFrame):
         self.sentence = sentence
         self._theme = theme
         self._level = level
-        self._button, self._other = button, other
+        self._actions = [given for given in (button, other) if given is not None]
         self._icon = QLabel(self)
         self._icon.setAlignment(Qt.AlignmentFlag.AlignTop if action else Qt.AlignmentFlag.AlignVCenter)
         self.text = make_label("", self, wrap=True, selectable=True)
@@ -71,7 +71,7 @@ class Banner(QFrame):
         if button is not None:
             row.addWidget(make_button(button[0], self, self.act))
         if other is not None:
-            row.addWidget(make_button(other[0], self, self.act_otherwise))
+            row.addWidget(make_button(other[0], self, lambda: self.act(1)))
         close = IconButton(theme, "close", tr("Dismiss"), self, size=15)
         close.clicked.connect(self.dismiss)
         for pressed in self.findChildren(QAbstractButton):  # by mouse: what one writes in keeps the focus
@@ -118,19 +118,10 @@ class Banner(QFrame):
         self.closed.emit(self)
 
     @Slot()
-    def act(self) -> None:
-        """Close the banner and do what its first button says."""
-        self._close_and(self._button)
-
-    @Slot()
-    def act_otherwise(self) -> None:
-        """Close the banner and do what its other button says."""
-        self._close_and(self._other)
-
-    def _close_and(self, button: Button | None) -> None:
-        assert button is not None
+    def act(self, number: int = 0) -> None:
+        """Close the banner and do what its button of this number says."""
         self.dismiss()
-        button[1]()
+        self._actions[number][1]()
 
     @Slot()
     def _tint(self) -> None:

@@ -82,7 +82,7 @@ def test_a_full_disk_leads_to_what_can_be_deleted(
     underhill = launch()
     monkeypatch.setattr(ChatStore, "update", full)
     ask(qtbot, underhill, "precious")
-    banner(qtbot, underhill, "disk is full").act_otherwise()
+    banner(qtbot, underhill, "disk is full").act(1)
     assert underhill.window.pages.currentWidget() is underhill.window.library.page
     monkeypatch.undo()
 
@@ -93,7 +93,7 @@ def test_a_model_that_is_gone_can_be_tried_again_or_another_chosen(
 ) -> None:
     gone = protocol.Failed("", kind, "The folder /media/disk is not there now.", "Connect its disk.")
     underhill = launch(ready=False, fail={protocol.LoadModel: gone})
-    banner(qtbot, underhill, "is not there now").act_otherwise()
+    banner(qtbot, underhill, "is not there now").act(1)
     assert underhill.window.pages.currentWidget() is underhill.window.library.page
     engine_of(underhill).fail[protocol.LoadModel] = gone
     underhill.window.model_controller.reload()

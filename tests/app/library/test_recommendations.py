@@ -19,7 +19,7 @@ def model(
 
 
 def names(*models: protocol.HubModel) -> list[str]:
-    return [offer.model.repo for offer in recommend(models)]
+    return [model.repo for model, _ in recommend(models)]
 
 
 def test_the_largest_at_reading_speed_comes_first_then_a_quicker_and_a_larger_one() -> None:

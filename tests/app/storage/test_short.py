@@ -62,8 +62,8 @@ def test_what_is_rare_is_listed_and_what_is_not_is_looked_for_by_its_threes(full
     assert search.messages_with(full.db, "th") is None
     found = search.trigrams_of(full.db, "th")
     assert found is not None
-    assert set(found.inside) == {"th ", "the"}
-    assert found.ending == ("th\x01",)
+    assert set(found[0]) == {"th ", "the"}
+    assert found[1] == ("th\x01",)
     assert search.messages_with(full.db, "鱼") is None
     assert search.trigrams_of(full.db, "鱼") is None
 
