@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.backend import EngineLink
 from app.chat.prompt_messages import prompt_messages
-from app.chat.running_answers import DraftStore, RunningAnswer, RunningAnswers
+from app.chat.running_answers import ANSWER, DraftStore, RunningAnswer, RunningAnswers
 from app.storage import branches
 from app.storage.database_thread import DatabaseThread, Problem
 from app.storage.records import (
@@ -416,7 +416,7 @@ class Conversation(QObject):
         """Add the figures of an answer that was abandoned, unless it was changed or followed by another since."""
         if message is not None and not self.busy and answer.finished("cancelled", None) in self.messages[-1:]:
             self.messages = [*self.messages[:-1], message]
-            self.drafts.keep_answer(message, self.chats_changed.emit)
+            self.drafts.keep(message.id, ANSWER, message, self.chats_changed.emit)
             self.finished.emit(message)
 
     def _removed(self, message: StoredMessage, _: None) -> None:
@@ -432,7 +432,7 @@ class Conversation(QObject):
 
     def _end(self, answer: RunningAnswer, message: StoredMessage) -> None:
         self.answers.end(answer)
-        self.drafts.keep_answer(message, self.chats_changed.emit)
+        self.drafts.keep(message.id, ANSWER, message, self.chats_changed.emit)
         if self.shows(answer):
             self.messages = [message if m.id == message.id else m for m in self.messages]
             if answer.pending:

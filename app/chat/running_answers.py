@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from app.chat.prompt_messages import with_attachments
 from app.i18n.translate import plural, sentences, tr
 from app.storage.database_thread import DatabaseThread, Problem
-from app.storage.records import Attachment, Chat, QueuedMessage, StoredMessage, Style
+from app.storage.records import Chat, QueuedMessage, StoredMessage, Style
 from app.storage.store import ChatStore
 from app.transcript.notes import duration, rate
 from engine import protocol
@@ -26,8 +26,8 @@ SHOW_INTERVAL = 80
 STATUS_INTERVAL = 100  # milliseconds between two looks at what to say of an answer that has no word yet
 # Milliseconds between two writings of an answer to disk: a busy machine, too, shall lose less than a second.
 SAVE_INTERVAL = 400
-_ANSWER = "answer"
-_Key = tuple[int, str]  # id of a chat, and a field of it: 'draft', 'attached' or 'queue'; or of a message, and _ANSWER
+ANSWER = "answer"
+_Key = tuple[int, str]  # id of a chat, and a field of it: 'draft', 'attached' or 'queue'; or of a message, and ANSWER
 
 
 @dataclass
@@ -261,29 +261,32 @@ class DraftStore:
     @property
     def held(self) -> dict[_Key, Any]:
         """Values not known to be on the disk, by chat and field: 'draft', 'attached' or 'queue'."""
-        return {key: value for key, value in self._held.items() if key[1] != _ANSWER}
+        return {key: value for key, value in self._held.items() if key[1] != ANSWER}
 
     @property
     def answers(self) -> dict[int, StoredMessage]:
         """Answers of which the end is not known to be on the disk, by id."""
-        return {i: value for (i, field), value in self._held.items() if field == _ANSWER}
+        return {i: value for (i, field), value in self._held.items() if field == ANSWER}
 
     @property
     def unsaved(self) -> bool:
         """Whether anything is not known to be on the disk."""
         return bool(self._held)
 
-    def keep(self, chat_id: int, field: str, value: str | tuple[Attachment, ...] | tuple[QueuedMessage, ...]) -> None:
-        """Save a field of a chat: 'draft', the text that is not sent; 'attached' to it; or 'queue'."""
-        self._keep((chat_id, field), value)
+    def keep(self, owner: int, field: str, value: Any, done: Callable[[], object] = lambda: None) -> None:
+        """Save a field of a chat: 'draft', the text that is not sent; 'attached' to it; or 'queue'. done: it is saved.
+
+        Or, as ANSWER of the message `owner`, an answer that has ended.
+        """
+        key = owner, field
+        self._held[key] = value
+        self._database.submit(
+            partial(_write_field, key=key, value=value), partial(self._kept, key, value, done), self.mark_refused
+        )
 
     def forget_queue(self, chat_id: int) -> None:
         """Forget the queue of a chat: it is written together with the question that begins it."""
         self._held.pop((chat_id, "queue"), None)
-
-    def keep_answer(self, message: StoredMessage, done: Callable[[], object]) -> None:
-        """An answer that has ended. done: it is on the disk."""
-        self._keep((message.id, _ANSWER), message, done)
 
     def with_unsaved(self, chat: Chat, messages: list[StoredMessage]) -> tuple[Chat, list[StoredMessage]]:
         """A chat as it was read from the disk, with what the disk does not have."""
@@ -299,7 +302,7 @@ class DraftStore:
     def write_again(self) -> None:
         """Write everything again that is not known to be on the disk."""
         for key, value in list(self._held.items()):
-            self._keep(key, value)
+            self.keep(*key, value)
 
     def mark_refused(self, problem: Problem) -> None:
         """The disk did not take it."""
@@ -315,12 +318,6 @@ class DraftStore:
             self._reported = bool(self._held)
             self.write_again()
 
-    def _keep(self, key: _Key, value: Any, done: Callable[[], object] = lambda: None) -> None:
-        self._held[key] = value
-        self._database.submit(
-            partial(_write_field, key=key, value=value), partial(self._kept, key, value, done), self.mark_refused
-        )
-
     def _kept(self, key: _Key, value: Any, done: Callable[[], object], _: None) -> None:
         if self._held.get(key) == value:
             del self._held[key]
@@ -330,7 +327,7 @@ class DraftStore:
 
 def _write_field(store: ChatStore, key: _Key, value: Any) -> None:
     chat_id, field = key
-    if field == _ANSWER:
+    if field == ANSWER:
         store.update(value)
     elif field == "attached":
         store.keep_draft_attachments(chat_id, value)

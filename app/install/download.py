@@ -1,4 +1,7 @@
-"""Downloads files over HTTP(S), several at once: resumed where they were cut, known by their SHA-256. And why not."""
+"""Downloads files over HTTP(S), several at once: resumed where they were cut, and known by their SHA-256.
+
+InstallProblem says why that, or an installation, stopped.
+"""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class LibraryViewModel(QObject):
         return len(moving), sum(t.done for t in moving) / total if total else 0.0
 
     def refresh_catalogue(self) -> None:
-        """Ask for the catalogue, with pills under the settings as they are now."""
+        """Ask for the catalogue, with fit badges under the settings as they are now."""
         self._ask(self._catalogue_listed, protocol.ListCatalogue, self._settings())
 
     def find(self) -> None:

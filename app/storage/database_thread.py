@@ -70,11 +70,6 @@ def explain(error: BaseException, path: Path) -> Problem:
     )
 
 
-def unreadable(error: sqlite3.Error) -> bool:
-    """Whether it is an I/O error."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
-
-
 def open_store(path: Path) -> tuple[ChatStore, Problem | None]:
     """Open the store at `path`, or the next best thing, together with what to tell the user.
 
@@ -230,7 +225,7 @@ class DatabaseThread:
             try:
                 result = job(store)
             except sqlite3.Error as error:
-                if not unreadable(error):
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_IOERR:
                     raise
                 self._unreadable = True
                 store = self._opened_anew(store)

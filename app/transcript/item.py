@@ -119,7 +119,7 @@ class MessageItem:
         """Estimate the height from the length of the text alone: thousands of messages are estimated at opening."""
         width, self._column = self.text_width(column), column
         if self.views is None:
-            self.height = self._around() + estimate(self.message.content, width)
+            self.height = self.first_block_top() + self._below() + estimate(self.message.content, width)
         else:
             self._place(width)
 
@@ -239,9 +239,6 @@ class MessageItem:
     def _below(self) -> float:
         pad = BUBBLE_PAD_BOTTOM if self.is_user else 0.0
         return pad + notices_height(notes.after(self.message), self._column) + fonts.pixels(FOOT) + self.details_height
-
-    def _around(self) -> float:
-        return self.first_block_top() + self._below()
 
     def _place(self, width: float) -> None:
         """Set the tops of the blocks that have changed, and of all after them."""

@@ -282,11 +282,6 @@ class TranscriptPage(QAbstractScrollArea):
         self.layout_.documents.drop_waiting()
         self.arrange()
 
-    def restyle(self) -> None:
-        """Make all documents and heights again: colours, or the size of text, are others."""
-        self.layout_.rebuild(width_in(self))
-        self.to_end.place()
-
 
 class MessageActions(QFrame):
     """Bar of buttons, real widgets for keyboard and screen readers, at the foot of the current message.

@@ -134,8 +134,10 @@ class TranscriptView(TranscriptPage):
 
     @Slot()
     def _restyle(self) -> None:
+        """Make all documents and heights again: colours, or the size of text, are others."""
         self._details.measure(width_in(self))
-        self.restyle()
+        self.layout_.rebuild(width_in(self))
+        self.to_end.place()
         restore_anchor(self, self._anchor)
 
     # ---- mouse and keyboard -----------------------------------------------------------------------------------
