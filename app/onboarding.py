@@ -235,9 +235,9 @@ def _disk(rate: float) -> str:
 
 
 class ModelStep(TourStep):
-    """wanted: fetch this protocol.HubModel. opened: open the model of this name, and chat."""
+    """download_requested: fetch this protocol.HubModel. opened: open the model of this name, and chat."""
 
-    wanted = Signal(object)
+    download_requested = Signal(object)
     opened = Signal(str)
     import_folder = Signal()
     import_file = Signal()
@@ -309,7 +309,9 @@ class ModelStep(TourStep):
                 Action(tr("Chat with it"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
             )
         elif t is None:
-            actions.append(Action(tr("Get it"), partial(self.wanted.emit, m), primary=first and online, enabled=online))
+            actions.append(
+                Action(tr("Get it"), partial(self.download_requested.emit, m), primary=first and online, enabled=online)
+            )
         elif t.state in (protocol.PAUSED, protocol.FAILED):
             go = tr("Go on") if t.state == protocol.PAUSED else tr("Try again")
             actions.append(Action(go, partial(self._view_model.resume, t.id), primary=True))

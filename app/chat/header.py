@@ -31,9 +31,9 @@ NAMES = {
 
 
 class ThinkingButton(IconButton):
-    """Chooses how much the model thinks: a switch for two levels, a menu for more. wanted: a level."""
+    """Chooses how much the model thinks: a switch for two levels, a menu for more."""
 
-    wanted = Signal(str)
+    level_chosen = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "thought", tr("Think before answering"), parent)
@@ -92,7 +92,7 @@ class ThinkingButton(IconButton):
 
     def _want(self, level: str) -> None:
         self.set_level(level)
-        self.wanted.emit(level)
+        self.level_chosen.emit(level)
 
 
 class Header(QFrame):

@@ -50,7 +50,7 @@ class ChatController(QObject):
         shell.sidebar.button.clicked.connect(navigator.new_chat)
         shell.sidebar.opened.connect(navigator.open_chat)
         shell.sidebar.model.renamed.connect(c.rename)
-        shell.header.thinking.wanted.connect(self._set_thinking)
+        shell.header.thinking.level_chosen.connect(self._set_thinking)
 
     def restore(self) -> None:
         """Open the last chat and its draft at the start, and restore the sampling settings."""

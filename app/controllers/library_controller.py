@@ -56,8 +56,8 @@ class LibraryController(QObject):
             self.page.opened.connect(self._open)
             self.page.yours.import_folder.connect(self.choose_folder)
             self.page.yours.import_file.connect(self.choose_file)
-            self.page.yours.smaller.connect(self._make_smaller)
-            self.page.elsewhere.wanted.connect(self._import_found)
+            self.page.yours.lowering_requested.connect(self._make_smaller)
+            self.page.elsewhere.import_requested.connect(self._import_found)
             self.page.downloads.setting_requested.connect(self._shell.setting_requested)
             self.page.discover.setting_requested.connect(self._shell.setting_requested)
         self.page.begin()
@@ -123,7 +123,7 @@ class LibraryController(QObject):
     @Slot(object)
     def _make_smaller(self, card: protocol.ModelCard) -> None:
         dialog = SmallerDialog(card, self._view_model, self._shell)
-        dialog.wanted.connect(self._view_model.lower)
+        dialog.lowering_requested.connect(self._view_model.lower)
         dialog.open()
 
     @Slot(object, object)

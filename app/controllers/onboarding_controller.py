@@ -61,7 +61,7 @@ class OnboardingController(QObject):
             tour.step_changed.connect(self._step_shown)
             tour.welcome.privacy.clicked.connect(self._shell.header.privacy.trigger)
             tour.computer.again.clicked.connect(lambda: self.probe.begin(again=True))
-            choice.wanted.connect(self._get)
+            choice.download_requested.connect(self._get)
             choice.opened.connect(self._open)
             choice.setting.clicked.connect(self._shell.header.offline.click)
             choice.import_folder.connect(self._library.choose_folder)

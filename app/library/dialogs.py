@@ -65,9 +65,9 @@ _TOPS = (
 
 
 class ModelDetailsDialog(QDialog):
-    """Details of a model. wanted: an protocol.HubModel and bits to store. original_requested: a repository."""
+    """Details of a model. download_requested: a HubModel and bits to store. original_requested: a repository."""
 
-    wanted = Signal(object, int)
+    download_requested = Signal(object, int)
     original_requested = Signal(str)
 
     def __init__(self, details: protocol.ModelDetails, parent: QWidget | None = None) -> None:
@@ -123,7 +123,7 @@ class ModelDetailsDialog(QDialog):
         self.accept()
 
     def _get(self, model: protocol.HubModel, bits: int) -> None:
-        self.wanted.emit(model, bits)
+        self.download_requested.emit(model, bits)
         self.accept()
 
 
@@ -140,9 +140,9 @@ def _saves(offer: protocol.LoweringOffer) -> bool:
 
 
 class SmallerDialog(QDialog):
-    """Measures, then offers to convert. wanted: the model's card and the tolerance that was agreed to."""
+    """Measures, then offers to convert. lowering_requested: the model's card and the tolerance that was agreed to."""
 
-    wanted = Signal(object, float)
+    lowering_requested = Signal(object, float)
 
     def __init__(self, card: protocol.ModelCard, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -183,7 +183,7 @@ class SmallerDialog(QDialog):
     @Slot()
     def _next(self) -> None:
         if self.offer is not None:
-            self.wanted.emit(self._card, self.offer.tolerance)
+            self.lowering_requested.emit(self._card, self.offer.tolerance)
             self.accept()
         elif self._running:
             self._view_model.link.stop(self._running)

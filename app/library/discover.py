@@ -171,9 +171,9 @@ def _nothing() -> None:
 
 
 class ExternalModels(LibrarySection):
-    """Models of other apps. wanted: protocol.FoundModel that is to be imported."""
+    """Models of other apps. import_requested: of a protocol.FoundModel."""
 
-    wanted = Signal(object)
+    import_requested = Signal(object)
 
     def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(tr("Models of other apps"), parent)
@@ -205,6 +205,6 @@ class ExternalModels(LibrarySection):
         self.show_entries([self._entry(model) for model in s.found or ()], nothing)
 
     def _entry(self, model: protocol.FoundModel) -> LibraryEntry:
-        actions = [Action(tr("Import…"), partial(self.wanted.emit, model), primary=True)] if model.can_open else []
-        facts = model_text.found_facts(model)
+        importing = Action(tr("Import…"), partial(self.import_requested.emit, model), primary=True)
+        facts, actions = model_text.found_facts(model), [importing] if model.can_open else []
         return LibraryEntry(model.title, facts, fit=model.fit, sentence=model.why_not, actions=actions)

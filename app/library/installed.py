@@ -25,13 +25,13 @@ _NONE, _LITTLE = 2_000_000_000, 10_000_000_000  # bytes free on a disk
 
 class InstalledModels(LibrarySection):
     """Installed models. opened: a model's name. import_folder, import_file: something is to be imported.
-    smaller: of an protocol.ModelCard, they want its experts to have fewer bits.
+    lowering_requested: the experts of a protocol.ModelCard are to have fewer bits.
     """
 
     opened = Signal(str)
     import_folder = Signal()
     import_file = Signal()
-    smaller = Signal(object)
+    lowering_requested = Signal(object)
 
     def __init__(self, view_model: LibraryViewModel, known: Models, parent: QWidget | None = None) -> None:
         super().__init__(tr("Your models"), parent)
@@ -109,7 +109,7 @@ class InstalledModels(LibrarySection):
             restore = partial(self._view_model.restore_original, card)
             return [Action(tr("Restore original"), restore, menu=True, enabled=not busy)] if there else []
         possible = bool(card.tiers) and max(card.tiers) in (4, 8) and card.name != "builtin"
-        smaller = Action(tr("Make smaller…"), partial(self.smaller.emit, card), menu=True, enabled=not busy)
+        smaller = Action(tr("Make smaller…"), partial(self.lowering_requested.emit, card), menu=True, enabled=not busy)
         return [smaller] if possible else []
 
     def _move(self, card: protocol.ModelCard) -> None:

@@ -184,7 +184,7 @@ class LibraryPage(QWidget):
     @Slot(object)
     def _describe(self, details: protocol.ModelDetails) -> None:
         dialog = ModelDetailsDialog(details, self)
-        dialog.wanted.connect(self._get)
+        dialog.download_requested.connect(self._get)
         dialog.original_requested.connect(self._view_model.describe)
         open_dialog(dialog)
 

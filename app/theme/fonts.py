@@ -83,11 +83,11 @@ def _face(size: float, weight: QFont.Weight) -> QFont:
     return font
 
 
-def code(scale: float = 0.93) -> QFont:
+def code() -> QFont:
     """Fixed-pitch typeface."""
     font = QFont()
     font.setFamilies(_CODE)
-    font.setPointSizeF(points(scale))
+    font.setPointSizeF(points(0.93))  # looks as large as that for prose at 1
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setFeature(QFont.Tag("calt"), 0)  # no ligatures: -> stays two characters
     return font

@@ -33,18 +33,16 @@ def pixmap(name: str, colour: str, size: int, scale: float = 1.0) -> QPixmap:
     return picture
 
 
-def icon(name: str, colour: str, disabled: str = "") -> QIcon:
+def icon(name: str, colour: str) -> QIcon:
     """The icon `name` for buttons and menus, in every size and for screens of pixel ratio 1 and 2."""
     sizes = _MARK_SIZES if name == "underhill" else tuple(map(fonts.pixels, _SIZES))
-    return _made(name, colour, disabled, sizes)
+    return _made(name, colour, sizes)
 
 
 @lru_cache(maxsize=256)
-def _made(name: str, colour: str, disabled: str, sizes: tuple[int, ...]) -> QIcon:
+def _made(name: str, colour: str, sizes: tuple[int, ...]) -> QIcon:
     made = QIcon()
     for size in sizes:
         for scale in (1.0, 2.0):
             made.addPixmap(pixmap(name, colour, size, scale))
-            if disabled:
-                made.addPixmap(pixmap(name, disabled, size, scale), QIcon.Mode.Disabled)
     return made
