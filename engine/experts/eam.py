@@ -70,6 +70,7 @@ class EamCollection:
         if self._n < self.capacity:
             at, self._n = self._n, self._n + 1
         else:
+            # Scaling `flat` to length 1 would not change which is nearest, so it is left out.
             at = int((self.unit @ flat).argmax())
         self._counts[at] = flat
         self._prompts[at] = 0 if prompt is None else prompt.reshape(-1)

@@ -191,6 +191,7 @@ class ExpertRuntime:
         """Begin another sequence with the next pass: policy, predictor and pass_listener start anew with it."""
         self._begins = True
         with self.pending.layer_lock:
+            # Under the lock: the policy's arrays are read by whoever evicts, from whatever thread.
             self.cache.begin_sequence()
             if self.prefetch is not None:
                 self.prefetch.begin_sequence()

@@ -49,6 +49,7 @@ class Sampler:
         """logits: [V] float32. Returns a token id. Raises UnderhillError(BROKEN_FILE) where one is none."""
         values: Floats = logits.cpu().numpy()
         if self._seen:
+            # Before the likeliest is looked for: greedy decoding repeats itself most of all.
             values = self._penalized(values)
         likeliest = int(np.argmax(values))
         if not math.isfinite(values[likeliest]):
@@ -84,6 +85,7 @@ class Sampler:
             order = _nucleus(logits, s.top_p)
             logits, ids = logits[order], order if ids is None else ids[order]
         mass = np.cumsum(np.exp(logits), dtype=np.float64)
+        # float64: 262,144 probabilities summed one by one in float32 would lose the rarest.
         choice = int(np.searchsorted(mass, self._random.random() * mass[-1], side="right"))
         return choice if ids is None else int(ids[choice])
 

@@ -12,8 +12,11 @@ from engine.tracing.visits import Sizes
 
 # Distance first, then how the rest goes to use, then how use goes to high precision: the axes on which it is decided.
 DISTANCE = (0.0, 0.02, 0.1, 0.2, 0.3, 0.4, 0.55)
+# Denser towards 1, where what is left to recency changes by factors.
 USE = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.0)
+# Coarse, since every value more is a replay of the trace for each size of cache.
 HIGH = (0.0, 0.5, 1.0)
+# Where descent begins for the smallest cache; larger ones also begin at what served the one before.
 START = (0.3, 0.2, 0.0)
 ROUNDS = 3  # over the axes, at most; it ends where none has brought anything
 

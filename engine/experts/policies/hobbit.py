@@ -63,6 +63,7 @@ class Hobbit(ScoredPolicy):
     def _nearness(self) -> Array:
         """w_fld (1 - d / l_n): [rows + 1, rows], by the row that runs."""
         rows = len(self._shape.layers)
+        # eq. 3's distance, but 1 to l_n instead of 0 to l_n - 1: see the class.
         ahead = (np.arange(rows) - 1) % rows + 1  # visits until its turn, by rows from the one that runs
         near = self.weights.fld * (1.0 - ahead / rows)
         return np.stack([np.roll(near, row) for row in range(rows + 1)])

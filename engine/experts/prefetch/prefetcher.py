@@ -50,10 +50,12 @@ class PrefetchController:
         self._before, self.spent, self._calls = balance, 0.0, 0
         early, wasted = balance[0] - before[0], balance[1] - before[1]
         if gain(early, wasted, spent, rate) <= 0:
+            # Doubled while it does not pay, reset by one window that does: text changes, disks seldom.
             self.backoff = self._next_backoff
             self._next_backoff = min(2 * self._next_backoff, LONGEST_BACKOFF)
             return
         self._next_backoff = FIRST_BACKOFF
+        # Between the two bounds nothing changes, or the width would swing with every window.
         if wasted > early:
             self.width = max(0.25, self.width / 2)
         elif wasted < early / 2:

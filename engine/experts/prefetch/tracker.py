@@ -89,6 +89,7 @@ class PrefetchTracker:
 
     def cancel_all(self) -> None:
         """Cancel all prefetches in flight, which are wasted, and protect no expert any more."""
+        # In this order, everywhere: see PendingLoads.layer_lock.
         with self._pending.layer_lock, self._cache.lock:
             self._planner.cancel_all()
             self._cache.protect(())

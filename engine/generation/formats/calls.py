@@ -14,18 +14,24 @@ from typing import Any
 
 from engine.generation.messages import ToolCall
 
+# One pattern or two for each grammar that a family's chat template teaches its model (families.py says which). All may
+# end where the text ends: a call that was cut off is shown as far as it came. First: Qwen3-Coder, Nemotron, Seed.
 _FUNCTION = re.compile(r"<function=([^>\n]+)>(.*?)(?:</function>|\Z)", re.S)
 _PARAMETER = re.compile(r"<parameter=([^>\n]+)>(.*?)</parameter>", re.S)
+# MiniMax; DeepSeek V3.2's DSML
 _INVOKE = re.compile(r'<(?:｜DSML｜)?invoke name="([^"]+)">(.*?)(?:</(?:｜DSML｜)?invoke>|\Z)', re.S)
 _NAMED = re.compile(
     r'<(?:｜DSML｜)?parameter name="([^"]+)"(?: string="(true|false)")?>(.*?)</(?:｜DSML｜)?parameter>', re.S
 )
-_ELEMENT = re.compile(r"<([\w.-]+)>(.*?)</\1>", re.S)
+_ELEMENT = re.compile(r"<([\w.-]+)>(.*?)</\1>", re.S)  # MiniMax M3
+# GLM, Hunyuan, LongCat.
 _KEY = re.compile(r"<(?:\w+_)?arg_key>(.*?)</(?:\w+_)?arg_key>\s*<(?:\w+_)?arg_value>(.*?)</(?:\w+_)?arg_value>", re.S)
 _ONE = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.S)
 _SUFFIX = re.compile(r"(</?\w+):\w+>")  # Hy3 writes <tool_call:opensource>
+# DeepSeek V3: the arguments stand in a fence of JSON, or bare.
 _DEEPSEEK = re.compile(r"<｜tool▁call▁begin｜>(.*?)<｜tool▁sep｜>(.*?)(?:<｜tool▁call▁end｜>|\Z)", re.S)
 _FENCED = re.compile(r"\A(.*?)\n```json\n(.*)\n```\s*\Z", re.S)
+# Kimi K2, then K3.
 _KIMI = re.compile(
     r"<\|tool_call_begin\|>\s*(.*?)\s*<\|tool_call_argument_begin\|>(.*?)(?:<\|tool_call_end\|>|\Z)", re.S
 )
@@ -34,14 +40,17 @@ _KIMI3_ONE = re.compile(
     r'<\|open\|>argument key="([^"]+)"(?: type="(\w+)")?[^<]*<\|sep\|>(.*?)<\|close\|>argument<\|sep\|>', re.S
 )
 _KIMI3_JSON = re.compile(r"<\|open\|>json<\|sep\|>(.*?)<\|close\|>json<\|sep\|>", re.S)
+# Solar, older and newer.
 _SOLAR = re.compile(
     r"<\|tool_call:begin\|>(.*?)<\|tool_call:name\|>(.*?)<\|tool_call:args\|>(.*?)(?:<\|tool_call:end\|>|\Z)", re.S
 )
 _SOLAR2 = re.compile(r"<\|tool_arg:start\|>(.*?)<\|tool_arg:value\|>(.*?)<\|tool_arg:end\|>", re.S)
 _MISTRAL = re.compile(r"\A\s*(\S+?)(?:\[CALL_ID\]\w+)?\[ARGS\](.*)\Z", re.S)
+# What a list of Python calls (LFM2, Llama 4) looks like as long as it is not whole.
 _BEGUN = re.compile(r"\[\s*(?:[A-Za-z_][\w.]*\s*(?:\(.*)?)?", re.S)
 _GEMMA = re.compile(r"call:([\w.-]+)(\{.*\})", re.S)
 
+# What one of the patterns above begins with: each occurrence may make it search to the end.
 _MARK = re.compile(r"<(?:｜|\||\w*(?:function|parameter|invoke|tool_call|arg_key))|call:|\[ARGS\]")
 _COSTLY = 200_000_000  # marks that begin something times characters in which its end is looked for: 2 s at most
 
