@@ -34,7 +34,7 @@ from engine.formats.gguf_rows import (
     stored,
 )
 from engine.formats.gguf_tokenizer import tokenizer_files
-from engine.formats.source import CodedRows, DecodedEntry, FileExtent, Form, find, read_chunks, read_part
+from engine.formats.source import DecodedEntry, DecodedSource, Form
 from engine.limits import EXPERTS, LAYERS
 from engine.translatable import msg
 
@@ -44,7 +44,7 @@ _ONE_EXPERT = re.compile(r"ffn_(gate|up|down)\.(\d{1,6})\.weight")  # files from
 _ROTATION = re.compile(r"(blk\.\d+\.)?(rope_freqs|rope_factors_long|rope_factors_short|attn_rot_embd)\.weight")
 
 
-class GgufSource:
+class GgufSource(DecodedSource):
     """See Source. Only headers are read until tensors are asked for."""
 
     def __init__(
@@ -55,7 +55,7 @@ class GgufSource:
         self.files = files
         self.config = config
         self.form = form
-        self.entries = entries
+        super().__init__(entries)
         self._metadata = metadata
 
     @classmethod
@@ -108,31 +108,6 @@ class GgufSource:
             for name, text in texts.items():
                 (Path(folder) / name).write_text(text, encoding="utf-8", newline="\n")
             yield tuple(sorted(Path(folder).iterdir()))
-
-    def entry(self, name: str) -> DecodedEntry:
-        """See Source."""
-        return find(self.entries, name)
-
-    def tensor(self, name: str) -> Tensor:
-        """See Source."""
-        return self.part(name, ())
-
-    def part(self, name: str, index: tuple[int, ...], rows: tuple[int, int] | None = None) -> Tensor:
-        """See Source."""
-        return read_part(self.entry(name), index, rows)
-
-    def coded(self, name: str) -> CodedRows | None:
-        """See Source."""
-        entry = self.entries.get(name)
-        return None if entry is None else entry.coded
-
-    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[FileExtent, ...]:
-        """See Source: those of the whole tensor, which experts have one by one."""
-        return self.entry(name).rows.extents()
-
-    def chunks(self, name: str) -> Iterator[memoryview]:
-        """See Source."""
-        return read_chunks(self.entry(name))
 
 
 class _Entries:

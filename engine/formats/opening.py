@@ -7,31 +7,25 @@ which packing one has, its config and the names of its tensors say.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
 from engine.errors import Kind, UnderhillError
 from engine.formats import gguf_header
 from engine.formats.checkpoint import CONFIG, Checkpoint, small_files
-from engine.formats.errors import missing_tensor
 from engine.formats.gguf_source import GgufSource
 from engine.formats.packed_flat import bitsandbytes, hqq
 from engine.formats.packed_floats import MXFP4, NVFP4, compressed_floats, deepseek_fp4, modelopt
 from engine.formats.packed_integers import PackedRows, Packing, awq, compressed, float8, gptq, unknown
 from engine.formats.packed_mlx import is_mlx, mlx_entries
 from engine.formats.source import (
-    CodedRows,
     DecodedEntry,
-    FileExtent,
+    DecodedSource,
     Form,
     TensorInfo,
     WeightSource,
-    read_chunks,
-    read_part,
 )
 from engine.translatable import msg
 
@@ -102,7 +96,7 @@ _WAYS: dict[str, Callable[[Mapping[str, Any]], tuple[Packing, ...]]] = {
 _EXPERT = re.compile(r"(^|\.)experts\.\d+\.")
 
 
-class PackedCheckpoint:
+class PackedCheckpoint(DecodedSource):
     """See Source. What is not packed comes out of the files as it lies there."""
 
     def __init__(
@@ -111,7 +105,7 @@ class PackedCheckpoint:
         self.path = checkpoint.path
         self.config = config
         self.form = form
-        self.entries = entries
+        super().__init__(entries, checkpoint)
         self._checkpoint = checkpoint
 
     @classmethod
@@ -173,39 +167,6 @@ class PackedCheckpoint:
     def companions(self) -> AbstractContextManager[tuple[Path, ...]]:
         """The small files, as they lie in the folder."""
         return self._checkpoint.companions()
-
-    def entry(self, name: str) -> TensorInfo:
-        """See Source."""
-        try:
-            return self.entries[name]
-        except KeyError:
-            raise missing_tensor(name) from None
-
-    def tensor(self, name: str) -> Tensor:
-        """See Source."""
-        return self.part(name, ())
-
-    def part(self, name: str, index: tuple[int, ...], rows: tuple[int, int] | None = None) -> Tensor:
-        """See Source."""
-        entry = self.entry(name)
-        if isinstance(entry, DecodedEntry):
-            return read_part(entry, index, rows)
-        return self._checkpoint.part(name, index, rows)
-
-    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[FileExtent, ...]:
-        """See Source. Of what is packed: all that stands for the matrix."""
-        entry = self.entry(name)
-        return entry.rows.extents() if isinstance(entry, DecodedEntry) else self._checkpoint.extents(name, index)
-
-    def coded(self, name: str) -> CodedRows | None:
-        """See Source."""
-        entry = self.entries.get(name)
-        return entry.coded if isinstance(entry, DecodedEntry) else None
-
-    def chunks(self, name: str) -> Iterator[memoryview]:
-        """See Source."""
-        entry = self.entry(name)
-        return read_chunks(entry) if isinstance(entry, DecodedEntry) else self._checkpoint.chunks(name)
 
 
 def open_source(path: Path | str) -> WeightSource:

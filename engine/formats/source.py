@@ -212,31 +212,67 @@ class DecodedEntry:
             return self.rows.read(0, 1).reshape(self.shape)[start:stop].to(kind)
         return self.rows.read(start, stop).to(kind).reshape(stop - start, *self.shape[1:])
 
+    def part(self, index: tuple[int, ...], rows: tuple[int, int] | None) -> Tensor:
+        """See WeightSource.part."""
+        if not index:
+            start, stop = rows if rows is not None else (0, self.shape[0])
+            return self.read(start, stop)
+        inner = self.read(index[0], index[0] + 1)[0]
+        for i in index[1:]:
+            inner = inner[i]
+        return inner if rows is None else inner[rows[0] : rows[1]]
 
-def read_part(entry: DecodedEntry, index: tuple[int, ...], rows: tuple[int, int] | None) -> Tensor:
-    """As Source.part."""
-    if not index:
-        start, stop = rows if rows is not None else (0, entry.shape[0])
-        return entry.read(start, stop)
-    inner = entry.read(index[0], index[0] + 1)[0]
-    for i in index[1:]:
-        inner = inner[i]
-    return inner if rows is None else inner[rows[0] : rows[1]]
-
-
-def read_chunks(entry: DecodedEntry) -> Iterator[memoryview]:
-    """As Source.chunks: whole rows, at most CHUNK bytes of them (one row at least)."""
-    step = entry.shape[0]
-    if len(entry.shape) > 1:
-        step = max(1, CHUNK // (entry.nbytes // entry.shape[0]))
-    for start in range(0, entry.shape[0], step):
-        part = entry.read(start, min(start + step, entry.shape[0])).contiguous()
-        yield memoryview(part.reshape(-1).view(torch.uint8).numpy().data)
+    def chunks(self) -> Iterator[memoryview]:
+        """See WeightSource.chunks: whole rows, at most CHUNK bytes of them (one row at least)."""
+        step = self.shape[0]
+        if len(self.shape) > 1:
+            step = max(1, CHUNK // (self.nbytes // self.shape[0]))
+        for start in range(0, self.shape[0], step):
+            part = self.read(start, min(start + step, self.shape[0])).contiguous()
+            yield memoryview(part.reshape(-1).view(torch.uint8).numpy().data)
 
 
-def find(entries: Mapping[str, DecodedEntry], name: str) -> DecodedEntry:
-    """An entry by name. Raises UnderhillError(MISSING_FILE)."""
-    try:
-        return entries[name]
-    except KeyError:
-        raise missing_tensor(name) from None
+class DecodedSource:
+    """What a WeightSource says of tensors that are decoded; `plain` has those that lie in files as they are."""
+
+    def __init__(self, entries: Mapping[str, TensorInfo], plain: WeightSource | None = None) -> None:
+        self.entries = entries
+        self._plain = plain
+
+    def entry(self, name: str) -> TensorInfo:
+        """See WeightSource."""
+        try:
+            return self.entries[name]
+        except KeyError:
+            raise missing_tensor(name) from None
+
+    def tensor(self, name: str) -> Tensor:
+        """See WeightSource."""
+        return self.part(name, ())
+
+    def part(self, name: str, index: tuple[int, ...], rows: tuple[int, int] | None = None) -> Tensor:
+        """See WeightSource."""
+        source = self._entry_or_plain(name)
+        return source.part(index, rows) if isinstance(source, DecodedEntry) else source.part(name, index, rows)
+
+    def coded(self, name: str) -> CodedRows | None:
+        """See WeightSource."""
+        entry = self.entries.get(name)
+        return entry.coded if isinstance(entry, DecodedEntry) else None
+
+    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[FileExtent, ...]:
+        """See WeightSource. Of what is decoded: all that stands for the whole tensor."""
+        source = self._entry_or_plain(name)
+        return source.rows.extents() if isinstance(source, DecodedEntry) else source.extents(name, index)
+
+    def chunks(self, name: str) -> Iterator[memoryview]:
+        """See WeightSource."""
+        source = self._entry_or_plain(name)
+        return source.chunks() if isinstance(source, DecodedEntry) else source.chunks(name)
+
+    def _entry_or_plain(self, name: str) -> DecodedEntry | WeightSource:
+        entry = self.entry(name)
+        if isinstance(entry, DecodedEntry):
+            return entry
+        assert self._plain is not None
+        return self._plain

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
 from engine.filesystem import replace_file
@@ -61,12 +61,7 @@ class Decoded:
     before: int = 0
 
     def __add__(self, other: Decoded) -> Decoded:
-        return Decoded(
-            self.tokens + other.tokens,
-            self.seconds + other.seconds,
-            self.bytes_read + other.bytes_read,
-            self.before + other.before,
-        )
+        return Decoded(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other))))
 
     @property
     def enough(self) -> bool:

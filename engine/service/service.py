@@ -80,39 +80,27 @@ class Service:
             idle=self._send_telemetry,
             pulse=self._look.pulse,
         )
+        self._routes: tuple[tuple[CommandWorker, tuple[type[protocol.Command], ...]], ...] = (
+            (self._halt, (protocol.Stop, protocol.Beat)),
+            (self._control, (protocol.Watch, protocol.ListModels, protocol.CountTokens, *light, *QUICK, *TRANSFERS)),
+            (self._library, LONG),
+            (self._hub, ASKING),
+            (self._catalogue, (protocol.ListCatalogue, protocol.AskChoices)),
+            (self._model, (protocol.LoadModel, protocol.UnloadModel, protocol.Generate, protocol.UpdateSettings)),
+            # on the thread of the model, which would compute and read meanwhile
+            (self._model, (protocol.DeleteModel, protocol.ProbeComputer, *LOWERING)),
+        )
 
     # ---- protocol.Engine -------------------------------------------------------------------------------------------
 
     def send(self, command: protocol.Command) -> None:
         """Queue a command on the thread that serves it."""
-        if isinstance(command, (protocol.Stop, protocol.Beat)):
-            self._halt.put(command)
-            return
-        if isinstance(
-            command, (protocol.Watch, protocol.ListModels, protocol.CountTokens, protocol.Shutdown, *QUICK, *TRANSFERS)
-        ):
-            self._control.put(command)
-            return
-        if isinstance(command, LONG):
-            self._library.put(command)
-            return
-        if isinstance(command, ASKING):
-            self._hub.put(command)
-            return
-        match command:
-            case protocol.LoadModel():
-                model_files.PROCESS.warm()  # it starts while this one imports what it needs
-                self._model.put(command)
-            case protocol.UnloadModel() | protocol.Generate() | protocol.UpdateSettings() | protocol.DeleteModel():
-                self._model.put(command)
-            case _ if isinstance(command, LOWERING):
-                self._model.put(command)
-            case protocol.ListCatalogue() | protocol.AskChoices():
-                self._catalogue.put(command)
-            case protocol.ProbeComputer():  # on the thread of the model, which would compute and read meanwhile
-                self._model.put(command)
-            case _:
-                raise TypeError(f"not a command of the engine: {command!r}")
+        if isinstance(command, protocol.LoadModel):
+            model_files.PROCESS.warm()  # it starts while this one imports what it needs
+        worker = next((worker for worker, kinds in self._routes if isinstance(command, kinds)), None)
+        if worker is None:
+            raise TypeError(f"not a command of the engine: {command!r}")
+        worker.put(command)
 
     def close(self, timeout: float = 10.0) -> None:
         """Shutdown and wait for the worker to end."""
