@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import GB, Gpu, Machine, size
@@ -64,13 +65,13 @@ def outlooks(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> tupl
     for card in machine.gpus:
         if not card.unified:
             found += [o for way in _WAYS if (o := _outlook(machine, card, model, plan, dial, *way)) is not None]
-    best = {mode: max((o for o in found if o.mode == mode), key=_pace, default=None) for mode in MODES}
-    return tuple(sorted((o for o in best.values() if o is not None), key=_pace, reverse=True))
+    best = {mode: max((o for o in found if o.mode == mode), key=attrgetter("speed"), default=None) for mode in MODES}
+    return tuple(sorted((o for o in best.values() if o is not None), key=attrgetter("speed"), reverse=True))
 
 
 def chosen(found: tuple[Outlook, ...]) -> Outlook:
     """The fastest of those that run."""
-    return max((o for o in found if o.mode in RUNS), key=_pace)
+    return max((o for o in found if o.mode in RUNS), key=attrgetter("speed"))
 
 
 def why_not(mode: str, cards: tuple[Gpu, ...]) -> Translatable:
@@ -138,10 +139,6 @@ def _span(outlook: Outlook) -> str:
 
 
 _WAYS = ((GPU, "device"), (ASSISTED, "device"), (ASSISTED, "host"))
-
-
-def _pace(outlook: Outlook) -> tuple[float, float]:
-    return outlook.speed
 
 
 def _outlook(

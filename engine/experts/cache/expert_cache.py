@@ -8,7 +8,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import Array, addressof, c_char
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,14 +24,6 @@ from engine.translatable import msg
 
 PlanRead = Callable[[ExpertKey, tuple[int, ...]], None]
 NO_EXPERT = ExpertKey(-1, -1)  # `incoming` of a policy where bytes are freed for no expert in particular
-
-
-@dataclass
-class CacheCounts:
-    """hits: leases of what was there. loads: experts that came from disk."""
-
-    hits: int = 0
-    loads: int = 0
 
 
 class Lease:
@@ -114,7 +105,6 @@ class ExpertCache:
         # it.
         self.lock = threading.RLock()
         self.least = least
-        self.counts = CacheCounts()
         self.width = shape.experts
         self._policy = policy
         self._rows = {layer: row for row, layer in enumerate(shape.layers)}
@@ -268,7 +258,6 @@ class ExpertCache:
             if not found or found < tier:
                 return None
             self.pin((self.number(key),))
-            self.counts.hits += 1
             return Lease(self, key, found)
 
     def pin(self, numbers: Sequence[int]) -> None:

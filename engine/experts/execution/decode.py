@@ -85,12 +85,10 @@ class DecodeExecutor:
             with cache.lock:  # what is found there must not be evicted before it has run, or is pinned
                 ran = self._run_cached(experts, step)
                 if ran >= 0:
-                    cache.counts.hits += ran
                     return True
                 if ran == UNDECIDED:
                     return False
                 asked, ready, missing = pending.demand_all(first, ids, to_fetch, k, ranks, awaited)
-            cache.counts.hits += ready
             self._telemetry.misses += missing
             self._note_coarse(experts, chosen)
             if prefetch is not None:

@@ -65,7 +65,7 @@ class PendingLoads:
         # too.
         self.layer_lock = threading.RLock()
         self.observer: ProfilerHook | None = None
-        self._cache, self._counts, self._loader, self._telemetry = cache, cache.counts, loader, telemetry
+        self._cache, self._loader, self._telemetry = cache, loader, telemetry
         self._table = cache.table
         self._of, self._at = self._table.library, self._table.address
         self._demanded = array("i", [0, 0])
@@ -180,7 +180,6 @@ class PendingLoads:
         came, telemetry = self._table.stats, self._telemetry
         telemetry.read(came.nbytes, came.ns * 1e-9, came.reads)
         telemetry.upgraded += came.upgraded
-        self._counts.loads += came.reads
         return self._failure(self._table.results(n)) if came.failed else None
 
     def _failure(self, ended: Sequence[LoadResult]) -> UnderhillError | None:
@@ -289,7 +288,6 @@ class PendingLoads:
             if end.status == WHOLE:
                 self._telemetry.read(end.nbytes, end.ns * 1e-9)
                 self._telemetry.upgraded += end.urgency == Urgency.UPGRADE  # unless it was taken over
-                self._counts.loads += 1
             if end.awaited:
                 taken.append((end.expert, end.planes if end.status == WHOLE else 0))
         failure = self._failure(ended)
