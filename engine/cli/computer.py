@@ -130,7 +130,10 @@ def run_plan(args: argparse.Namespace) -> int:
     """Print the plan without loading the model, and what each mode would give; also for one that cannot run."""
     chosen = given(args, settings.ENGINE)
     path = library.at_hand(args.model)
-    machine, facts, calibration = _unmade_plan(chosen) if path is None else _opened(path, chosen)
+    if path is None:  # the built-in model before its first use
+        machine, facts, calibration = machine_at(library.location(BUILTIN)), builtin.facts(), None
+    else:
+        machine, facts, calibration = _opened(path, chosen)
     plan = make_plan(machine, facts, chosen, probe.rss())
     if path is not None:
         facts, plan = recalled(path, machine, facts, plan, chosen)
@@ -153,11 +156,6 @@ def _opened(path: Path, chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts,
     with Store.open(path) as store:
         card = library.card(path)
         return (machine_at(largest_file(store)), model_facts(store, card, spec_of(store)), card.calibration)
-
-
-def _unmade_plan(chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts, None]:
-    """Of the built-in model before its first use."""
-    return machine_at(library.location(BUILTIN)), builtin.facts(), None
 
 
 def run_probe(args: argparse.Namespace) -> int:

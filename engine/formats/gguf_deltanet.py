@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.formats.errors import broken_file
@@ -71,7 +70,7 @@ def delta_net(leaf: str, tensor: GgufTensor, beside: Mapping[str, GgufTensor], c
         if tensor.shape != (heads * each,):
             raise _wrong(tensor)
         if leaf == "ssm_a":
-            rows = ChangedRows(rows, _log_of_minus)
+            rows = ChangedRows(rows, lambda x: (-x).log())
         return _VECTORS[leaf], tensor.shape, OrderedColumns(rows, in_turns(heads, each, 1)) if tiled else rows
     if leaf == "ssm_conv1d.weight":
         _expect(tensor, 2 * keys + values)
@@ -101,10 +100,6 @@ def by_key_head(heads: int, k_dim: int, v_dim: int) -> Order:
         for start, size in zip(starts, (k_dim, k_dim, v_dim, v_dim), strict=True):
             parts.append(start + head * size + np.arange(size))
     return np.concatenate(parts)
-
-
-def _log_of_minus(x: Tensor) -> Tensor:
-    return (-x).log()
 
 
 def _expect(tensor: GgufTensor, rows: int) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.formats import gguf_header
@@ -217,7 +216,7 @@ class _Entries:
         """(shape on the hub, rows) of a dense tensor."""
         shape = tensor.shape
         if leaf in self._architecture.plus_one:
-            return shape, ChangedRows(stored(tensor), _less_one)
+            return shape, ChangedRows(stored(tensor), lambda x: x - 1)
         if leaf in self._architecture.row and len(shape) == 1:
             return (1, *shape), stored(tensor)
         if leaf in self._architecture.conv and len(shape) == 2:
@@ -249,10 +248,6 @@ def halves(rows: int, heads: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """
     half = rows // heads // 2
     return np.arange(rows, dtype=np.int64).reshape(heads, half, 2).swapaxes(1, 2).reshape(-1)
-
-
-def _less_one(x: Tensor) -> Tensor:
-    return x - 1
 
 
 def _dense(name: str, shape: tuple[int, ...], rows: GgufRows) -> DecodedEntry:

@@ -10,7 +10,7 @@ import json
 import math
 import mmap
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -74,7 +74,7 @@ def write_lowered(
                 progress(msg("Writing the experts"), done, total)
         for t in dense:
             if writer.done(dense_key(t.name)) is None:
-                writer.write_dense(t.name, _bytes_of(store, t.name))
+                writer.write_dense(t.name, [memoryview(store.dense.raw(t.name).numpy().data)])
             done += t.nbytes
             progress(msg("Copying the other weights"), done, total)
         quality = tuple(_quality(store, shapes, q) for q in manifest.quality)
@@ -108,10 +108,6 @@ def _record(store: Store, layer: int, expert: int, parts: range) -> np.ndarray[t
     ends = [stored[index].offset + stored[index].nbytes for index in parts]
     store.read_parts(layer, expert, parts, [whole[stored[i].offset : end] for i, end in zip(parts, ends)])
     return np.frombuffer(memory, np.uint8)
-
-
-def _bytes_of(store: Store, name: str) -> Iterator[memoryview]:
-    yield memoryview(store.dense.raw(name).numpy().data)
 
 
 def _quality(store: Store, shapes: list[LayerShape], q: TierQuality) -> TierQuality:

@@ -54,7 +54,8 @@ class Decoder:
         head = matrix(weights, f"{spec.head or spec.embedding}.weight")
         if spec.head_normed:
             head = _normed(fetch(weights, f"{spec.head}.weight"))
-        self._head = Linear(head, _head_bias(spec, weights), dense.for_head)
+        bias = fetch(weights, f"{spec.head or spec.embedding}.bias") if spec.head_bias else None
+        self._head = Linear(head, bias, dense.for_head)
         self._embedding = table or self._head
         del head
         self.layers = [Layer(layer, weights, spec.hidden, dense, experts) for layer in spec.layers]
@@ -167,7 +168,3 @@ def _normed(head: Tensor) -> Tensor:
     """Its columns divided by their lengths, of as many bits as before."""
     values = head.float()
     return (values / (values.norm(dim=0, keepdim=True) + 1e-7)).to(head.dtype)
-
-
-def _head_bias(spec: DecoderSpec, weights: CheckpointWeights) -> Tensor | None:
-    return fetch(weights, f"{spec.head or spec.embedding}.bias") if spec.head_bias else None

@@ -250,7 +250,7 @@ def decode_sentence(
     learned = msg(", as was measured here") if corrected else ""
     later = ""
     if late is not None and late.decode[1] < MUCH * expectation.decode[1]:
-        later = _later(_span(late))
+        later = msg(", {span} once the context is full", span=_span(late))
     return msg(
         "Expect {span} tokens a second{learned}{later}; {what} sets the pace.",
         span=span,
@@ -263,10 +263,6 @@ def decode_sentence(
 def _span(expectation: Expectation) -> Translatable:
     low, high = (figure(speed) for speed in expectation.decode)
     return msg("about {low} to {high}", low=low, high=high) if low != high else msg("about {low}", low=low)
-
-
-def _later(span: str) -> Translatable:
-    return msg(", {span} once the context is full", span=span)
 
 
 def prompt_sentence(expectation: Expectation) -> Translatable:

@@ -361,7 +361,12 @@ class Service:
 
         session = self._reopened_if_unreadable()
         sampling = Sampling(**settings.validated(command.sampling, settings.SAMPLING))  # type: ignore[arg-type]
-        follower = _Follower(command.id, self._emit, cancelled, self._run_urgent)
+        follower = _Follower(
+            command.id,
+            self._emit,
+            cancelled,
+            lambda: self._model.run_urgent(protocol.UpdateSettings, protocol.DeleteModel),
+        )
         try:
             stats = session.generate(
                 command.messages,
@@ -393,9 +398,6 @@ class Service:
                 protocol.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences))
             )
         return self._loaded()
-
-    def _run_urgent(self) -> None:
-        self._model.run_urgent(protocol.UpdateSettings, protocol.DeleteModel)
 
     def _delete(self, command: protocol.DeleteModel) -> bool:
         from engine.library import library

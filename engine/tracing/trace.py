@@ -201,7 +201,7 @@ def _read(z: Any, version: int) -> Trace:
     ids, weights, passes = z["ids"], z["weights"], z["passes"]
     if version == 1:
         token_ids = np.full(ids.shape[1], UNKNOWN, np.int32)
-        positions = _one_sequence(passes)
+        positions = (passes.cumsum() - passes).astype(np.int32)
         return Trace(layers, experts, ids, weights, passes, token_ids, positions, positions == 0)
     numbers = [int(n) for n in z["spec"]]
     t1, t2 = (float(t) for t in z["thresholds"])
@@ -216,10 +216,6 @@ def _read(z: Any, version: int) -> Trace:
     positions = z["positions"]
     begins = z["begins"] if version == VERSION else (positions == 0) | (np.arange(len(positions)) == 0)
     return Trace(layers, experts, ids, weights, passes, z["token_ids"], positions, begins, conditions)
-
-
-def _one_sequence(passes: NDArray[np.int32]) -> NDArray[np.int32]:
-    return (passes.cumsum() - passes).astype(np.int32)
 
 
 def _consistent(trace: Trace) -> bool:

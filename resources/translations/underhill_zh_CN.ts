@@ -7694,6 +7694,11 @@
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
+            <source>, {span} once the context is full</source>
+            <translation>，上下文占满后{span} 个</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/speed.py"></location>
             <source>Expect {span} tokens a second{learned}{later}; {what} sets the pace.</source>
             <translation>预计每秒 {span} 个词元{learned}{later}；速度取决于 {what}。</translation>
         </message>
@@ -7706,11 +7711,6 @@
             <location filename="../../engine/planning/speed.py"></location>
             <source>about {low}</source>
             <translation>约 {low}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/speed.py"></location>
-            <source>, {span} once the context is full</source>
-            <translation>，上下文占满后{span} 个</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>

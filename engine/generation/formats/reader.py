@@ -164,7 +164,9 @@ class Reader:
         if self._call is None:  # named in a header
             told, mark = self._speech.declaration, self._speech.mark
             ended = [(mark(end).exact, self._call_ended, False) for end in told.silent]
-            return ended + [(mark(start).exact, self._next_header, False) for start in told.header[0]]
+            return ended + [
+                (mark(start).exact, lambda: self._called() + self._header_begun(), False) for start in told.header[0]
+            ]
         close = self._call.close
         if self._bare:
             return [(close, self._bare_closed, False)]
@@ -252,9 +254,6 @@ class Reader:
         words = self._speech.plain(text).replace("<", " <").split()
         cut = all(word.startswith(("to=", "<")) or any(w.startswith(word) for w in _HEADER_WORDS) for word in words)
         return "" if cut else text
-
-    def _next_header(self) -> str:
-        return self._called() + self._header_begun()
 
     def _header_ended(self) -> str:
         header, self._header = self._speech.plain(self._header), ""
