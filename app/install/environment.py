@@ -28,7 +28,7 @@ from filelock import FileLock, Timeout
 from packaging.pylock import PackageWheel, Pylock, PylockSelectError, PylockValidationError
 
 from app.install.download import Downloader, InstallProblem, PackageFile, Reason, free_bytes, of_file
-from app.install.launch import write_whole
+from app.install.launch import write_known, write_whole
 from app.install.release import Release, program_folder, running
 from engine import filesystem, windows
 
@@ -277,4 +277,4 @@ def load_options(path: Path) -> Options:
 
 def save_options(options: Options, path: Path) -> None:
     """Keep them. Raises OSError."""
-    write_whole(path, dataclasses.asdict(options))
+    write_known(path, dataclasses.asdict(options))

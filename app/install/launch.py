@@ -47,7 +47,16 @@ def load(program: Path) -> LaunchState:
 
 def save(state: LaunchState, program: Path) -> None:
     """Keep it. Raises OSError."""
-    write_whole(program / "state.json", asdict(state))
+    write_known(program / "state.json", asdict(state))
+
+
+def write_known(path: Path, value: dict[str, Any]) -> None:
+    """Write what this version knows into a file of JSON; what a newer one has put there stays. Raises OSError."""
+    try:
+        there = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        there = {}
+    write_whole(path, {**there, **value} if isinstance(there, dict) else value)
 
 
 def write_whole(path: Path, value: dict[str, Any]) -> None:

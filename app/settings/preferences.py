@@ -18,6 +18,7 @@ from app.storage.database_thread import DatabaseThread, Problem
 from engine import filesystem, protocol
 from engine.regular_file import read_json
 
+FORMAT = 1  # of the file; one that says nothing is of this
 FONT_PERCENTS = (85, 100, 115, 130, 150, 175)  # of fonts.BASE_POINTS
 
 
@@ -94,14 +95,38 @@ def load(path: Path) -> tuple[Preferences, str]:
         known["thinking"] = "on"
     if known.get("font_percent") not in FONT_PERCENTS:
         known["font_percent"] = 100
-    note = " ".join([*bad, *worse, *(sentence for _, wrong in own.values() for sentence in wrong)])
+    newer = [] if _is_known(found) else [
+        tr("Your settings were saved by a newer version of Underhill."),
+        tr("Install that version again to change them. They are untouched."),
+    ]  # fmt: skip
+    note = " ".join([*newer, *bad, *worse, *(sentence for _, wrong in own.values() for sentence in wrong)])
     return Preferences(**known), note
 
 
 def save(preferences: Preferences, path: Path) -> None:
-    """Write the file whole or not at all. Raises OSError."""
+    """Write the file whole or not at all; what a newer version has put there and this one does not know stays.
+
+    Raises OSError; also where the file is of a newer format.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    filesystem.replace_file(path, json.dumps(dataclasses.asdict(preferences), indent=1).encode())
+    try:
+        there = read_json(path)
+    except (OSError, ValueError):
+        there = {}
+    there = there if isinstance(there, dict) else {}
+    if not _is_known(there):
+        raise OSError(f"{path} is of format {there['format']}, known up to {FORMAT}")
+    written = {**there, **dataclasses.asdict(preferences)}
+    for name, among in (("engine", protocol.settings.ENGINE), ("sampling", protocol.settings.SAMPLING)):
+        before, known = there.get(name), {s.name for s in among}
+        if isinstance(before, dict):
+            written[name] = {n: value for n, value in before.items() if n not in known} | written[name]
+    filesystem.replace_file(path, json.dumps(written, indent=1).encode())
+
+
+def _is_known(found: dict[str, Any]) -> bool:
+    """Whether this version knows the format that a file says it has."""
+    return bool(found.get("format", FORMAT) == FORMAT)
 
 
 def _valid(values: Any, among: tuple[protocol.settings.Setting, ...]) -> tuple[dict[str, Any], list[str]]:

@@ -15,6 +15,8 @@ from engine.regular_file import read_json
 from engine.store.output import writing
 from engine.translatable import msg
 
+FORMAT = 1  # of the file; where it says nothing, this one
+
 
 def file() -> Path:
     """Where they are kept. It need not exist."""
@@ -22,8 +24,11 @@ def file() -> Path:
 
 
 def read() -> dict[str, settings.Value]:
-    """All of them, checked, those that were never set at their defaults. Raises UnderhillError(BROKEN_FILE)."""
-    return settings.validated(_written(), settings.SHARED)
+    """All of them, checked, those that were never set at their defaults. Raises UnderhillError(BROKEN_FILE).
+
+    What a newer version of Underhill has put there and this one does not know is left alone.
+    """
+    return settings.validated(_known(_written()), settings.SHARED)
 
 
 def hub() -> dict[str, settings.Value]:
@@ -33,14 +38,28 @@ def hub() -> dict[str, settings.Value]:
 
 
 def change(values: Mapping[str, Any]) -> dict[str, settings.Value]:
-    """Keep some; the others stay. Raises UnderhillError: BAD_REQUEST, BROKEN_FILE, DISK_FULL or DISK_ERROR."""
-    known = {s.name for s in settings.SHARED}
-    checked = settings.validated({**{k: v for k, v in _written().items() if k in known}, **values}, settings.SHARED)
-    changed = {s.name: checked[s.name] for s in settings.SHARED if checked[s.name] != s.default}
+    """Keep some; the others stay. Raises UnderhillError: BAD_REQUEST, BROKEN_FILE, DISK_FULL or DISK_ERROR.
+
+    BROKEN_FILE also where it is of a newer format; it stays as it is then.
+    """
+    written = _written()
+    if (found := written.get("format", FORMAT)) != FORMAT:
+        raise UnderhillError(
+            Kind.BROKEN_FILE,
+            msg("{file} was saved by a newer version of Underhill (format {found}).", file=file(), found=found),
+            msg("Install that version again to change these settings. They are untouched."),
+        )
+    checked = settings.validated({**_known(written), **values}, settings.SHARED)
+    others = {name: value for name, value in written.items() if name not in checked}
+    changed = {s.name: checked[s.name] for s in settings.SHARED if checked[s.name] != s.default} | others
     with writing(file()):
         file().parent.mkdir(parents=True, exist_ok=True)
         replace_file(file(), json.dumps(changed, indent=1).encode())
     return checked
+
+
+def _known(written: Mapping[str, Any]) -> dict[str, Any]:
+    return {s.name: written[s.name] for s in settings.SHARED if s.name in written}
 
 
 def _written() -> dict[str, Any]:

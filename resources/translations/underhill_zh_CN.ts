@@ -2694,6 +2694,16 @@
         </message>
         <message>
             <location filename="../../app/settings/preferences.py"></location>
+            <source>Your settings were saved by a newer version of Underhill.</source>
+            <translation>你的设置由更新版本的 Underhill 保存。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/preferences.py"></location>
+            <source>Install that version again to change them. They are untouched.</source>
+            <translation>重新安装那个版本即可更改。它们未被改动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/preferences.py"></location>
             <source>Your settings cannot be saved.</source>
             <translation>无法保存你的设置。</translation>
         </message>
@@ -3030,7 +3040,7 @@
         <message>
             <location filename="../../app/setup/updates.py"></location>
             <source>Updates may be held back on the way. Look for a newer version where you got this one.</source>
-            <translation>更新可能在途中被拦截。请到您获取此版本的地方查看是否有新版本。</translation>
+            <translation>更新可能在途中被拦截。请到你获取此版本的地方查看是否有新版本。</translation>
         </message>
         <message>
             <location filename="../../app/setup/updates.py"></location>
@@ -6966,6 +6976,16 @@
             <location filename="../../engine/library/relocation.py"></location>
             <source>Choose a folder that holds config.json and .safetensors files, or one with models of Underhill in it.</source>
             <translation>请选择存放 config.json 和 .safetensors 文件的文件夹，或里面有 Underhill 模型的文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/settings_file.py"></location>
+            <source>{file} was saved by a newer version of Underhill (format {found}).</source>
+            <translation>{file} 由更新版本的 Underhill 保存（格式 {found}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/settings_file.py"></location>
+            <source>Install that version again to change these settings. They are untouched.</source>
+            <translation>重新安装那个版本即可更改这些设置。它们未被改动。</translation>
         </message>
         <message>
             <location filename="../../engine/library/settings_file.py"></location>

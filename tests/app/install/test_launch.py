@@ -119,6 +119,15 @@ def test_a_state_of_anything_is_read(program: Path) -> None:
         assert load(program) == LaunchState()
 
 
+def test_what_a_newer_launcher_has_noted_stays(bundle: Path, program: Path) -> None:
+    update(program, "1.1")
+    newer = {"current": "1.1", "proven": False, "tries": 0, "odd": {"a": 1}, "format": 7}
+    (program / "state.json").write_text(json.dumps(newer))
+    assert choose(bundle, program).name == "1.1"
+    kept = json.loads((program / "state.json").read_text())
+    assert (kept["tries"], kept["odd"], kept["format"]) == (1, {"a": 1}, 7)
+
+
 @pytest.mark.parametrize("home", ["", "/other/home"])
 def test_the_folder_is_that_of_the_program(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UNDERHILL_HOME", raising=False)

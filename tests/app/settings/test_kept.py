@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -40,3 +41,28 @@ def test_how_much_to_think_is_kept_and_what_was_a_switch_becomes_a_level(tmp_pat
         assert preferences.load(path)[0].thinking == meant
     preferences.save(Preferences(thinking="max"), path)
     assert preferences.load(path)[0].thinking == "max"
+
+
+def test_a_file_of_a_newer_format_is_used_as_far_as_it_is_known_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "window.json"
+    newer = {"format": preferences.FORMAT + 1, "theme": "dark", "draft": {"of": "another kind"}, "odd": [1]}
+    path.write_text(json.dumps(newer), encoding="utf-8")
+    found, note = preferences.load(path)
+    assert (found.theme, found.draft) == ("dark", "")
+    assert "newer version of Underhill" in note
+    before = path.read_bytes()
+    with pytest.raises(OSError, match="format 2"):
+        preferences.save(found, path)
+    assert path.read_bytes() == before
+
+
+def test_what_a_newer_version_keeps_beside_ours_stays(tmp_path: Path) -> None:
+    path = tmp_path / "window.json"
+    newer = {"theme": "dark", "odd": [1], "engine": {"odd": 3, "threads": 1}, "sampling": {"odder": 4}}
+    path.write_text(json.dumps(newer), encoding="utf-8")
+    found, note = preferences.load(path)
+    assert note == ""
+    found.theme, found.engine = "light", {}
+    preferences.save(found, path)
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    assert (kept["theme"], kept["odd"], kept["engine"], kept["sampling"]) == ("light", [1], {"odd": 3}, {"odder": 4})

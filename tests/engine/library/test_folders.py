@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -161,6 +162,20 @@ def test_damaged_settings_are_told_and_not_overwritten(models: Path) -> None:
     refused(Kind.BROKEN_FILE, folders.paths)
     refused(Kind.BROKEN_FILE, lambda: settings_file.change({"model_folders": ""}))
     assert settings_file.file().read_text() == '{"model_folders": "/mnt'
+
+
+def test_settings_of_a_newer_version_are_used_as_far_as_they_are_known(models: Path) -> None:
+    newer = {"proxy": "http://127.0.0.1:9", "odd": [1, 2]}
+    settings_file.file().write_text(json.dumps(newer))
+    assert settings_file.read()["proxy"] == "http://127.0.0.1:9"
+    settings_file.change({"proxy": ""})
+    assert json.loads(settings_file.file().read_text()) == {"odd": [1, 2]}
+    text = json.dumps(newer | {"format": settings_file.FORMAT + 1})
+    settings_file.file().write_text(text)
+    assert settings_file.read()["proxy"] == "http://127.0.0.1:9"
+    with pytest.raises(UnderhillError, match="newer version of Underhill"):
+        settings_file.change({"proxy": ""})
+    assert settings_file.file().read_text() == text
 
 
 def test_a_folder_that_is_no_whole_path_is_refused(models: Path) -> None:
