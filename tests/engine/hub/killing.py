@@ -73,16 +73,15 @@ def _arm(spot: str) -> None:
     def die(*_: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    rename, write_small = Path.rename, StoreWriter._write_small
+    replace, write_small = os.replace, StoreWriter._write_small
 
-    def renamed(self: Path, target: Path) -> Path:
-        final = self.name.endswith(PARTIAL)
+    def renamed(source: Path, target: Path) -> None:
+        final = str(source).endswith(PARTIAL)
         if final and spot == "before the rename":
             die()
-        result = rename(self, target)
+        replace(source, target)
         if final and spot == "after the rename":
             die()
-        return result
 
     def written(self: StoreWriter, name: str, data: bytes) -> None:
         while name == manifest.NAME and spot == HELD:
@@ -91,7 +90,7 @@ def _arm(spot: str) -> None:
         if name == manifest.NAME and spot == "manifest":
             die()
 
-    Path.rename, StoreWriter._write_small = renamed, written  # type: ignore[method-assign, assignment]
+    os.replace, StoreWriter._write_small = renamed, written  # type: ignore[assignment, method-assign]
     if spot == SPOTS[-1]:
         way.discard = die
 

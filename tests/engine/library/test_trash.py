@@ -121,11 +121,11 @@ def test_a_model_that_is_being_written_is_not_deleted(put: Put, models: Path) ->
 def test_a_disk_that_refuses_leaves_the_model(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     put("m")
 
-    def refuse(path: Path, target: Path) -> Path:
+    def refuse(path: Path, target: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "rename", refuse)
+        patch.setattr("os.replace", refuse)
         refused(Kind.DISK_ERROR, lambda: library.delete("m"))
     assert [c.name for c in library.cards()] == ["m"]
 
