@@ -63,6 +63,7 @@ class Area:
                 [sys.executable, "-m", f"{__package__}.worker", self.name, str(first), str(self.folder)],
                 cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
                 env={**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"},
+                encoding="utf-8",
             )  # fmt: skip
             try:
                 for failure, following in self._watched(worker, first):

@@ -20,5 +20,5 @@ def cases() -> list[Case]:
 
 
 def _open_to_others(folder: Path) -> None:
-    (folder / "file").write_text("x")
+    (folder / "file").write_text("x", encoding="utf-8")
     (folder / "file").chmod(0o644)

@@ -55,7 +55,14 @@ def examine(name: str) -> dict[str, Any]:
         command = [sys.executable, "-m", "tests.audit", "--here", name]
         try:
             done = subprocess.run(
-                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=MAX_SECONDS, check=False
+                command,
+                cwd=ROOT,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=MAX_SECONDS,
+                check=False,
+                encoding="utf-8",
             )
             result = outcome(done.stdout, done.stderr, done.returncode)
         except subprocess.TimeoutExpired:

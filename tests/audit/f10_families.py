@@ -88,12 +88,12 @@ def _known(family: str, checkpoint: Path) -> Reference:
         config = tiny.tiny(tiny.SAME.get(family, family))
     model = hf_model(config)
     model.save_pretrained(checkpoint)
-    raw = json.loads((checkpoint / "config.json").read_text()) | {"eos_token_id": None}
+    raw = json.loads((checkpoint / "config.json").read_text(encoding="utf-8")) | {"eos_token_id": None}
     if family in INSIDE:
         raw |= raw.pop("text_config")
     if family in tiny.SAME or family in INSIDE:
         raw["model_type"] = family
-    (checkpoint / "config.json").write_text(json.dumps(raw))
+    (checkpoint / "config.json").write_text(json.dumps(raw), encoding="utf-8")
     (checkpoint / "generation_config.json").unlink(missing_ok=True)
     give_words(checkpoint, config.get_text_config().vocab_size)
     return lambda ids: oracle_logits(model, ids)

@@ -85,7 +85,9 @@ def _said(folder: Path) -> dict[str, str]:
 
 def _mlx_config(folder: Path, **config: Any) -> Path:
     folder.mkdir()
-    (folder / "config.json").write_text(json.dumps({**config, "quantization": {"bits": 4, "group_size": 64}}))
+    (folder / "config.json").write_text(
+        json.dumps({**config, "quantization": {"bits": 4, "group_size": 64}}), encoding="utf-8"
+    )
     save_file({"model.layers.0.x.weight": torch.zeros(2, 2)}, folder / "model.safetensors")
     return folder
 

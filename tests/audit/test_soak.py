@@ -22,7 +22,7 @@ def test_growth_is_what_the_second_half_adds() -> None:
 def test_a_soak_of_the_built_in_model_finds_the_same_logits_with_a_small_cache() -> None:
     command = [sys.executable, "-m", "tests.audit.soak", "--tokens", "120", "--segment", "40", "--chat", "80",
                "--threads", "1", "--json"]  # fmt: skip
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert (result["tokens"], result["different"], result["coarse"]) == (120, 0, 0)

@@ -37,8 +37,8 @@ def test_what_no_model_counts_is_refused_by_everything_that_reads_a_config(
     key: str, value: float, tmp_path: Path
 ) -> None:
     path = write_checkpoint(tmp_path)
-    config = json.loads((path / "config.json").read_text())
-    (path / "config.json").write_text(json.dumps({**config, key: value}))
+    config = json.loads((path / "config.json").read_text(encoding="utf-8"))
+    (path / "config.json").write_text(json.dumps({**config, key: value}), encoding="utf-8")
     for read in (
         lambda: Checkpoint.open(path),
         lambda: read_spec({**OURS, key: value}),

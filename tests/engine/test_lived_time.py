@@ -52,7 +52,7 @@ def test_a_jump_back_makes_nothing_older_or_younger_than_now(tmp_path: Path) -> 
     "text", ["", "{}", "[]", '{"last": "x", "gaps": []}', '{"last": 5, "gaps": [[1]]}', "[" * 10**5]
 )
 def test_without_a_note_nothing_has_aged(text: str, tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text(text)
+    (tmp_path / NAME).write_text(text, encoding="utf-8")
     assert look(tmp_path, NOW).since(NOW - YEAR) == 0
     assert look(tmp_path, NOW + 60).since(NOW - YEAR) == 60
 

@@ -114,7 +114,9 @@ def test_lines_of_another_process_come_whole_among_what_it_prints(lines: io.Stri
         "except ValueError as e: logging.getLogger('engine.there').error('two', exc_info=e)\n"
         "logging.getLogger('engine.there').debug('too fine')\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2], encoding="utf-8"
+    )
     left = [line for line in done.stderr.splitlines(keepends=True) if not log.relay(line)]
     assert left == ["printed\n"]
     text = lines.getvalue()

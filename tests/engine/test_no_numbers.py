@@ -32,7 +32,7 @@ from tests.engine.formats.tiny_checkpoint import write_checkpoint
 )
 def test_what_is_no_number_is_not_imported(name: str, bad: float, tmp_path: Path) -> None:
     path = write_checkpoint(tmp_path / "checkpoint")
-    shard = path / json.loads((path / "model.safetensors.index.json").read_text())["weight_map"][name]
+    shard = path / json.loads((path / "model.safetensors.index.json").read_text(encoding="utf-8"))["weight_map"][name]
     tensors = load_file(shard)
     tensors[name].view(-1)[-1] = bad
     save_file(tensors, shard)

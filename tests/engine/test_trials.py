@@ -62,6 +62,7 @@ def begun(program: str, *arguments: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        encoding="utf-8",
     )
 
 
@@ -145,6 +146,7 @@ def test_window_and_terminal_at_one_library(home: Path, tmp_path: Path) -> None:
             done = subprocess.run(
                 [sys.executable, "-m", "engine.cli", *(("rm", "m") if number % 2 == 0 else ("restore", "m"))],
                 capture_output=True, text=True, timeout=PROCESS, check=False,
+                encoding="utf-8",
             )  # fmt: skip
             assert "Traceback" not in done.stderr
             assert "went wrong inside" not in done.stderr

@@ -61,7 +61,7 @@ def _one(name: str, seconds: int, keep: bool) -> int:
         shutil.copytree(kept, begun)
         findings.mkdir()
         command = [sys.executable, "-m", "tests.fuzz", "--only", name, "--seconds", str(seconds), "--within", made]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
         told = re.findall(r"(?m)^#\d.*", done.stderr)
         print(f"{name}: {told[-1] if told else done.stderr[-500:]}", flush=True)
         for file in findings.iterdir():

@@ -41,7 +41,7 @@ def library(compiler: Sequence[str], folder: Path) -> Path:
 
 def run(program: list[str], **environment: str) -> str:
     """What the selftest prints. Raises AssertionError with it when a check failed, or a sanitizer spoke."""
-    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=250)
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=250, encoding="utf-8")
     said = done.stdout + done.stderr
     assert done.returncode == 0, said[-8000:]
     assert "runtime error" not in said, said[-8000:]
@@ -52,5 +52,5 @@ def run(program: list[str], **environment: str) -> str:
 def _compile(compiler: Sequence[str], target: Path, arguments: list[str]) -> None:
     command = [*compiler, f"-I{SOURCES}", *arguments, "-o", str(target), "-lm"]
     environment = {"ZIG_GLOBAL_CACHE_DIR": str(target.parent / "zig"), **os.environ}  # not in the home folder
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, encoding="utf-8")
     assert done.returncode == 0, done.stderr[-8000:]

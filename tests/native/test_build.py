@@ -29,7 +29,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_systems_compiler_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "clang").write_text("#!/bin/sh\n")
+    (tmp_path / "clang").write_text("#!/bin/sh\n", encoding="utf-8")
     (tmp_path / "clang").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
@@ -78,6 +78,7 @@ def test_without_a_compiler_the_package_builds_what_computes_the_same(bare: None
         cwd=build.SOURCES.parents[2],
         capture_output=True,
         text=True,
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr[-4000:]
     assert not (tmp_path / "home").exists()  # nothing is left behind

@@ -53,7 +53,7 @@ def test_no_file_calls_one_that_calls_it(tmp_path: Path) -> None:
     for source in SOURCES.glob("*.c"):
         made = tmp_path / f"{source.stem}.o"
         subprocess.run([COMPILER, *options(windows=False), "-O0", "-c", str(source), "-o", str(made)], check=True)
-        said = subprocess.run(["nm", str(made)], check=True, capture_output=True, text=True).stdout
+        said = subprocess.run(["nm", str(made)], check=True, capture_output=True, text=True, encoding="utf-8").stdout
         for *_, kind, symbol in map(str.split, said.splitlines()):
             if kind == "U":
                 wanted.setdefault(source.stem, set()).add(symbol)

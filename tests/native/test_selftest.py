@@ -93,7 +93,7 @@ def test_what_windows_must_find_and_what_its_stack_must_bear(dll: Path) -> None:
 def _needs_sanitizer(folder: Path, *names: str) -> None:
     """Leave the test out where not even an empty program runs under them: no runtime library, or a strange kernel."""
     source, program = folder / "empty.c", folder / "empty"
-    source.write_text("int main(void) { return 0; }\n")
+    source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
     options = [f"-fsanitize={name}" for name in names]
     if subprocess.run([COMPILER, *options, str(source), "-o", str(program)], capture_output=True).returncode:
         pytest.skip(f"{os.path.basename(COMPILER)} has no sanitizers: {', '.join(names)}")
@@ -108,4 +108,6 @@ def _groups(said: str) -> list[str]:
 
 
 def _objdump(option: str, finished: Path) -> str:
-    return subprocess.run([wine.OBJDUMP, option, str(finished)], check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        [wine.OBJDUMP, option, str(finished)], check=True, capture_output=True, text=True, encoding="utf-8"
+    ).stdout

@@ -38,7 +38,9 @@ def build_wheel(folder: Path) -> Path:
         left_out = shutil.ignore_patterns("__pycache__", "*.so", "*.dll", "*.safetensors")
         shutil.copytree(ROOT / name, checkout / name, ignore=left_out)
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index"]
-    done = subprocess.run([*command, "-w", str(folder), str(checkout)], capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, "-w", str(folder), str(checkout)], capture_output=True, text=True, encoding="utf-8"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     (wheel,) = folder.glob("*.whl")
     return wheel
@@ -58,7 +60,9 @@ def installed(wheel: Path, folder: Path) -> str:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     environment = {"PATH": "/nonexistent", "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", SAY], env=environment, cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SAY], env=environment, cwd=folder, capture_output=True, text=True, encoding="utf-8"
+    )
     assert done.returncode == 0, done.stderr
     assert str(folder) in done.stdout
     return done.stdout
@@ -74,7 +78,7 @@ def test_one_wheel_for_every_python_brings_the_kernels(wheel: Path, tmp_path: Pa
 
 
 def test_types_licences_and_the_version_come_along(wheel: Path) -> None:
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         about = archive.read(f"underhill-{version}.dist-info/METADATA").decode()
@@ -92,11 +96,15 @@ def test_types_licences_and_the_version_come_along(wheel: Path) -> None:
 def test_the_library_in_it_needs_only_the_c_library(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         library = archive.extract("engine/native/src/underhill_kernels.so", tmp_path)
-    said = subprocess.run(["objdump", "-p", library], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        ["objdump", "-p", library], capture_output=True, text=True, check=True, encoding="utf-8"
+    ).stdout
     needed = {line.split()[1].split(".")[0] for line in said.splitlines() if "NEEDED" in line}
     assert needed <= {"libc", "libm", "libpthread"}
     assert "libc" in needed
-    symbols = subprocess.run(["objdump", "-T", library], capture_output=True, text=True, check=True).stdout
+    symbols = subprocess.run(
+        ["objdump", "-T", library], capture_output=True, text=True, check=True, encoding="utf-8"
+    ).stdout
     shown = {line.split()[-1] for line in symbols.splitlines() if " g " in line}
     assert shown
     assert all(name.startswith("uh_") for name in shown)

@@ -32,7 +32,7 @@ def windows(folder: Path) -> Iterator[dict[str, str]]:
         root = folder / "drive_c" / "windows"
         root.mkdir(parents=True)
         (root / "system32").symlink_to(SYSTEM)
-        (folder / ".update-timestamp").write_text("disable\n")
+        (folder / ".update-timestamp").write_text("disable\n", encoding="utf-8")
     variables = {"PATH": os.environ["PATH"], "HOME": str(folder), "WINEPREFIX": str(folder), "WINEDEBUG": "-all"}
     try:
         yield variables

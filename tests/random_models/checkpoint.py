@@ -36,14 +36,15 @@ def write_checkpoint(shape: Shape, folder: Path, *, first_only: bool = False) ->
         _write_shard(folder / shard, tensors)
         index |= dict.fromkeys((name for name, _, _ in tensors), shard)
     (folder / "model.safetensors.index.json").write_text(
-        json.dumps({"metadata": {FIRST_ONLY: first_only}, "weight_map": index})
+        json.dumps({"metadata": {FIRST_ONLY: first_only}, "weight_map": index}),
+        encoding="utf-8",
     )
-    (folder / "config.json").write_text(json.dumps(shape.config(), indent=1))
+    (folder / "config.json").write_text(json.dumps(shape.config(), indent=1), encoding="utf-8")
     words = Tokenizer(models.WordLevel({f"w{i}": i for i in range(shape.vocabulary)}, unk_token="w0"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     words.save(str(folder / "tokenizer.json"))
     about = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "w0", "chat_template": TEMPLATE}
-    (folder / "tokenizer_config.json").write_text(json.dumps(about))
+    (folder / "tokenizer_config.json").write_text(json.dumps(about), encoding="utf-8")
 
 
 def _outer(shape: Shape) -> Tensors:

@@ -94,7 +94,13 @@ class Machine:
             folders = [self._system, self._python, TREE, self._library, scratch, out]
             whole = ["sh", str(HERE / "enter.sh"), *map(str, folders), *command]
             return subprocess.run(
-                whole, timeout=timeout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+                whole,
+                timeout=timeout,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                encoding="utf-8",
             )
 
     def _made(self, name: str, files: Sequence[Path], words: Sequence[str], make: Callable[[Path], None]) -> Path:
@@ -103,7 +109,7 @@ class Machine:
         for file in files:
             sha.update(file.name.encode() + file.read_bytes())
         place = self._cache / f"{name}-{sha.hexdigest()[:16]}"
-        with (self._cache / f"{name}.lock").open("w") as lock:
+        with (self._cache / f"{name}.lock").open("w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not place.exists():
                 begun = time.monotonic()
@@ -183,7 +189,9 @@ class Machine:
 
 def _call(command: Sequence[str]) -> None:
     """Raises subprocess.CalledProcessError, after printing what the command said."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", encoding="utf-8"
+    )
     if done.returncode:
         print(done.stdout[-4000:], file=sys.stderr)
     done.check_returncode()

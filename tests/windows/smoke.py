@@ -39,7 +39,9 @@ def smoke(machine: Machine) -> int:
 
 def _same_tokens(machine: Machine) -> str:
     there = machine.run(CHAT, machine.nothing, 300).stdout
-    here = subprocess.run([sys.executable, *CHAT], cwd=TREE, stdout=subprocess.PIPE, text=True, check=True).stdout
+    here = subprocess.run(
+        [sys.executable, *CHAT], cwd=TREE, stdout=subprocess.PIPE, text=True, check=True, encoding="utf-8"
+    ).stdout
     return "" if _ids(there) == _ids(here) != [] else f"there: {there}\nhere: {here}"
 
 

@@ -140,7 +140,7 @@ def test_list_plan_and_calibrate(home: Path, capsys: pytest.CaptureFixture[str])
 
 def test_eval_gives_perplexity_and_divergence(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
-    text.write_text("Hello! How are you? I am fine, thank you. " * 8)
+    text.write_text("Hello! How are you? I am fine, thank you. " * 8, encoding="utf-8")
     results = {
         tier: found(capsys, "eval", "builtin", "--text", str(text), "--dial", "exact", "--tier", tier, "--threads", "1")
         for tier in ("8", "4", "2")
@@ -171,7 +171,7 @@ def broken(tmp_path: Path, change: str) -> Path:
     """A copy of the built-in checkpoint with one thing wrong."""
     folder = tmp_path / "checkpoint"
     shutil.copytree(MODEL, folder)
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     weights = folder / "model.safetensors"
     match change:
         case "empty folder":
@@ -200,12 +200,12 @@ def broken(tmp_path: Path, change: str) -> Path:
         case "no tokenizer":
             (folder / "tokenizer.json").unlink()
         case "broken template":
-            (folder / "chat_template.jinja").write_text("{% for %}")
+            (folder / "chat_template.jinja").write_text("{% for %}", encoding="utf-8")
         case "config is not JSON":
-            (folder / "config.json").write_text("{")
+            (folder / "config.json").write_text("{", encoding="utf-8")
             return folder
     if (folder / "config.json").exists():
-        (folder / "config.json").write_text(json.dumps(config))
+        (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     return folder
 
 
@@ -302,7 +302,9 @@ def test_a_reader_that_has_gone_is_no_defect(home: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "engine.cli", "list"]
-    ended = subprocess.run(command, cwd=MODEL.parents[2], stdout=writer, stderr=subprocess.PIPE, text=True)
+    ended = subprocess.run(
+        command, cwd=MODEL.parents[2], stdout=writer, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    )
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (1, "")
 

@@ -20,7 +20,9 @@ ROOT = Path(__file__).resolve().parents[3]
 def start(home: Path, *args: str) -> subprocess.Popen[str]:
     env = {**os.environ, "UNDERHILL_HOME": str(home), "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, "-m", "engine.cli", *args]
-    return subprocess.Popen(command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
+    return subprocess.Popen(
+        command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, encoding="utf-8"
+    )
 
 
 ONCE = ("chat", "builtin", "--prompt", "Hello!", "--greedy", "--max-tokens", "8", "--threads", "1", "--json")
@@ -88,6 +90,7 @@ def test_a_second_ctrl_c_ends_the_program_whatever_holds_it(home: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", HELD, "chat", "builtin", "--prompt", "Hello.", "--threads", "1"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "UNDERHILL_HOME": str(home)},
+        encoding="utf-8",
     )  # fmt: skip
     assert process.stdout is not None
     assert process.stdout.read(4) == "Once"

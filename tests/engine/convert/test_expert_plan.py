@@ -125,7 +125,7 @@ def test_a_copy_saved_with_all_experts_in_one_tensor_reads_the_same(
 def test_layers_that_predict_further_tokens_are_left_out(saved: Any, tmp_path: Path) -> None:
     _, path = saved("glm4_moe")
     tensors = load_file(path / "model.safetensors")
-    layers = json.loads((path / "config.json").read_text())["num_hidden_layers"]
+    layers = json.loads((path / "config.json").read_text(encoding="utf-8"))["num_hidden_layers"]
     extra = {n.replace(".layers.1.", f".layers.{layers}."): t for n, t in tensors.items() if ".layers.1." in n}
     save_file({**tensors, **{n: t.clone() for n, t in extra.items()}, "mtp.norm.weight": torch.ones(4)},
               tmp_path / "model.safetensors")  # fmt: skip
@@ -149,8 +149,8 @@ def rewrite(path: Path, to: Path, config: dict[str, Any] | None = None, drop: st
     """A copy of a checkpoint with changes."""
     tensors = {n: (change(n, t) if change else t) for n, t in load_file(path / "model.safetensors").items()}
     save_file({n: t for n, t in tensors.items() if not drop or drop not in n}, to / "model.safetensors")
-    old = json.loads((path / "config.json").read_text())
-    (to / "config.json").write_text(json.dumps({**old, **(config or {})}))
+    old = json.loads((path / "config.json").read_text(encoding="utf-8"))
+    (to / "config.json").write_text(json.dumps({**old, **(config or {})}), encoding="utf-8")
     return to
 
 

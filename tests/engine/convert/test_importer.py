@@ -94,7 +94,7 @@ def test_small_files_travel_along_and_the_source_is_recorded(source: Path, whole
     assert (whole / "chat_template.jinja").read_bytes() == (source / "chat_template.jinja").read_bytes()
     assert manifest.source.path == str(source)
     assert {"model-00000.safetensors", "config.json"} <= {f.name for f in manifest.source.files}
-    assert manifest.config == json.loads((source / "config.json").read_text())
+    assert manifest.config == json.loads((source / "config.json").read_text(encoding="utf-8"))
 
 
 def test_every_data_file_opens_with_the_safetensors_library(whole: Path) -> None:
@@ -243,6 +243,7 @@ def start(source: Path, destination: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(KILLED), str(source), str(destination)],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
+        encoding="utf-8",
     )  # fmt: skip
 
 
@@ -379,7 +380,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
         "model.layers.0.mlp.experts.down_proj": torch.ones(experts, hidden, inner, dtype=torch.bfloat16),
     }
     save_file(tensors, path / "model.safetensors")
-    (path / "config.json").write_text(json.dumps({"model_type": "qwen3_moe", "num_hidden_layers": 1}))
+    (path / "config.json").write_text(json.dumps({"model_type": "qwen3_moe", "num_hidden_layers": 1}), encoding="utf-8")
     del tensors
     script = """
         import sys, re
@@ -394,5 +395,6 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script), str(path), str(tmp_path / "m")],
         capture_output=True, text=True, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
+        encoding="utf-8",
     )  # fmt: skip
     assert int(done.stdout) < 80_000_000

@@ -73,7 +73,7 @@ def _q4_k_m(folder: Path) -> None:
             return Type.Q6_K
         return Type.Q3_K if "blk.0.ffn_down" in name else Type.Q4_K
 
-    config = json.loads((source / "config.json").read_text())
+    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
     write(source, config, folder / "model-Q4_K_M.gguf", "qwen3moe", type_of, with_tokenizer)
 
 
@@ -171,7 +171,7 @@ def plain_model(source: WeightSource, folder: Path) -> Any:
     folder.mkdir()
     save_file({n: t.contiguous() for n, t in tensors.items()}, folder / "model.safetensors", {"format": "pt"})
     config = {k: v for k, v in source.config.items() if k not in ("quantization_config", "torch_dtype", "dtype")}
-    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
 
 

@@ -49,9 +49,9 @@ def _linear_gptq(folder: Path) -> None:
     heads = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 32}
     config = tiny("qwen3_next", **sizes, **heads, linear_value_head_dim=32, num_experts=8)
     forms.write_chattable(config, folder, dtype=torch.float32)
-    found = json.loads((folder / "config.json").read_text())
+    found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     settings = {"quant_method": "gptq", "bits": 4, "group_size": forms.GROUP}
-    (folder / "config.json").write_text(json.dumps({**found, "quantization_config": settings}))
+    (folder / "config.json").write_text(json.dumps({**found, "quantization_config": settings}), encoding="utf-8")
     experts = tuple(part.removesuffix(".weight") for part in forms.EXPERTS)
     _packed(folder, (*ATTENTION, *experts, "in_proj_qkvz", "out_proj"))
 
@@ -77,7 +77,7 @@ def _q4_k_m(folder: Path) -> None:
             return Type.F32
         return Type.Q6_K if "attn_v" in name or name == "output.weight" else Type.Q4_K
 
-    config = json.loads((source / "config.json").read_text())
+    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
     write(source, config, folder / "model-Q4_K_M.gguf", "qwen3moe", type_of, with_tokenizer)
 
 

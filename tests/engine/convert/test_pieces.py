@@ -69,9 +69,9 @@ def test_block_scaled_float8_is_multiplied_out(block: list[int], tmp_path: Path)
         tensors[name] = tensors[name].to(torch.float8_e4m3fn)
         scales[name + "_scale_inv"] = torch.rand(-(-rows // block[0]), -(-cols // block[1])) + 0.5
     save_file({**tensors, **scales}, tmp_path / "model.safetensors")
-    config = json.loads((tmp_path / "config.json").read_text())
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
     config["quantization_config"] = {"quant_method": "fp8", "weight_block_size": block}
-    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     checkpoint = Checkpoint.open(tmp_path)
     plan = find_experts(checkpoint)
     assert not [n for n in plan.dense if "experts" in n]

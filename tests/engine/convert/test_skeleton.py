@@ -51,7 +51,7 @@ def test_a_config_that_makes_no_sense_is_broken(damage: dict[str, object]) -> No
 
 
 def test_code_of_the_checkpoint_is_never_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "modeling_evil.py").write_text("raise SystemExit('ran')\n")
+    (tmp_path / "modeling_evil.py").write_text("raise SystemExit('ran')\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     config = tiny_config("granitemoe_swa").to_dict()
     config["auto_map"] = {

@@ -41,8 +41,8 @@ def packed(
         stem = name.removesuffix(".weight")
         tensors |= {f"{stem}.{ending}": tensor for ending, tensor in pack(tensors.pop(name), generator).items()}
     _save(tensors, folder)
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "quantization_config": settings}))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, "quantization_config": settings}), encoding="utf-8")
 
 
 def _float8(weight: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
@@ -100,7 +100,7 @@ def as_gguf(kind: Type, folder: Path) -> None:
     def type_of(name: str, array: Array) -> Type:
         return kind if "_exps" in name else Type.F32
 
-    config = json.loads((source / "config.json").read_text())
+    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
     write(source, config, folder / f"model-{kind.name}.gguf", "qwen3moe", type_of, with_tokenizer)
 
 

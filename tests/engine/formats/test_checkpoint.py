@@ -21,18 +21,18 @@ TENSORS = {"a": torch.arange(24, dtype=torch.float32).reshape(2, 3, 4), "b": tor
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
     save_file(TENSORS, tmp_path / "model.safetensors")
     return tmp_path
 
 
 @pytest.fixture
 def sharded(tmp_path: Path) -> Path:
-    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
     save_file({"a": TENSORS["a"]}, tmp_path / "model-1.safetensors")
     save_file({"b": TENSORS["b"]}, tmp_path / "model-2.safetensors")
     index = {"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}
-    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
     return tmp_path
 
 
@@ -137,7 +137,7 @@ def test_unreadable_config(config: bytes, model: Path) -> None:
     ],
 )
 def test_an_index_that_leads_astray_is_refused(index: Any, sharded: Path) -> None:
-    (sharded / "model.safetensors.index.json").write_text(json.dumps(index))
+    (sharded / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
     assert refused(sharded).kind is Kind.BROKEN_FILE
 
 

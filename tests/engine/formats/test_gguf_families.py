@@ -40,7 +40,7 @@ def saved(architecture: str, path: Path, **changes: Any) -> tuple[Any, dict[str,
         ), made
     model = hf_model(tiny(architecture, **changes))
     model.save_pretrained(path)
-    return model, json.loads((path / "config.json").read_text())
+    return model, json.loads((path / "config.json").read_text(encoding="utf-8"))
 
 
 def opened(file: Path) -> tuple[Any, MemoryExperts]:

@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def file(folder: Path) -> Path:
     """The same as GGUF, in a folder of its own."""
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     target = folder.parent / f"{folder.name}-gguf" / "tiny-f32.gguf"
     target.parent.mkdir()
     write(folder, config, target, "qwen3moe", extra=with_tokenizer)
@@ -72,7 +72,7 @@ def test_the_store_is_that_of_the_safetensors(folder: Path, file: Path, tmp_path
 
 
 def test_a_split_file_gives_the_same_store_and_a_lost_part_is_named(folder: Path, file: Path, tmp_path: Path) -> None:
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     write(folder, config, tmp_path / "m.gguf", "qwen3moe", extra=with_tokenizer, split=10)
     parts = sorted(tmp_path.glob("*.gguf"))
     assert len(parts) == 3
@@ -222,7 +222,7 @@ def test_what_cannot_be_imported_is_said(
 
 
 def test_a_coarse_source_is_said_to_bound_the_quality(file: Path, folder: Path, tmp_path: Path) -> None:
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
 
     def kind_of(name: str, array: Array) -> Type:
         return Type.Q4_0 if "_exps" in name else Type.F32

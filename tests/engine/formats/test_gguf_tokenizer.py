@@ -32,7 +32,7 @@ def builtin() -> tuple[dict[str, Any], Tokenizer]:
     """The built-in model's tokenizer as metadata, and itself."""
     folder = resources.path("builtin", "model")
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    model = json.loads((folder / "tokenizer.json").read_text())["model"]
+    model = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]
     added = tokenizer.get_added_tokens_decoder()
     tokens = [tokenizer.id_to_token(i) for i in range(tokenizer.get_vocab_size())]
     merges = [m if isinstance(m, str) else " ".join(m) for m in model["merges"]]
@@ -42,14 +42,14 @@ def builtin() -> tuple[dict[str, Any], Tokenizer]:
         "tokenizer.ggml.token_type": [(3 if added[i].special else 4) if i in added else 1 for i in range(len(tokens))],
         "tokenizer.ggml.eos_token_id": tokens.index("<|im_end|>"),
         "tokenizer.ggml.padding_token_id": tokens.index("<|endoftext|>"),
-        "tokenizer.chat_template": (folder / "chat_template.jinja").read_text(),
+        "tokenizer.chat_template": (folder / "chat_template.jinja").read_text(encoding="utf-8"),
     }, tokenizer  # fmt: skip
 
 
 def written(metadata: dict[str, Any], folder: Path) -> ChatFormat:
     for name, text in tokenizer_files(Metadata(metadata)).items():
         (folder / name).write_text(text, encoding="utf-8")
-    (folder / "config.json").write_text('{"model_type": "qwen3_moe"}')
+    (folder / "config.json").write_text('{"model_type": "qwen3_moe"}', encoding="utf-8")
     return ChatFormat(folder)
 
 

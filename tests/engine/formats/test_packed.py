@@ -199,8 +199,8 @@ def pack(
         tensors |= {f"{stem}.{ending}": tensor for ending, tensor in found.items()}
         meant[name] = weight if ".experts." in name else weight.bfloat16().float()
     save_file(tensors, folder / "model.safetensors")
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "quantization_config": settings}))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, "quantization_config": settings}), encoding="utf-8")
     return model, meant
 
 
@@ -282,9 +282,9 @@ def test_codes_that_act_order_keeps_from_being_kept_are_said_to_be_quantized_aga
     kept = import_checkpoint(tmp_path / "source", tmp_path / "kept", 0)
     assert "a second time" not in library.source_note(kept)
     file = tmp_path / "source" / "config.json"
-    config = json.loads(file.read_text())
+    config = json.loads(file.read_text(encoding="utf-8"))
     config["quantization_config"]["desc_act"] = True
-    file.write_text(json.dumps(config))
+    file.write_text(json.dumps(config), encoding="utf-8")
     note = library.source_note(import_checkpoint(tmp_path / "source", tmp_path / "again", 0))
     assert "GPTQ 4-bit, act-order" in note
     assert "act-order puts each" in note
@@ -316,8 +316,8 @@ def test_biases_of_nothing_are_left_out(tmp_path: Path) -> None:
 )
 def test_other_packings_are_refused(settings: dict[str, Any], sentence: str, tmp_path: Path) -> None:
     pack(tmp_path, "gptq")
-    config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**config, "quantization_config": settings}))
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    (tmp_path / "config.json").write_text(json.dumps({**config, "quantization_config": settings}), encoding="utf-8")
     with pytest.raises(UnderhillError, match=sentence) as caught:
         find_experts(open_source(tmp_path))
     assert caught.value.kind is Kind.UNSUPPORTED_MODEL
@@ -347,7 +347,7 @@ def test_damage_is_named(change: Callable[[dict[str, Tensor]], Any], kind: Kind,
 
 def test_a_config_that_lies_about_packing(tmp_path: Path) -> None:
     hf_model(tiny_config("qwen3_moe")).save_pretrained(tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**config, "quantization_config": GPTQ}))
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    (tmp_path / "config.json").write_text(json.dumps({**config, "quantization_config": GPTQ}), encoding="utf-8")
     with pytest.raises(UnderhillError, match="says that the weights are GPTQ 4-bit, and none"):
         open_source(tmp_path)

@@ -94,8 +94,10 @@ def as_mlx(
             meant[name] = put(name, weight)
     save_file({n: t.contiguous() for n, t in made.items()}, folder / "model.safetensors")
     said = {"group_size": 32, "bits": bits}
-    written = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**written, "quantization": said, "quantization_config": said}))
+    written = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(
+        json.dumps({**written, "quantization": said, "quantization_config": said}), encoding="utf-8"
+    )
     return model, meant
 
 
@@ -143,13 +145,13 @@ def test_codes_of_any_width(bits: int) -> None:
 def test_it_is_imported_and_its_matrices_may_differ_in_bits(tmp_path: Path) -> None:
     as_mlx(tmp_path / "source", "qwen3_moe")
     file, config = tmp_path / "source" / "model.safetensors", tmp_path / "source" / "config.json"
-    tensors, said = load_file(file), json.loads(config.read_text())
+    tensors, said = load_file(file), json.loads(config.read_text(encoding="utf-8"))
     name = "model.layers.0.self_attn.q_proj"
     weight = torch.randn(32, 64, generator=torch.Generator().manual_seed(1))
     eight, meant = packers.mlx(weight, 8)
     save_file({**tensors, **{f"{name}.{ending}": tensor for ending, tensor in eight.items()}}, file)
     said["quantization"][name] = {"group_size": 32, "bits": 8}
-    config.write_text(json.dumps(said))
+    config.write_text(json.dumps(said), encoding="utf-8")
     source = open_source(tmp_path / "source")
     assert torch.equal(source.tensor(f"{name}.weight"), meant.bfloat16())
     assert source.form.name == "MLX 4-bit"
@@ -178,8 +180,8 @@ def test_unquantized_experts_of_a_layer_are_taken_apart(tmp_path: Path) -> None:
 )
 def test_what_it_cannot_read_is_said(change: dict[str, Any], sentence: str, tmp_path: Path) -> None:
     as_mlx(tmp_path, "qwen3_moe")
-    config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**config, **change}))
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    (tmp_path / "config.json").write_text(json.dumps({**config, **change}), encoding="utf-8")
     with pytest.raises(UnderhillError, match=sentence) as caught:
         find_experts(open_source(tmp_path))
     assert caught.value.kind is Kind.UNSUPPORTED_MODEL

@@ -36,12 +36,12 @@ def write_checkpoint(
         shard = f"model-{layer:05d}.safetensors"
         save_file(tensors, path / shard)
         weight_map |= dict.fromkeys(tensors, shard)
-    (path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+    (path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}), encoding="utf-8")
     config = {"model_type": "qwen3_moe", "num_hidden_layers": layers, "num_experts": experts, "hidden_size": hidden,
               "num_experts_per_tok": 2, "max_position_embeddings": 64}  # fmt: skip
-    (path / "config.json").write_text(json.dumps(config))
-    (path / "tokenizer.json").write_text("{}")
-    (path / "chat_template.jinja").write_text("{{ messages }}")
+    (path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    (path / "tokenizer.json").write_text("{}", encoding="utf-8")
+    (path / "chat_template.jinja").write_text("{{ messages }}", encoding="utf-8")
     return path
 
 

@@ -24,9 +24,9 @@ def chat() -> ChatFormat:
 def copy_with(tmp_path: Path, **template: str) -> ChatFormat:
     folder = tmp_path / "model"
     shutil.copytree(MODEL, folder)
-    config = json.loads((folder / "tokenizer_config.json").read_text())
+    config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
     config.update(template)
-    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
     (folder / "chat_template.jinja").unlink(missing_ok=True)
     return ChatFormat(folder)
 
@@ -98,7 +98,7 @@ def test_half_a_surrogate_pair_is_shown_as_not_a_character(chat: ChatFormat) -> 
 def test_a_damaged_file_of_stop_tokens_is_named(tmp_path: Path, content: str) -> None:
     folder = tmp_path / "model"
     shutil.copytree(MODEL, folder)
-    (folder / "generation_config.json").write_text(content)
+    (folder / "generation_config.json").write_text(content, encoding="utf-8")
     with pytest.raises(UnderhillError, match="generation_config") as error:
         ChatFormat(folder)
     assert error.value.kind is Kind.BROKEN_FILE
@@ -113,7 +113,7 @@ def test_continuing_an_answer_leaves_it_open(chat: ChatFormat) -> None:
 def test_every_stop_token_of_the_models_files_counts(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     shutil.copytree(MODEL, folder)
-    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [7, 9]}))
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [7, 9]}), encoding="utf-8")
     assert {2, 7, 9} <= ChatFormat(folder).stop_ids
 
 

@@ -33,10 +33,10 @@ CHAT = [Message("user", "Hi"), Message("assistant", "Hello."), Message("user", "
 def having(folder: Path, template: str) -> Path:
     """A model with that template."""
     shutil.copytree(MODEL, folder)
-    config = json.loads((folder / "tokenizer_config.json").read_text())
+    config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
     config.pop("chat_template", None)
-    (folder / "tokenizer_config.json").write_text(json.dumps(config))
-    (folder / "chat_template.jinja").write_text(template)
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
     return folder
 
 

@@ -25,7 +25,7 @@ LIMITED = Group(1_000_000, 700_000, 120_000)
 def folder(path: Path, files: dict[str, str]) -> None:
     path.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (path / name).write_text(text)
+        (path / name).write_text(text, encoding="utf-8")
 
 
 def process(tmp_path: Path, cgroup: str, *mounts: str) -> Path:

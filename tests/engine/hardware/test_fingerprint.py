@@ -62,7 +62,7 @@ def test_a_new_measurement_takes_the_place_of_the_old_and_old_disks_are_forgotte
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 1}', '{"version": 9, "measured": []}'])
 def test_a_damaged_file_is_one_that_is_not_there(tmp_path: Path, text: str) -> None:
-    (tmp_path / FILE).write_text(text)
+    (tmp_path / FILE).write_text(text, encoding="utf-8")
     assert look(tmp_path, LAPTOP, False).rates is None
     keep(tmp_path, LAPTOP, False, RATES)
     assert look(tmp_path, LAPTOP, False).rates == RATES
@@ -73,19 +73,21 @@ def test_a_damaged_file_is_one_that_is_not_there(tmp_path: Path, text: str) -> N
 )
 def test_rates_that_make_no_sense_are_not_used(tmp_path: Path, change: tuple[str, str]) -> None:
     keep(tmp_path, LAPTOP, False, RATES)
-    text = (tmp_path / FILE).read_text()
+    text = (tmp_path / FILE).read_text(encoding="utf-8")
     assert change[0] in text
-    (tmp_path / FILE).write_text(text.replace(*change))
+    (tmp_path / FILE).write_text(text.replace(*change), encoding="utf-8")
     assert look(tmp_path, LAPTOP, False).rates is None
 
 
 def test_a_file_system_is_known_by_its_own_name_not_by_where_it_came_up(tmp_path: Path) -> None:
     device = os.stat(tmp_path).st_dev
     mounts, by_uuid, disk = tmp_path / "mountinfo", tmp_path / "by-uuid", tmp_path / "sda1"
-    disk.write_text("")
+    disk.write_text("", encoding="utf-8")
     by_uuid.mkdir()
     numbers = f"{os.major(device)}:{os.minor(device)}"
-    mounts.write_text(f"22 27 0:0 / /proc rw - proc proc rw\n27 1 {numbers} / /data rw - ext4 {disk} rw\n")
+    mounts.write_text(
+        f"22 27 0:0 / /proc rw - proc proc rw\n27 1 {numbers} / /data rw - ext4 {disk} rw\n", encoding="utf-8"
+    )
     assert disk_of(tmp_path, mounts, by_uuid) == f"ext4 {disk} at /data"
     (by_uuid / "0815").symlink_to(disk)
     assert disk_of(tmp_path, mounts, by_uuid) == "ext4 0815"

@@ -44,7 +44,9 @@ class Computer:
         self.others += 2 * seconds * self.busy
         self.stolen += 2 * seconds * self.steal
         self.stalled += stalled
-        self.pressure.write_text(f"some avg10=0.00 avg60=0.00 avg300=0.00 total={int(1e6 * self.stalled)}\n")
+        self.pressure.write_text(
+            f"some avg10=0.00 avg60=0.00 avg300=0.00 total={int(1e6 * self.stalled)}\n", encoding="utf-8"
+        )
 
     def compute(self, seconds: float = 0.002) -> None:
         """Both threads for so long, or longer by what others take away meanwhile."""

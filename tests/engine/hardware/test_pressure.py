@@ -106,7 +106,10 @@ def test_a_lower_plan_ends_what_pressure_asked_for() -> None:
 
 def test_what_is_read_is_what_the_system_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "memory"
-    file.write_text("some avg10=12.34 avg60=0.00 avg300=0.00 total=1\nfull avg10=5.00 avg60=0.00 avg300=0.00 total=1\n")
+    file.write_text(
+        "some avg10=12.34 avg60=0.00 avg300=0.00 total=1\nfull avg10=5.00 avg60=0.00 avg300=0.00 total=1\n",
+        encoding="utf-8",
+    )
     monkeypatch.setattr(probe, "memory", lambda: Memory(10, 9, 8))
     monkeypatch.setattr(probe, "rss", lambda: 7)
     assert read((tmp_path / "none", file)) == Reading(10, 9, 8, 12.34, 7)

@@ -13,11 +13,11 @@ def system(folder: Path, siblings: list[str], **files: str) -> Path:
     for number, threads in enumerate(siblings):
         topology = folder / "system" / "cpu" / f"cpu{number}" / "topology"
         topology.mkdir(parents=True)
-        (topology / "core_cpus_list").write_text(threads + "\n")
+        (topology / "core_cpus_list").write_text(threads + "\n", encoding="utf-8")
     for name, text in files.items():
         file = folder / name.replace("__", "/")
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text + "\n")
+        file.write_text(text + "\n", encoding="utf-8")
     return folder
 
 
@@ -37,7 +37,7 @@ def test_intels_efficient_cores_are_not_fast_ones(tmp_path: Path) -> None:
 def test_cores_of_less_capacity_are_not_fast_ones(tmp_path: Path) -> None:
     root = system(tmp_path, ["0", "1", "2", "3"])
     for number, capacity in enumerate((1024, 1000, 446, 446)):
-        (root / "system" / "cpu" / f"cpu{number}" / "cpu_capacity").write_text(f"{capacity}\n")
+        (root / "system" / "cpu" / f"cpu{number}" / "cpu_capacity").write_text(f"{capacity}\n", encoding="utf-8")
     assert linux_cores({0, 1, 2, 3}, root) == (4, 2)
 
 

@@ -128,7 +128,7 @@ class Killer:
         """What an uninterrupted pull makes, taken away again."""
         child = self._start("")
         child.join()
-        assert child.exitcode == 0, self.log.read_text()
+        assert child.exitcode == 0, self.log.read_text(encoding="utf-8")
         with at(self._home):
             store = folders.location(NAME)
             made = contents(store)
@@ -148,14 +148,14 @@ class Killer:
                 self._kill_at(child, until - fetched, 0.0 if moment == LAST_BYTE else self._chance.random() * 0.03)
             child.join()
             self._server.heard = None
-            assert child.exitcode == -signal.SIGKILL, self.log.read_text()
+            assert child.exitcode == -signal.SIGKILL, self.log.read_text(encoding="utf-8")
             self._server.settle()
             fetched += self._weights_sent()
             self._check(complete=moment in SPOTS[2:])
         self._server.faults = []
         child = self._start("")
         child.join()
-        assert child.exitcode == 0, self.log.read_text()
+        assert child.exitcode == 0, self.log.read_text(encoding="utf-8")
         self._server.settle()
         fetched += self._weights_sent()
         with at(self._home):

@@ -132,7 +132,7 @@ def test_that_something_is_kept_is_said_where_something_has_arrived(
 def test_only_what_changed_on_the_hub_is_fetched_again(hub: Hub, server: HubServer, folder: Path) -> None:
     pull(hub, folder)
     served = server.repos["tiny/moe"].folder
-    (served / "chat_template.jinja").write_text("{{ other }}")
+    (served / "chat_template.jinja").write_text("{{ other }}", encoding="utf-8")
     (served / "tokenizer.json").unlink()
     outline = read_outline(hub, "tiny/moe")
     server.forget()

@@ -36,7 +36,7 @@ KINDS = {"Q8_0": Type.Q8_0, "Q4_0": Type.Q4_0, "F32": Type.F32}
 def quantized(folder: Path, kind: str, architecture: str = "qwen3moe", split: int = 0) -> Path:
     """A model of 32 columns and more in `folder`, experts in this type."""
     hf_model(tiny(architecture)).save_pretrained(folder / "source")
-    config = json.loads((folder / "source" / "config.json").read_text())
+    config = json.loads((folder / "source" / "config.json").read_text(encoding="utf-8"))
     served = folder / "gguf"
     served.mkdir(exist_ok=True)
 
@@ -102,7 +102,7 @@ def test_what_the_package_cannot_encode(
     monkeypatch.setattr(download, "CHUNK", 1 << 16)
     changes = {"hidden_size": 256, "moe_intermediate_size": 256, "num_hidden_layers": 2, "num_experts": 3}
     hf_model(tiny("qwen3moe", **changes)).save_pretrained(tmp_path / "source")
-    config = json.loads((tmp_path / "source" / "config.json").read_text())
+    config = json.loads((tmp_path / "source" / "config.json").read_text(encoding="utf-8"))
     (served := tmp_path / "gguf").mkdir()
     placed: list[tuple[str, tuple[int, ...]]] = []
 

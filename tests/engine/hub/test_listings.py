@@ -65,7 +65,7 @@ def test_what_a_search_finds_has_its_pill_and_configs_are_fetched_once(hub: Hub,
     assert needs(found(hub)["owner/small-moe"]) == needs(one)
     assert not [r for r in server.requests if "/resolve/" in r.path]
     config = server.repos["owner/other-moe"].folder / "config.json"
-    config.write_text(config.read_text() + "\n")  # another revision
+    config.write_text(config.read_text(encoding="utf-8") + "\n", encoding="utf-8")  # another revision
     found(hub)
     assert [r.path.split("/resolve/")[0] for r in server.requests if "/resolve/" in r.path] == ["/owner/other-moe"]
 
@@ -81,7 +81,7 @@ def test_packed_weights_count_as_those_they_mean(hub: Hub, server: HubServer, tm
 def test_kept_configs_that_are_damaged_are_fetched_again(hub: Hub, server: HubServer) -> None:
     one = found(hub)["owner/small-moe"]
     for file in (home() / "configs").iterdir():
-        file.write_text("{")
+        file.write_text("{", encoding="utf-8")
     server.requests.clear()
     assert needs(found(hub)["owner/small-moe"]) == needs(one)
     assert len([r for r in server.requests if "/resolve/" in r.path]) == 2
@@ -145,7 +145,9 @@ def test_details_are_those_of_the_model_once_it_is_here(hub: Hub, server: HubSer
 
 def test_details_of_what_cannot_be_opened_say_why(hub: Hub, server: HubServer) -> None:
     config = server.repos["owner/other-moe"].folder / "config.json"
-    config.write_text(json.dumps(json.loads(config.read_text()) | {"model_type": "llama"}))
+    config.write_text(
+        json.dumps(json.loads(config.read_text(encoding="utf-8")) | {"model_type": "llama"}), encoding="utf-8"
+    )
     with pytest.raises(UnderhillError, match="llama"):
         listings.details(hub, "owner/other-moe", "main", FitEstimates())
     server.faults = [Fault("config.json", status=404, headers={"X-Error-Code": "EntryNotFound"})]
@@ -160,7 +162,7 @@ def test_a_model_of_the_library_has_its_pill_and_its_repository_is_known_to_be_h
     assert len(known) == 2
     again = FitEstimates(known=known).library(cards)  # type: ignore[arg-type]
     assert {card.name for card in again if card.fit} == {"builtin", "m"}
-    (mine / "m" / "manifest.json").write_text("{")
+    (mine / "m" / "manifest.json").write_text("{", encoding="utf-8")
     (broken,) = [card for card in FitEstimates().library(library.listing()) if card.name == "m"]
     assert broken.fit is None
 

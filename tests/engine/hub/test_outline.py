@@ -26,7 +26,7 @@ def test_it_knows_what_the_files_say(hub: Hub, server: HubServer, tmp_path: Path
     (repo.folder / "original").mkdir()
     (repo.folder / "original" / "model.safetensors").write_bytes(b"the same once more")
     (repo.folder / "consolidated.safetensors").write_bytes(b"and again")
-    (repo.folder / "train.py").write_text("print()")
+    (repo.folder / "train.py").write_text("print()", encoding="utf-8")
     found = read_outline(hub, "tiny/moe")
     local = Checkpoint.open(repo.folder)
     assert found.dense.keys() == set(find_experts(local).dense)
@@ -172,7 +172,7 @@ def test_the_token_goes_to_the_hub_alone(server: HubServer) -> None:
 
 def test_models_that_could_not_be_imported(hub: Hub, server: HubServer) -> None:
     folder = server.repos["tiny/moe"].folder
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     whole = (folder / "model-00001.safetensors").read_bytes()
 
     (folder / "model-00001.safetensors").write_bytes(whole[:-1])
@@ -185,10 +185,10 @@ def test_models_that_could_not_be_imported(hub: Hub, server: HubServer) -> None:
         ([], Kind.BROKEN_FILE),
         ({}, Kind.BROKEN_FILE),
     ):
-        (folder / "config.json").write_text(json.dumps(written))
+        (folder / "config.json").write_text(json.dumps(written), encoding="utf-8")
         if isinstance(written, dict):
             assert refused(hub).kind is kind
-    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     (folder / "model.safetensors.index.json").unlink()
     for shard in folder.glob("*.safetensors"):
         shard.unlink()

@@ -16,8 +16,8 @@ from tests.hubserver import HubServer
 
 
 def with_config(folder: Path, **changes: object) -> Path:
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | changes))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | changes), encoding="utf-8")
     return folder
 
 
@@ -52,7 +52,7 @@ def test_what_is_there_as_gguf_alone_is_found_too(hub: Hub, server: HubServer, t
     shutil.copy(next(served.iterdir()), both)
     server.add("g/moe-both", both, downloads=30)
     described = Path(shutil.copytree(served, tmp_path / "described"))
-    (described / "config.json").write_text(json.dumps({"model_type": "qwen3_moe"}))
+    (described / "config.json").write_text(json.dumps({"model_type": "qwen3_moe"}), encoding="utf-8")
     server.add("g/moe-described-GGUF", described, downloads=20)
     eyes = tmp_path / "eyes"
     eyes.mkdir()

@@ -170,7 +170,7 @@ def test_what_arrives_damaged_twice_never_becomes_a_model(
         coming(Fault("model-00001.safetensors", corrupt=True))
     assert error.value.kind is Kind.BROKEN_FILE
     assert not (tmp_path / "store").exists()
-    journal = (tmp_path / "store.partial" / "journal.jsonl").read_text()
+    journal = (tmp_path / "store.partial" / "journal.jsonl").read_text(encoding="utf-8")
     noted = dict(eval(line.replace("null", "None")) for line in journal.splitlines())
     assert noted["record 0 0"] is not None
     assert all(noted[f"record 1 {e}"] is None for e in range(8) if f"record 1 {e}" in noted)

@@ -70,7 +70,7 @@ def test_a_keyring_that_holds_nothing_of_ours_is_not_asked() -> None:
     keyring.set_keyring(Memory())
     tokens.keep("https://b", "secret")
     tokens.keep("https://c", "another")
-    assert "secret" not in tokens.kept_for().read_text()
+    assert "secret" not in tokens.kept_for().read_text(encoding="utf-8")
     tokens.forget("https://b")
     assert tokens.read("https://c").value == "another"
     keyring.set_keyring(Asking())
@@ -82,10 +82,10 @@ def test_a_keyring_that_holds_nothing_of_ours_is_not_asked() -> None:
 def test_where_the_list_of_hubs_is_damaged_the_keyring_is_asked_and_the_list_mended() -> None:
     keyring.set_keyring(Memory())
     tokens.keep("https://a", "secret")
-    tokens.kept_for().write_text("{")
+    tokens.kept_for().write_text("{", encoding="utf-8")
     assert tokens.read("https://a").value == "secret"
     tokens.keep("https://a", "secret")
-    assert "https://a" in tokens.kept_for().read_text()
+    assert "https://a" in tokens.kept_for().read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("backend", [fail.Keyring, null.Keyring])

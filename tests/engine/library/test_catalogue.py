@@ -111,7 +111,7 @@ def test_what_makes_no_sense_is_refused(change: dict[str, Any]) -> None:
 
 def test_a_damaged_file_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     for text in ("{", "[]", json.dumps({"models": [first(), first()]})):
-        (tmp_path / "catalogue.json").write_text(text)
+        (tmp_path / "catalogue.json").write_text(text, encoding="utf-8")
         monkeypatch.setattr(resources, "_ROOT", tmp_path)
         catalogue.load.cache_clear()
         with pytest.raises(UnderhillError) as error:

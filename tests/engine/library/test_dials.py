@@ -18,7 +18,7 @@ def test_scores_are_kept_and_a_calibration_without_them_is_still_read(tmp_path: 
         dials.write(tmp_path, found)
         assert dials.read(tmp_path) == found
     file = tmp_path / dials.FILE
-    file.write_text(file.read_text().replace("[4, 0, 2, 2]", "[4, -1, 2, 2]"))
+    file.write_text(file.read_text(encoding="utf-8").replace("[4, 0, 2, 2]", "[4, -1, 2, 2]"), encoding="utf-8")
     assert dials.read(tmp_path) is None
 
 

@@ -54,7 +54,7 @@ def in_ollama(models: Path, title: str, blob: Path, digest: str) -> Path:
     manifest.parent.mkdir(parents=True, exist_ok=True)
     kinds = {"model": digest, "template": "sha256:" + "t" * 64}
     layers = [{"mediaType": f"application/vnd.ollama.image.{k}", "digest": d} for k, d in kinds.items()]
-    manifest.write_text(json.dumps({"schemaVersion": 2, "layers": layers}))
+    manifest.write_text(json.dumps({"schemaVersion": 2, "layers": layers}), encoding="utf-8")
     (models / "blobs").mkdir(exist_ok=True)
     return Path(shutil.copy(blob, models / "blobs" / digest.replace(":", "-")))
 
@@ -125,9 +125,9 @@ def test_places_of_every_system(system: str, environment: dict[str, str], expect
 
 
 def test_lm_studio_says_where_it_is(tmp_path: Path) -> None:
-    (tmp_path / ".lmstudio-home-pointer").write_text(f"{tmp_path / 'studio'}\n")
+    (tmp_path / ".lmstudio-home-pointer").write_text(f"{tmp_path / 'studio'}\n", encoding="utf-8")
     (tmp_path / "studio").mkdir()
-    (tmp_path / "studio" / "settings.json").write_text(json.dumps({"downloadsFolder": "/mnt/models"}))
+    (tmp_path / "studio" / "settings.json").write_text(json.dumps({"downloadsFolder": "/mnt/models"}), encoding="utf-8")
     there = {place.path for place in places("linux", {}, tmp_path) if place.app == "LM Studio"}
     assert {tmp_path / "studio" / "models", Path("/mnt/models")} <= there
 
@@ -167,8 +167,8 @@ def test_the_cache_of_hugging_face(models: Path, tmp_path: Path) -> None:
 )
 def test_checkpoints_that_cannot_be_opened_say_why(tmp_path: Path, change: dict[str, Any], words: str) -> None:
     source = write_checkpoint(tmp_path / "models" / "m", layers=1, experts=2)
-    config = json.loads((source / "config.json").read_text())
-    (source / "config.json").write_text(json.dumps({**config, **change}))
+    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
+    (source / "config.json").write_text(json.dumps({**config, **change}), encoding="utf-8")
     model = found(Place("LM Studio", FILES, tmp_path / "models"))["m"]
     assert not model.can_open
     assert words in model.why_not
@@ -178,7 +178,7 @@ def test_ollamas_blobs_are_found_under_their_names_and_imported(models: Path, tm
     blob = in_ollama(tmp_path / "o", "tiny:30b", file, "sha256:" + "5" * 64)
     in_ollama(tmp_path / "o", "chat:latest", dense(tmp_path / "d.gguf"), "sha256:" + "6" * 64)
     in_ollama(tmp_path / "o", "damaged:1", dense(tmp_path / "d.gguf"), "sha256:" + "7" * 64).write_bytes(b"GGUF")
-    (tmp_path / "o" / "manifests" / "registry.ollama.ai" / "library" / "tiny" / "bad").write_text("{")
+    (tmp_path / "o" / "manifests" / "registry.ollama.ai" / "library" / "tiny" / "bad").write_text("{", encoding="utf-8")
     there = found(Place("Ollama", OLLAMA, tmp_path / "o"))
     assert set(there) == {"tiny:30b", "chat:latest", "damaged:1"}
     tiny = there["tiny:30b"]

@@ -158,10 +158,10 @@ def test_what_lies_beside_models_is_neither_measured_nor_in_the_way(put: Put, ot
 
 
 def test_damaged_settings_are_told_and_not_overwritten(models: Path) -> None:
-    settings_file.file().write_text('{"model_folders": "/mnt')
+    settings_file.file().write_text('{"model_folders": "/mnt', encoding="utf-8")
     refused(Kind.BROKEN_FILE, folders.paths)
     refused(Kind.BROKEN_FILE, lambda: settings_file.change({"model_folders": ""}))
-    assert settings_file.file().read_text() == '{"model_folders": "/mnt'
+    assert settings_file.file().read_text(encoding="utf-8") == '{"model_folders": "/mnt'
 
 
 def test_settings_of_a_newer_version_are_used_as_far_as_they_are_known(models: Path) -> None:

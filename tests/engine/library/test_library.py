@@ -82,9 +82,9 @@ def test_only_what_is_complete_can_be_opened(home: Path, source: Path) -> None:
     for name in ("no-manifest", "bad-manifest", "no-data", "half.partial", "gone.old"):
         shutil.copytree(good, home / "models" / name)
     (home / "models" / "no-manifest" / "manifest.json").unlink()
-    (home / "models" / "bad-manifest" / "manifest.json").write_text("{}")
+    (home / "models" / "bad-manifest" / "manifest.json").write_text("{}", encoding="utf-8")
     (home / "models" / "no-data" / "dense.safetensors").unlink()
-    (home / "models" / "stray.txt").write_text("")
+    (home / "models" / "stray.txt").write_text("", encoding="utf-8")
     assert names() == ["good"]
 
 
@@ -136,7 +136,7 @@ def test_a_model_that_vanishes_while_a_checkpoint_looks_for_its_store(
 
 
 def test_nonsense_in_a_config_stays_out_of_the_card(home: Path, source: Path) -> None:
-    config = json.loads((source / "config.json").read_text())
+    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
     nonsense = {"num_experts_per_tok": -3, "max_position_embeddings": 10**30, "num_hidden_layers": [-1, True]}
     manifest = load_manifest(library.add(source, "m"))
     path = home / "models" / "m"
@@ -256,8 +256,8 @@ def test_a_checkpoint_is_imported_on_demand_and_only_once(home: Path, source: Pa
 
 def test_a_checkpoint_that_has_changed_is_imported_anew(home: Path, source: Path) -> None:
     first = library.prepare(str(source))
-    config = json.loads((source / "config.json").read_text())
-    (source / "config.json").write_text(json.dumps(config).replace("64", "65", 1))
+    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
+    (source / "config.json").write_text(json.dumps(config).replace("64", "65", 1), encoding="utf-8")
     os.utime(source / "config.json", (2e9, 2e9))
     second = library.prepare(str(source))
     assert second.name == "source-2"
@@ -280,9 +280,9 @@ def test_the_builtin_model_is_imported_at_its_first_use(home: Path, shipped: Pat
 
 def test_it_is_imported_again_when_another_one_is_shipped(home: Path, shipped: Path) -> None:
     library.prepare("builtin")
-    (shipped / "chat_template.jinja").write_text("new")
+    (shipped / "chat_template.jinja").write_text("new", encoding="utf-8")
     path = library.prepare("builtin")
-    assert (path / "chat_template.jinja").read_text() == "new"
+    assert (path / "chat_template.jinja").read_text(encoding="utf-8") == "new"
 
 
 def test_it_is_imported_again_when_its_store_is_damaged(home: Path, shipped: Path) -> None:
@@ -293,8 +293,8 @@ def test_it_is_imported_again_when_its_store_is_damaged(home: Path, shipped: Pat
 
 
 def of_an_older_version(store: Path) -> None:
-    manifest = json.loads((store / "manifest.json").read_text())
-    (store / "manifest.json").write_text(json.dumps({**manifest, "version": 1}))
+    manifest = json.loads((store / "manifest.json").read_text(encoding="utf-8"))
+    (store / "manifest.json").write_text(json.dumps({**manifest, "version": 1}), encoding="utf-8")
 
 
 def test_it_is_imported_again_when_its_store_is_of_an_older_version(home: Path, shipped: Path) -> None:
@@ -342,6 +342,7 @@ def test_two_processes_at_the_first_use(home: Path, shipped: Path, tmp_path: Pat
         subprocess.Popen(
             [sys.executable, "-c", script, str(tmp_path / "resources")],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+            encoding="utf-8",
         )
         for _ in range(2)
     ]  # fmt: skip

@@ -38,8 +38,8 @@ def test_a_card_says_what_each_tier_takes(put: Put) -> None:
 
 def test_a_store_of_an_older_version_says_so(put: Put) -> None:
     store = put("m")
-    manifest = json.loads((store / "manifest.json").read_text())
-    (store / "manifest.json").write_text(json.dumps({**manifest, "version": 1}))
+    manifest = json.loads((store / "manifest.json").read_text(encoding="utf-8"))
+    (store / "manifest.json").write_text(json.dumps({**manifest, "version": 1}), encoding="utf-8")
     card = only()
     assert (card.name, card.state, card.usable) == ("m", "old_format", False)
     assert "older version" in card.problem
@@ -51,7 +51,7 @@ def test_a_store_of_an_older_version_says_so(put: Put) -> None:
 
 @pytest.mark.parametrize("harm", ["{}", "[1]", "", '{"source": 5}', "\xff"])
 def test_a_store_that_is_damaged_says_so(put: Put, harm: str) -> None:
-    (put("m") / "manifest.json").write_text(harm)
+    (put("m") / "manifest.json").write_text(harm, encoding="utf-8")
     card = only()
     assert card.state == "unusable"
     assert "damaged" in card.problem
@@ -65,7 +65,7 @@ def test_a_store_with_a_file_missing_says_which(put: Put) -> None:
 
 def test_folders_that_are_no_models_are_left_out(models: Path) -> None:
     (models / "photos").mkdir()
-    (models / "note.txt").write_text("")
+    (models / "note.txt").write_text("", encoding="utf-8")
     (models / ".hidden").mkdir()
     assert listing.listing() == ()
 
@@ -137,7 +137,9 @@ def test_a_model_that_is_being_moved_can_be_used_meanwhile(put: Put, models: Pat
 
 def test_a_copy_whose_original_is_gone_is_unfinished(put: Put, models: Path, other: Path) -> None:
     store = put("m.copy", other)
-    (store / store_copy.NOTE).write_text(json.dumps(dataclasses.asdict(store_copy.CopyNote("/gone/m", "x", True))))
+    (store / store_copy.NOTE).write_text(
+        json.dumps(dataclasses.asdict(store_copy.CopyNote("/gone/m", "x", True))), encoding="utf-8"
+    )
     card = only()
     assert (card.name, card.state) == ("m", "unfinished")
     library.delete("m")

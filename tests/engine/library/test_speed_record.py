@@ -113,7 +113,7 @@ def test_all_in_memory_is_another_matter_than_nearly_all() -> None:
 def test_a_damaged_file_was_never_kept(tmp_path: Path, change: tuple[str, str]) -> None:
     keep(tmp_path, HERE, speed_record.Seen(0.6, 0.8))
     file = tmp_path / speed_record.FILE
-    file.write_text(file.read_text().replace(*change))
+    file.write_text(file.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
     assert read(tmp_path, HERE) is None
 
 

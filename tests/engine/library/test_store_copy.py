@@ -50,7 +50,7 @@ def test_within_a_disk_a_move_is_a_rename(put: Put, models: Path, other: Path) -
 
 @pytest.mark.usefixtures("disks")
 def test_to_another_disk_it_is_copied_checked_and_removed(put: Put, models: Path, other: Path) -> None:
-    (put("m") / "warm.json").write_text("{}")  # what is kept beside a store goes along
+    (put("m") / "warm.json").write_text("{}", encoding="utf-8")  # what is kept beside a store goes along
     whole = contents(models / "m")
     phrases: dict[str, list[tuple[int, int]]] = {}
     move("m", other, lambda phrase, done, total: phrases.setdefault(phrase, []).append((done, total)))
@@ -123,9 +123,9 @@ def stopped(phrase: str, done: int, total: int) -> None:
 def test_a_copy_of_another_model_is_not_gone_on_with(put: Put, models: Path, other: Path) -> None:
     put("m")
     refused(Kind.CANCELLED, lambda: move("m", other, stopped))
-    note = json.loads((other / "m.copy" / store_copy.NOTE).read_text())
-    (other / "m.copy" / store_copy.NOTE).write_text(json.dumps({**note, "manifest": "another"}))
-    (other / "m.copy" / "stale").write_text("x")
+    note = json.loads((other / "m.copy" / store_copy.NOTE).read_text(encoding="utf-8"))
+    (other / "m.copy" / store_copy.NOTE).write_text(json.dumps({**note, "manifest": "another"}), encoding="utf-8")
+    (other / "m.copy" / "stale").write_text("x", encoding="utf-8")
     move("m", other)
     assert "stale" not in os.listdir(other / "m")
 
@@ -213,9 +213,9 @@ def test_what_is_only_called_like_a_model_is_not_taken_for_it(
     put("m")
     move("m", other)
     here = models / "m"
-    here.mkdir() if folder else here.write_text("mine")
+    here.mkdir() if folder else here.write_text("mine", encoding="utf-8")
     if folder:
-        (here / "notes.txt").write_text("mine")
+        (here / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(UnderhillError, match="is there already") as error:
         move("m", models)
     assert error.value.kind is Kind.BAD_REQUEST
@@ -224,7 +224,7 @@ def test_what_is_only_called_like_a_model_is_not_taken_for_it(
     assert library.prepare("m") == other / "m"
     assert library.delete("m")
     assert not (other / "m").exists()
-    assert ((here / "notes.txt") if folder else here).read_text() == "mine"
+    assert ((here / "notes.txt") if folder else here).read_text(encoding="utf-8") == "mine"
 
 
 def test_what_cannot_be_moved(put: Put, models: Path, other: Path, tmp_path: Path) -> None:
@@ -274,7 +274,8 @@ def test_an_original_that_has_become_another_model_is_not_removed(put: Put, mode
     put("m")
     put("m", other)
     (other / "m" / store_copy.NOTE).write_text(
-        json.dumps({"source": str(models / "m"), "manifest": "of another", "move": True})
+        json.dumps({"source": str(models / "m"), "manifest": "of another", "move": True}),
+        encoding="utf-8",
     )
     library.tidy()
     assert (models / "m").is_dir()
@@ -283,7 +284,9 @@ def test_an_original_that_has_become_another_model_is_not_removed(put: Put, mode
 def test_a_folder_that_was_itself_renamed_after_a_move_does_not_remove_itself(put: Put, models: Path) -> None:
     store = put("m")
     digest = store_copy._sha256(store / "manifest.json")
-    (store / store_copy.NOTE).write_text(json.dumps({"source": str(store.resolve()), "manifest": digest, "move": True}))
+    (store / store_copy.NOTE).write_text(
+        json.dumps({"source": str(store.resolve()), "manifest": digest, "move": True}), encoding="utf-8"
+    )
     library.tidy()
     assert verify(store) == ()
 
@@ -292,8 +295,8 @@ def test_stores_from_another_computer(put: Put, models: Path, tmp_path: Path) ->
     stick = tmp_path / "stick"
     for name in ("a", "b", "old"):
         put(name, stick)
-    manifest = json.loads((stick / "old" / "manifest.json").read_text())
-    (stick / "old" / "manifest.json").write_text(json.dumps({**manifest, "version": 1}))
+    manifest = json.loads((stick / "old" / "manifest.json").read_text(encoding="utf-8"))
+    (stick / "old" / "manifest.json").write_text(json.dumps({**manifest, "version": 1}), encoding="utf-8")
     put("b")
     results = {a.name: a for a in relocation.adopt(stick, quiet)}
     assert results["a"].path == str(models / "a")

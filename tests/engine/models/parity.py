@@ -106,7 +106,7 @@ def make_pair(config: Any, path: Path, seed: int = 0, gain: float = 4.0, **kwarg
     """Build, save in the hub's layout, open. kwargs go to open_decoder."""
     model = hf_model(config, seed, gain)
     model.save_pretrained(path)
-    raw = json.loads((path / "config.json").read_text())
+    raw = json.loads((path / "config.json").read_text(encoding="utf-8"))
     weights = DirectoryWeights(path)
     return Pair(model, open_decoder(raw, weights, ReferenceExperts(model), **kwargs), raw, weights)
 

@@ -18,7 +18,7 @@ def give_words(folder: Path, vocabulary: int) -> None:
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     words.save(str(folder / "tokenizer.json"))
     about = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "w0", "chat_template": TEMPLATE}
-    (folder / "tokenizer_config.json").write_text(json.dumps(about))
+    (folder / "tokenizer_config.json").write_text(json.dumps(about), encoding="utf-8")
 
 
 def tiny_store(model: Any, folder: Path, top: int = 32) -> Path:

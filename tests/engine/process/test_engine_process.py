@@ -93,7 +93,12 @@ def test_what_may_wait_leaves_at_the_pace_of_who_looks(make: Callable[..., Engin
 def test_what_the_window_holds_counts_as_its_memory() -> None:
     program = "import sys; from engine.hardware import probe; probe.serve(int(sys.argv[1])); print(probe.rss())"
     done = subprocess.run(
-        [sys.executable, "-c", program, str(os.getpid())], capture_output=True, text=True, check=True, timeout=PROCESS
+        [sys.executable, "-c", program, str(os.getpid())],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PROCESS,
+        encoding="utf-8",
     )
     assert int(done.stdout) > psutil.Process().memory_info().rss
 
@@ -181,7 +186,7 @@ def test_one_that_does_not_end_is_killed(make: Callable[..., EngineProcess], eve
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 def test_it_ends_when_the_window_is_killed() -> None:
-    window = subprocess.Popen([sys.executable, "-c", STARTS_ONE], stdout=subprocess.PIPE, text=True)
+    window = subprocess.Popen([sys.executable, "-c", STARTS_ONE], stdout=subprocess.PIPE, text=True, encoding="utf-8")
     assert window.stdout is not None
     pid = int(window.stdout.readline())
     assert window.stdout.readline() == "watched\n"

@@ -64,7 +64,9 @@ def test_from_a_hub_to_an_answer(family: str, server: HubServer, desk: Desk, tmp
     oracle = write_chattable(config_of(family), tmp_path / "served", GAIN.get(family, 4.0))
     if family == "kimi_k2":
         file = tmp_path / "served" / "config.json"
-        file.write_text(json.dumps(json.loads(file.read_text()) | {"model_type": family}))
+        file.write_text(
+            json.dumps(json.loads(file.read_text(encoding="utf-8")) | {"model_type": family}), encoding="utf-8"
+        )
     server.add(f"owner/{family}", tmp_path / "served")
     (found,) = desk.result(protocol.SearchModels, family).models
     assert (found.repo, found.fit.pill) == (f"owner/{family}", "fits")

@@ -88,7 +88,9 @@ def test_a_model_in_detail_and_one_that_cannot_be_opened(server: HubServer, desk
     assert told.model.fit.pill == "fits"
     assert ("model.safetensors" in dict(told.files), told.experts > 1) == (True, True)
     config = server.repos["owner/tiny-moe"].folder / "config.json"
-    config.write_text(json.dumps(json.loads(config.read_text()) | {"model_type": "llama"}))
+    config.write_text(
+        json.dumps(json.loads(config.read_text(encoding="utf-8")) | {"model_type": "llama"}), encoding="utf-8"
+    )
     assert failed(desk, protocol.DescribeModel, "owner/tiny-moe").kind is protocol.Kind.UNSUPPORTED_MODEL
     assert failed(desk, protocol.DescribeModel, "owner/nothing").kind is protocol.Kind.NOT_FOUND
     assert failed(desk, protocol.DescribeModel, "../x").kind is protocol.Kind.BAD_REQUEST
@@ -108,7 +110,7 @@ def test_the_offline_switch_is_honoured_at_once_and_kept(server: HubServer, desk
     assert failed(desk, protocol.DescribeModel, "owner/small-moe").kind is protocol.Kind.OFFLINE
     assert failed(desk, protocol.PullModel, "owner/small-moe").kind is protocol.Kind.OFFLINE
     assert len(server.requests) == 1
-    assert json.loads((home() / "settings.json").read_text())["offline"] is True
+    assert json.loads((home() / "settings.json").read_text(encoding="utf-8"))["offline"] is True
     assert desk.result(protocol.KeepSettings, {"offline": False}) == desk.result(protocol.ReadSettings)
     assert desk.result(protocol.SearchModels, "moe").models[0].fit is not None
 

@@ -58,6 +58,7 @@ def test_threads_of_a_new_engine_import_one_after_the_other(tmp_path: Path) -> N
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(resources.path("builtin", "model"))],
         env=os.environ | home, capture_output=True, text=True, timeout=300, check=False,
+        encoding="utf-8",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])

@@ -57,6 +57,7 @@ class Computer:
         done = subprocess.run(
             ["dbus-run-session", "--", *before, *program],
             env=environment, cwd=self._root, capture_output=True, text=True, timeout=PROCESS,
+            encoding="utf-8",
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return dict(map(json.loads, done.stdout.splitlines()))

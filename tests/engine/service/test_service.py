@@ -357,7 +357,9 @@ def test_importing_the_api_loads_neither_torch_nor_transformers(root: Path) -> N
     import sys
 
     code = "import sys; from engine import client; client.start(print).close(); print(*sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True, encoding="utf-8"
+    ).stdout
     assert not {"torch", "transformers", "PySide6"} & set(out.split())
 
 

@@ -216,7 +216,7 @@ def test_closed_or_killed_it_is_known_again_and_goes_on(server: HubServer, desk:
 
 @pytest.mark.parametrize("content", ["{", "{}", '[1, {"id": "x"}, {"id": 3, "repo": []}]', '[{"unknown": 1}]'])
 def test_a_damaged_list_is_an_empty_one(mine: Path, content: str) -> None:
-    transfers.transfers_file().write_text(content)
+    transfers.transfers_file().write_text(content, encoding="utf-8")
     assert transfers.read_transfers() == ()
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 def main(model: str, chosen: str, tokens: str, group: str = "") -> None:
     """Open the model, answer twice and tell."""
     if group:
-        (Path(group) / "cgroup.procs").write_text(str(os.getpid()))
+        (Path(group) / "cgroup.procs").write_text(str(os.getpid()), encoding="utf-8")
     from engine.calibration.calibrator import open_calibrated
     from engine.errors import UnderhillError
     from engine.generation.messages import Message

@@ -61,11 +61,11 @@ def test_damaged_is_as_good_as_not_there(which: str, store: Path) -> None:
 def test_so_is_a_number_without_end_in_what_a_dial_costs(store: Path) -> None:
     fields = {"version": dials.VERSION, "dials": {}, "share": 1, "exact_perplexity": 1, "tokens": ENDLESS}
     one = {"t1": 0.5, "t2": 0.6, "worst": None, "here": None}
-    (store / dials.FILE).write_text(json.dumps({**fields, "dials": dict.fromkeys(dials.DIALS, one)}))
+    (store / dials.FILE).write_text(json.dumps({**fields, "dials": dict.fromkeys(dials.DIALS, one)}), encoding="utf-8")
     assert dials.read(store) is None
 
 
 def test_so_are_cards_of_a_folder_that_are_none(store: Path) -> None:
     for cards in (1, [1], [[]], {"a": 1}, [{"tiers": 1}], [{"tiers": [], "tier_bytes": [1]}]):
-        (store / "seen.json").write_text(json.dumps({str(store): {"cards": cards}}))
+        (store / "seen.json").write_text(json.dumps({str(store): {"cards": cards}}), encoding="utf-8")
         assert offline_index.cards(store) == ()

@@ -39,6 +39,7 @@ def run(root: Path, model: Path, group: Path | None = None, **chosen: object) ->
     done = subprocess.run(
         [*command, *([] if group is None else [str(group)])],
         cwd=root, env=environment, capture_output=True, text=True, timeout=300, check=False,
+        encoding="utf-8",
     )  # fmt: skip
     assert done.returncode == 0, f"{done.returncode} {done.stderr[-2000:]}"
     found: dict[str, Any] = json.loads(done.stdout)
@@ -84,7 +85,7 @@ def control_group(limit: int) -> Iterator[Path]:
             tried.append(f"{root}: {cause.strerror}")
             continue
         try:
-            (folder / file).write_text(str(limit))
+            (folder / file).write_text(str(limit), encoding="utf-8")
         except OSError as cause:
             tried.append(f"{folder / file}: {cause.strerror}")
             folder.rmdir()
@@ -106,7 +107,9 @@ def test_less_memory_than_its_libraries_take_is_told_before_the_system_kills_it(
     chat = [sys.executable, "-m", "engine.cli", "chat", "builtin", "--prompt", "Hello"]
     with control_group(220_000_000) as group:
         enter = ["sh", "-c", f'echo $$ > "{group}/cgroup.procs" && exec "$@"', "sh"]
-        told = subprocess.run([*enter, *chat], cwd=root, capture_output=True, text=True, timeout=PROCESS, check=False)
+        told = subprocess.run(
+            [*enter, *chat], cwd=root, capture_output=True, text=True, timeout=PROCESS, check=False, encoding="utf-8"
+        )
     assert told.returncode == 1, told.stderr
     assert "Underhill needs 370 MB of memory before any model, and may use 220 MB." in told.stderr
 
@@ -132,7 +135,7 @@ def test_the_windows_engine_tells_it_too_and_outlives_it() -> None:
 
 def number(folder: Path, *names: str) -> int:
     """The first of these files that there is."""
-    return next(int((folder / name).read_text()) for name in names if (folder / name).exists())
+    return next(int((folder / name).read_text(encoding="utf-8")) for name in names if (folder / name).exists())
 
 
 @pytest.mark.skipif(not LINUX, reason="control groups are of Linux")
@@ -144,7 +147,7 @@ def test_under_a_control_groups_limit_it_plans_for_that_and_is_not_killed(
         limited = run(root, model, group)
         highest = number(group, "memory.max_usage_in_bytes", "memory.peak")
         if (group / "memory.events").exists():
-            assert "oom_kill 0" in (group / "memory.events").read_text()
+            assert "oom_kill 0" in (group / "memory.events").read_text(encoding="utf-8")
     assert limited["ids"] == unlimited["ids"]
     assert limited["misses"] > unlimited["misses"]
     assert limited["ceiling"] < limit

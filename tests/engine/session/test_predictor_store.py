@@ -188,7 +188,7 @@ def test_a_file_that_cannot_be_this_models_counts_as_none(
     if harm == "cut":
         path.write_bytes(path.read_bytes()[:-3])
     elif harm == "foreign":
-        (tmp_path / "manifest.json").write_text("another model")
+        (tmp_path / "manifest.json").write_text("another model", encoding="utf-8")
     elif harm == "impossible":
         state = first.of("tokens").state()
         state["experts"] = np.zeros_like(state["experts"])  # one expert named many times over

@@ -342,7 +342,7 @@ def test_a_small_model_is_calibrated_when_first_opened_and_a_damaged_calibration
     impossible = '{"t1": 0.9, "t2": 0.1, "worst": null, "here": null}'
     wrong = '{"version": 3, "tokens": 1, "scored": 0, "scored_here": 0, "share": 0, "exact_perplexity": 0, "dials": %s}'
     for content in (None, "{", "[]", wrong % f'{{"balanced": {impossible}, "fast": {impossible}}}'):
-        file.unlink(missing_ok=True) if content is None else file.write_text(content)
+        file.unlink(missing_ok=True) if content is None else file.write_text(content, encoding="utf-8")
         with open_calibrated("builtin", {"dial": "balanced", "cache_fraction": 0.0, "threads": 1}) as opened:
             cuts = opened.thresholds
             precision = ask(opened, sampling=Sampling(temperature=0, max_tokens=60)).precision

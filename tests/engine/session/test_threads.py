@@ -66,5 +66,7 @@ def test_torchs_threads_do_not_spin_unless_they_are_told_to(given: str | None, e
     if given is not None:
         environment["OMP_WAIT_POLICY"] = given
     code = "import os, engine; print(os.environ['OMP_WAIT_POLICY'])"
-    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, encoding="utf-8"
+    )
     assert run.stdout.strip() == expected

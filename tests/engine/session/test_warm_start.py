@@ -74,7 +74,7 @@ def test_whoever_asks_ends_it_and_nothing_is_left_under_way(store: Path) -> None
 
 def test_only_counts_are_kept_and_the_setting_removes_them(store: Path) -> None:
     used(store)
-    assert json.loads((store / RESIDENTS).read_text()).keys() == {"version", "layers"}
+    assert json.loads((store / RESIDENTS).read_text(encoding="utf-8")).keys() == {"version", "layers"}
     used(store)
     with open_calibrated("builtin", SMALL) as session:
         assert len(session.history.collection) == 2
@@ -91,7 +91,7 @@ def test_only_counts_are_kept_and_the_setting_removes_them(store: Path) -> None:
     "content", ["{", "[]", '{"version": 9}', '{"version": 1, "layers": {"0": [99, -1], "77": [0]}}']
 )
 def test_damaged_memories_are_none(store: Path, content: str) -> None:
-    (store / RESIDENTS).write_text(content)
+    (store / RESIDENTS).write_text(content, encoding="utf-8")
     (store / MATRICES).write_bytes(b"PK")
     with open_calibrated("builtin", SMALL) as session:
         assert session.history.residents() == []

@@ -32,7 +32,9 @@ def cached_pages(path: Path) -> int:
 
 @linux
 def test_a_file_that_was_read_buffered_is_no_longer_held(tmp_path: Path) -> None:
-    kind = subprocess.run(["stat", "-f", "-c", "%T", tmp_path], capture_output=True, text=True, check=True).stdout
+    kind = subprocess.run(
+        ["stat", "-f", "-c", "%T", tmp_path], capture_output=True, text=True, check=True, encoding="utf-8"
+    ).stdout
     if kind.strip() in ("tmpfs", "ramfs", "overlayfs"):
         pytest.skip(f"{kind.strip()} has no file cache of its own to drop")
     path = tmp_path / "data"

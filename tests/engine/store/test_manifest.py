@@ -20,7 +20,7 @@ from tests.engine.store.tiny_store import make
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     copied = tmp_path_factory.mktemp("copies") / "tokenizer.json"
-    copied.write_text("{}")
+    copied.write_text("{}", encoding="utf-8")
     return (make(tmp_path_factory.mktemp("store") / "m", (copied,)) / "manifest.json").read_bytes()
 
 

@@ -14,7 +14,7 @@ from tests.engine.store.tiny_store import make
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     copied = tmp_path / "tokenizer.json"
-    copied.write_text("{}")
+    copied.write_text("{}", encoding="utf-8")
     return make(tmp_path / "model", (copied,))
 
 

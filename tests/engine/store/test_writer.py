@@ -127,7 +127,7 @@ def test_half_a_line_in_the_journal_is_dropped(tmp_path: Path) -> None:
 
 def test_a_new_store_replaces_the_old_one_whole(tmp_path: Path) -> None:
     make(tmp_path / "m")
-    (tmp_path / "m" / "stale").write_text("x")
+    (tmp_path / "m" / "stale").write_text("x", encoding="utf-8")
     make(tmp_path / "m")
     assert "stale" not in os.listdir(tmp_path / "m")
     assert verify(tmp_path / "m") == ()
@@ -136,7 +136,7 @@ def test_a_new_store_replaces_the_old_one_whole(tmp_path: Path) -> None:
 def test_what_an_interrupted_replacement_left_is_cleared(tmp_path: Path) -> None:
     for name in ("new", "m", "m.old"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / name).write_text("")
+        (tmp_path / name / name).write_text("", encoding="utf-8")
     put_in_place(tmp_path / "new", tmp_path / "m")
     assert os.listdir(tmp_path) == ["m"]
     assert os.listdir(tmp_path / "m") == ["new"]
@@ -171,7 +171,9 @@ with FileLock(Path(sys.argv[1]), "It"):
 
 def test_a_lock_outlives_no_process(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
-    other = subprocess.Popen([sys.executable, "-c", HOLD, str(lock)], stdout=subprocess.PIPE, text=True)
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(lock)], stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
     assert other.stdout is not None
     assert other.stdout.readline() == "held\n"
     with pytest.raises(UnderhillError) as caught, FileLock(lock, "It"):
@@ -187,7 +189,10 @@ def test_a_lock_outlives_no_process(tmp_path: Path) -> None:
 
 def test_a_waiting_lock_is_granted_when_it_is_free(tmp_path: Path) -> None:
     other = subprocess.Popen(
-        [sys.executable, "-c", HOLD.replace("60", "0.5"), str(tmp_path / "lock")], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD.replace("60", "0.5"), str(tmp_path / "lock")],
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
     )
     assert other.stdout is not None
     other.stdout.readline()
@@ -211,7 +216,7 @@ def test_a_directory_that_may_not_be_written(tmp_path: Path) -> None:
 
 
 def test_a_destination_below_a_file(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(UnderhillError) as caught, StoreWriter(tmp_path / "file" / "m", "x", LAYERS, DENSE):
         pass
     assert caught.value.kind is Kind.DISK_ERROR

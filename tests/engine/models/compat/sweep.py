@@ -71,7 +71,9 @@ def families() -> list[str]:
         spec = importlib.util.find_spec(f"transformers.models.{module}")
         assert spec is not None
         folder = Path(spec.submodule_search_locations[0])  # type: ignore[index]
-        if not any("@use_experts_implementation" in file.read_text() for file in folder.glob("modeling_*.py")):
+        if not any(
+            "@use_experts_implementation" in file.read_text(encoding="utf-8") for file in folder.glob("modeling_*.py")
+        ):
             continue
         writing = [
             model_type

@@ -120,7 +120,7 @@ def test_every_kind_of_family_runs_in_bf16(saved: Saved, model_type: str) -> Non
 
 def test_two_models_from_one_config_keep_their_experts_apart(saved: Saved) -> None:
     path, _ = saved("kolibri1")
-    config = json.loads((path / "config.json").read_text())
+    config = json.loads((path / "config.json").read_text(encoding="utf-8"))
     before = json.dumps(config)
     checkpoint = Checkpoint.open(path)
     plan = plan_experts(config, shapes(checkpoint))

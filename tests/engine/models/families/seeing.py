@@ -35,7 +35,7 @@ def save(model: Any, path: Path) -> dict[str, Any]:
     for wrong, right in (("language_model.model.blocks.", "language_model.model.layers."), ("model.mm_", "mm_")):
         tensors = {name.replace(wrong, right): tensor for name, tensor in tensors.items()}
     save_file(tensors, file, {"format": "pt"})
-    raw: dict[str, Any] = json.loads((path / "config.json").read_text())
+    raw: dict[str, Any] = json.loads((path / "config.json").read_text(encoding="utf-8"))
     raw["text_config"]["model_type"] = CALLED.get(raw["model_type"], raw["text_config"]["model_type"])
-    (path / "config.json").write_text(json.dumps(raw))
+    (path / "config.json").write_text(json.dumps(raw), encoding="utf-8")
     return raw

@@ -69,7 +69,7 @@ def checkpoint(config: dict[str, Any], folder: Path) -> dict[str, Tensor]:
         for name, shape in made.items()
     }
     save_file(tensors, folder / "model.safetensors")
-    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     return tensors
 
 

@@ -72,7 +72,7 @@ def test_a_checkpoint_of_the_hub_says_the_same(tmp_path: Path) -> None:
     assert {"embed.weight", "head.weight", "norm.weight", "hc_head_fn", "layers.2.attn.kv_norm.weight"} < tensors.keys()
     hub.mkdir()
     save_file(tensors, hub / "model.safetensors")
-    config = json.loads((saved / "config.json").read_text())
+    config = json.loads((saved / "config.json").read_text(encoding="utf-8"))
     for key in ("layer_types", "mlp_layer_types", "compress_rates", "rope_parameters", "partial_rotary_factor"):
         config.pop(key, None)
     config |= {"compress_ratios": [0, 128, 4, 0, 0], "num_hash_layers": 1, "rope_scaling": {**YARN, "type": "yarn"}}
@@ -110,8 +110,11 @@ def test_experts_of_four_bits_and_dense_matrices_of_eight(tmp_path: Path) -> Non
     hub.mkdir()
     save_file(packed, hub / "model.safetensors")
     how = {"quant_method": "fp8", "scale_fmt": "ue8m0", "weight_block_size": [128, 128]}
-    config = json.loads((saved / "config.json").read_text()) | {"quantization_config": how, "expert_dtype": "fp4"}
-    (hub / "config.json").write_text(json.dumps(config))
+    config = json.loads((saved / "config.json").read_text(encoding="utf-8")) | {
+        "quantization_config": how,
+        "expert_dtype": "fp4",
+    }
+    (hub / "config.json").write_text(json.dumps(config), encoding="utf-8")
     source = open_source(hub)
     assert source.entries.keys() == plain.keys()
     for name, values in plain.items():

@@ -19,8 +19,8 @@ from tests.engine.models.reference_experts import ReferenceExperts
 def test_parity(tmp_path: Path) -> None:
     model = hf_model(tiny("deepseek_v3", rope_parameters=YARN, n_group=1, topk_group=1))
     model.save_pretrained(tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text()) | {"model_type": "kimi_k2"}
-    (tmp_path / "config.json").write_text(json.dumps(config))
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8")) | {"model_type": "kimi_k2"}
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     weights = DirectoryWeights(tmp_path)
     pair = Pair(model, open_decoder(config, weights, ReferenceExperts(model)), config, weights)
     assert compare(pair).largest <= 1e-5

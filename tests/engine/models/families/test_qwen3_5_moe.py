@@ -36,7 +36,7 @@ def test_parity_of_the_text_half(tmp_path: Path) -> None:
     model = Qwen3_5MoeForConditionalGeneration._from_config(config, attn_implementation="eager").eval()
     randomize(model)
     model.save_pretrained(tmp_path)
-    read = json.loads((tmp_path / "config.json").read_text())
+    read = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
     weights = DirectoryWeights(tmp_path)
     pair = Pair(model, open_decoder(read, weights, ReferenceExperts(model)), read, weights)
     found = compare(pair)

@@ -51,7 +51,7 @@ def test_how_the_language_model_is_packed_is_said_of_the_whole(tmp_path: Path) -
     raw = save(hf_model(config("kimi_k25")), tmp_path)
     assert "quantization_config" not in Checkpoint.open(tmp_path).config
     raw["text_config"]["quantization_config"] = {"quant_method": "compressed-tensors", "format": "pack-quantized"}
-    (tmp_path / "config.json").write_text(json.dumps(raw))
+    (tmp_path / "config.json").write_text(json.dumps(raw), encoding="utf-8")
     assert Checkpoint.open(tmp_path).config["quantization_config"] == raw["text_config"]["quantization_config"]
 
 
