@@ -74,8 +74,8 @@ def translated(text: str) -> Translatable:
 
 
 def system_reason(cause: OSError) -> Translatable:
-    """What the system said when it refused a file, such as "Permission denied"."""
-    return Translatable(cause.strerror or str(cause), {})
+    """What the system said when it refused a file, such as "Permission denied"; Windows' full stop is left out."""
+    return Translatable((cause.strerror or str(cause)).rstrip(".。"), {})
 
 
 def as_json(text: str) -> str | dict[str, object]:

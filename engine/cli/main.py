@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import io
 import json
@@ -50,14 +51,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nInterrupted. Nothing is lost; run the same command again to go on.", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has gone, as in `| head`; what is left goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
     except Exception as e:
+        if _reader_has_gone(e):  # as in `| head`; what is left goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FAILED
         _log.error("%s", as_error(e).kind, exc_info=e)
         return _failed(args, as_error(e))
     finally:
         log.end(lines)
+
+
+def _reader_has_gone(e: Exception) -> bool:
+    """Whether nobody reads standard output any more.
+
+    Windows' C library answers EINVAL then (bpo-35754), which much else is answered with, so the output is tried again:
+    what could not be written is still in its buffer.
+    """
+    if isinstance(e, OSError) and e.errno == errno.EINVAL:
+        try:
+            sys.stdout.flush()
+        except OSError as again:
+            return again.errno in (errno.EINVAL, errno.EPIPE)
+    return isinstance(e, BrokenPipeError)
 
 
 def _speak_utf8() -> None:

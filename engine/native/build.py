@@ -71,7 +71,8 @@ def build(compiler: Sequence[str], library: Path, windows: bool | None = None) -
         command = [*compiler, *chosen, "-shared", *sources(), "-o", str(made), "-lm"]
         # zig would leave what it made of its own libraries in the home folder
         environment = {"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder, **os.environ}
-        subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+        # a compiler need not keep to Windows' code page, which Python would take
+        subprocess.run(command, check=True, capture_output=True, encoding="utf-8", errors="replace", env=environment)
         os.replace(made, library)
 
 

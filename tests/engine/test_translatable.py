@@ -89,6 +89,7 @@ def test_what_a_system_says_is_a_key_of_its_own() -> None:
     assert error.sentence.arguments["strerror"] == "Permission denied"
     assert isinstance(error.sentence.arguments["strerror"], Translatable)
     assert system_reason(OSError("odd")) == "odd"
+    assert system_reason(PermissionError(13, "Access denied.")) == "Access denied"  # as Windows says it
 
 
 def test_every_error_of_the_engine_is_given_messages() -> None:
