@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 from torch import Tensor
 
 from engine.convert.expert_plan import find_experts
@@ -112,7 +112,7 @@ def test_a_copy_saved_with_all_experts_in_one_tensor_reads_the_same(
     model_type: str, saved: Any, tmp_path: Path
 ) -> None:
     model, path = saved(model_type)
-    tensors = {n: t for n, t in load_file(path / "model.safetensors").items() if ".experts." not in n}
+    tensors = {n: t for n, t in load((path / "model.safetensors").read_bytes()).items() if ".experts." not in n}
     root = "model.language_model.layers" if model_type == "qwen3_5_moe" else "model.layers"
     for layer, module in fused_experts(model).items():
         for name in ("gate_up_proj", "down_proj"):
@@ -124,7 +124,7 @@ def test_a_copy_saved_with_all_experts_in_one_tensor_reads_the_same(
 
 def test_layers_that_predict_further_tokens_are_left_out(saved: Any, tmp_path: Path) -> None:
     _, path = saved("glm4_moe")
-    tensors = load_file(path / "model.safetensors")
+    tensors = load((path / "model.safetensors").read_bytes())
     layers = json.loads((path / "config.json").read_text(encoding="utf-8"))["num_hidden_layers"]
     extra = {n.replace(".layers.1.", f".layers.{layers}."): t for n, t in tensors.items() if ".layers.1." in n}
     save_file({**tensors, **{n: t.clone() for n, t in extra.items()}, "mtp.norm.weight": torch.ones(4)},
@@ -147,7 +147,7 @@ def test_a_family_without_a_row_is_read_through_transformers_tables(tmp_path: Pa
 
 def rewrite(path: Path, to: Path, config: dict[str, Any] | None = None, drop: str = "", change: Any = None) -> Path:
     """A copy of a checkpoint with changes."""
-    tensors = {n: (change(n, t) if change else t) for n, t in load_file(path / "model.safetensors").items()}
+    tensors = {n: (change(n, t) if change else t) for n, t in load((path / "model.safetensors").read_bytes()).items()}
     save_file({n: t for n, t in tensors.items() if not drop or drop not in n}, to / "model.safetensors")
     old = json.loads((path / "config.json").read_text(encoding="utf-8"))
     (to / "config.json").write_text(json.dumps({**old, **(config or {})}), encoding="utf-8")

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 
 from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
@@ -60,7 +60,7 @@ def test_experts_come_out_as_they_went_in_but_for_the_rounding(source: Path, who
     norm = 0.0
     with Store.open(whole, "off") as store:
         for layer in store.layers:
-            tensors = load_file(source / f"model-{layer:05d}.safetensors")
+            tensors = load((source / f"model-{layer:05d}.safetensors").read_bytes())
             for expert in range(store.experts(layer)):
                 record = read(store, layer, expert)
                 for tier in errors:
@@ -80,7 +80,7 @@ def test_experts_come_out_as_they_went_in_but_for_the_rounding(source: Path, who
 def test_other_weights_are_kept_bit_by_bit_in_their_type(source: Path, whole: Path) -> None:
     with Store.open(whole) as store:
         for layer in range(3):
-            for name, tensor in load_file(source / f"model-{layer:05d}.safetensors").items():
+            for name, tensor in load((source / f"model-{layer:05d}.safetensors").read_bytes()).items():
                 if ".experts." in name:
                     assert not store.dense.has(name)
                 else:
@@ -117,7 +117,9 @@ def test_other_top_tiers(top: int, source: Path, tmp_path: Path) -> None:
     with Store.open(import_checkpoint(source, tmp_path / "m", top=top)) as store:
         assert store.spec(0).tiers == ((2, 4) if top == 4 else (top,))
         record = read(store, 1, 2)
-        original = load_file(source / "model-00001.safetensors")["model.layers.1.mlp.experts.2.up_proj.weight"]
+        original = load((source / "model-00001.safetensors").read_bytes())[
+            "model.layers.1.mlp.experts.2.up_proj.weight"
+        ]
         got = decode_expert(record, store.spec(1), top)["up"]
         assert torch.equal(got, original.float()) or top == 4
 
@@ -220,7 +222,7 @@ def test_a_changed_source_starts_over(source: Path, tmp_path: Path) -> None:
     with pytest.raises(Interrupted):
         import_checkpoint(copy, tmp_path / "m", progress=stop)
     shard = copy / "model-00000.safetensors"
-    tensors = load_file(shard)
+    tensors = load(shard.read_bytes())
     name = "model.layers.0.mlp.experts.0.up_proj.weight"
     save_file({**tensors, name: tensors[name] * 2}, shard)
     with Store.open(import_checkpoint(copy, tmp_path / "m")) as store:
@@ -347,7 +349,7 @@ def test_a_real_full_disk(source: Path, whole: Path, tmp_path: Path, monkeypatch
 def test_numbers_that_are_not_finite_are_named(value: float, tmp_path: Path) -> None:
     source = write_checkpoint(tmp_path / "s", layers=1)
     shard = source / "model-00000.safetensors"
-    tensors = load_file(shard)
+    tensors = load(shard.read_bytes())
     tensors["model.layers.0.mlp.experts.3.down_proj.weight"][5, 6] = value
     save_file(tensors, shard)
     with pytest.raises(UnderhillError) as caught:
@@ -359,7 +361,7 @@ def test_numbers_that_are_not_finite_are_named(value: float, tmp_path: Path) -> 
 def test_an_expert_of_another_shape_is_refused(tmp_path: Path) -> None:
     source = write_checkpoint(tmp_path / "s", layers=1)
     shard = source / "model-00000.safetensors"
-    tensors = load_file(shard)
+    tensors = load(shard.read_bytes())
     save_file({**tensors, "model.layers.0.mlp.experts.1.up_proj.weight": torch.ones(32, 64)}, shard)
     with pytest.raises(UnderhillError) as caught:
         import_checkpoint(source, tmp_path / "m")

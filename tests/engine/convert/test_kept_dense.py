@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from gguf import GGMLQuantizationType as Type
-from safetensors.torch import load_file
+from safetensors.torch import load
 
 from engine.convert.expert_plan import find_experts
 from engine.convert.importer import import_checkpoint
@@ -59,7 +59,7 @@ def _linear_gptq(folder: Path) -> None:
 def _packed(folder: Path, modules: tuple[str, ...]) -> None:
     random = torch.Generator().manual_seed(6)
     for file in sorted(folder.glob("*.safetensors")):
-        tensors = load_file(file)
+        tensors = load(file.read_bytes())
         for name in [n for n in tensors if n.endswith(tuple(f"{module}.weight" for module in modules))]:
             stem, weight = name.removesuffix(".weight"), tensors.pop(name)
             tensors |= {f"{stem}.{ending}": tensor for ending, tensor in forms.gptq(weight, random).items()}

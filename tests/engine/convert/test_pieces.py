@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 
 from engine.convert.expert_plan import find_experts
 from engine.convert.pieces import ExpertMatrices
@@ -36,7 +36,7 @@ def test_mxfp4_by_hand() -> None:
 def test_gpt_oss_in_mxfp4_reads_gate_and_up_from_every_other_row(tmp_path: Path) -> None:
     model = random_model(tiny_config("gpt_oss"))
     model.save_pretrained(tmp_path)
-    tensors = load_file(tmp_path / "model.safetensors")
+    tensors = load((tmp_path / "model.safetensors").read_bytes())
     decoded = {}
     for name in [n for n in tensors if n.endswith(("gate_up_proj", "down_proj"))]:
         experts, inner, outer = tensors.pop(name).shape
@@ -62,7 +62,7 @@ def test_gpt_oss_in_mxfp4_reads_gate_and_up_from_every_other_row(tmp_path: Path)
 def test_block_scaled_float8_is_multiplied_out(block: list[int], tmp_path: Path) -> None:
     model = random_model(tiny_config("qwen3_moe"))
     model.save_pretrained(tmp_path)
-    tensors = load_file(tmp_path / "model.safetensors")
+    tensors = load((tmp_path / "model.safetensors").read_bytes())
     scales = {}
     for name in [n for n in tensors if ".experts." in n]:
         rows, cols = tensors[name].shape

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from gguf import GGMLQuantizationType as Type
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 from torch import Tensor
 
 from tests.engine.formats.chattable import VOCABULARY, write_chattable
@@ -35,7 +35,7 @@ def packed(
 ) -> None:
     """Every expert replaced by random codes of this packing."""
     plain(torch.bfloat16, folder)
-    tensors = load_file(folder / "model.safetensors")
+    tensors = load((folder / "model.safetensors").read_bytes())
     generator = torch.Generator().manual_seed(5)
     for name in [n for n in tensors if ".experts." in n]:
         stem = name.removesuffix(".weight")
@@ -76,7 +76,7 @@ def _awq(weight: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
 
 def in_blocks(file: Path) -> dict[str, torch.Tensor]:
     """The tensors of a gpt-oss, its experts random blocks of MXFP4."""
-    tensors = load_file(file)
+    tensors = load(file.read_bytes())
     generator = torch.Generator().manual_seed(3)
     for name in [n for n in tensors if n.endswith(("gate_up_proj", "down_proj")) and ".experts." in n]:
         experts, inputs, outputs = tensors.pop(name).shape

@@ -10,7 +10,7 @@ import gguf
 import numpy as np
 from gguf import GGMLQuantizationType as Type
 from numpy.typing import NDArray
-from safetensors.torch import load_file
+from safetensors.torch import load
 
 from tests.engine.formats.gguf_blocks import random_blocks
 
@@ -167,7 +167,7 @@ def write(
     """
     arrays: dict[str, Array] = {}
     for file in sorted(folder.glob("*.safetensors")):
-        arrays |= {name: tensor.float().numpy() for name, tensor in load_file(file).items()}
+        arrays |= {name: tensor.float().numpy() for name, tensor in load(file.read_bytes()).items()}
     tensors = converted(arrays, dict(config), architecture)
     writer = gguf.GGUFWriter(target, architecture, split_max_tensors=split)
     describe(writer, dict(config))

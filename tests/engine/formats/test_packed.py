@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 from torch import Tensor
 
 from engine.convert.expert_plan import find_experts
@@ -192,7 +192,7 @@ def pack(
     )
     model.save_pretrained(folder)
     settings, packer = WAYS[way]
-    tensors, meant = load_file(folder / "model.safetensors"), {}
+    tensors, meant = load((folder / "model.safetensors").read_bytes()), {}
     for name in [n for n in tensors if n.endswith("_proj.weight") or ".experts." in n]:
         found, weight = packer(tensors.pop(name))
         stem = name.removesuffix(".weight")
@@ -237,7 +237,7 @@ def test_every_matrix_and_the_logits(way: str, tmp_path: Path) -> None:
 
     folder = tmp_path / "plain"
     model.save_pretrained(folder)
-    save_file({**load_file(folder / "model.safetensors"), **meant}, folder / "model.safetensors")
+    save_file({**load((folder / "model.safetensors").read_bytes()), **meant}, folder / "model.safetensors")
     theirs = type(model).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
     backend = MemoryExperts(source, plan)
     decoder = open_decoder(source.config, Dense(source, plan), backend)
@@ -293,7 +293,7 @@ def test_codes_that_act_order_keeps_from_being_kept_are_said_to_be_quantized_aga
 
 def test_biases_of_nothing_are_left_out(tmp_path: Path) -> None:
     pack(tmp_path, "gptq")
-    tensors = load_file(tmp_path / "model.safetensors")
+    tensors = load((tmp_path / "model.safetensors").read_bytes())
     stems = [n.removesuffix(".qweight") for n in tensors if n.endswith(".qweight")]
     tensors |= {f"{stem}.bias": torch.zeros(8) for stem in stems if ".experts." in stem}
     save_file(tensors, tmp_path / "model.safetensors")
@@ -337,7 +337,7 @@ STEM = "model.layers.0.self_attn.q_proj"
 )
 def test_damage_is_named(change: Callable[[dict[str, Tensor]], Any], kind: Kind, sentence: str, tmp_path: Path) -> None:
     pack(tmp_path, "gptq")
-    tensors = load_file(tmp_path / "model.safetensors")
+    tensors = load((tmp_path / "model.safetensors").read_bytes())
     change(tensors)
     save_file(tensors, tmp_path / "model.safetensors")
     with pytest.raises(UnderhillError, match=sentence) as caught:

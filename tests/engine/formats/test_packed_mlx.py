@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 from torch import Tensor
 
 from engine.convert.expert_plan import find_experts
@@ -56,7 +56,7 @@ def as_mlx(
     config = tiny_config(family, **SIZES, **sizes)
     model = hf_model(config)
     model.save_pretrained(folder)
-    plain, source = load_file(folder / "model.safetensors"), open_source(folder)
+    plain, source = load((folder / "model.safetensors").read_bytes()), open_source(folder)
     plan, made, meant = find_experts(source), {}, {}
 
     def put(name: str, weight: Tensor) -> Tensor:
@@ -145,7 +145,7 @@ def test_codes_of_any_width(bits: int) -> None:
 def test_it_is_imported_and_its_matrices_may_differ_in_bits(tmp_path: Path) -> None:
     as_mlx(tmp_path / "source", "qwen3_moe")
     file, config = tmp_path / "source" / "model.safetensors", tmp_path / "source" / "config.json"
-    tensors, said = load_file(file), json.loads(config.read_text(encoding="utf-8"))
+    tensors, said = load(file.read_bytes()), json.loads(config.read_text(encoding="utf-8"))
     name = "model.layers.0.self_attn.q_proj"
     weight = torch.randn(32, 64, generator=torch.Generator().manual_seed(1))
     eight, meant = packers.mlx(weight, 8)

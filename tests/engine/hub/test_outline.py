@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 
 from engine.convert.expert_plan import find_experts
 from engine.convert.importer import import_checkpoint
@@ -30,7 +30,7 @@ def test_it_knows_what_the_files_say(hub: Hub, server: HubServer, tmp_path: Path
     found = read_outline(hub, "tiny/moe")
     local = Checkpoint.open(repo.folder)
     assert found.dense.keys() == set(find_experts(local).dense)
-    assert found.parameters == sum(load_file(f)[k].numel() for f in local.files for k in load_file(f))
+    assert found.parameters == sum(load(f.read_bytes())[k].numel() for f in local.files for k in load(f.read_bytes()))
     assert found.active_parameters == found.parameters - 2 * 2 * 3 * 64 * 64  # 2 of 4 experts rest, in 2 layers
     assert {f.name for f in found.files} == {
         "config.json", "tokenizer.json", "chat_template.jinja", "model.safetensors.index.json",
@@ -101,7 +101,7 @@ def test_what_is_packed_counts_as_the_weights_it_means(hub: Hub, server: HubServ
     server.add("tiny/gptq", tmp_path / "packed")
     before = read_outline(hub, "tiny/gptq")
     assert before.download_bytes < before.parameters * 2
-    tensors = load_file(tmp_path / "packed" / "model.safetensors")
+    tensors = load((tmp_path / "packed" / "model.safetensors").read_bytes())
     for name in [n for n in tensors if n.endswith(".qweight")]:  # as some packers do
         tensors[name.replace(".qweight", ".bias")] = torch.zeros(tensors[name].shape[1])
     save_file(tensors, tmp_path / "packed" / "model.safetensors")

@@ -106,11 +106,11 @@ def test_an_import_that_is_going_on_says_so(models: Path, tmp_path: Path) -> Non
 
 def test_what_weights_refuse_is_listed_with_its_sentence(models: Path, tmp_path: Path) -> None:
     import torch
-    from safetensors.torch import load_file, save_file
+    from safetensors.torch import load, save_file
 
     source = write_checkpoint(tmp_path / "source", layers=1, experts=2)
     shard = source / "model-00000.safetensors"
-    tensors = load_file(shard)
+    tensors = load(shard.read_bytes())
     tensors["model.layers.0.mlp.experts.1.up_proj.weight"][3, 3] = torch.inf
     save_file(tensors, shard)
     error = refused(Kind.BROKEN_FILE, lambda: library.add(source, "m"))

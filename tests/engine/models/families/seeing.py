@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 from transformers import CONFIG_MAPPING
 
 from tests.engine.models.families.tiny import tiny
@@ -31,7 +31,7 @@ def save(model: Any, path: Path) -> dict[str, Any]:
     """
     model.save_pretrained(path)
     file = path / "model.safetensors"
-    tensors = load_file(file)
+    tensors = load(file.read_bytes())
     for wrong, right in (("language_model.model.blocks.", "language_model.model.layers."), ("model.mm_", "mm_")):
         tensors = {name.replace(wrong, right): tensor for name, tensor in tensors.items()}
     save_file(tensors, file, {"format": "pt"})
