@@ -138,14 +138,14 @@ class Application:
 
 
 def claim_single_instance(
-    application: QApplication, folder: Path, look: Preferences, model: str
+    application: QApplication, folder: Path, look: Preferences, model: str, file: str
 ) -> tuple[SingleInstance, bool]:
     """Take the folder's lock. Returns it, or one that is not first and whether the first instance has answered."""
     while True:
         alone = SingleInstance(folder)
         if alone.first:
             return alone, False
-        if alone.ask(model):
+        if alone.ask(model, file):
             return alone, True
         fonts.set_percent(look.font_percent)
         theme = Theme(application, look.theme)

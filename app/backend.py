@@ -59,7 +59,7 @@ class EngineLink(QObject):
         self._held = False
         self._ending: threading.Thread | None = None
         self._texts: deque[protocol.TextDelta] = deque()  # hundreds a second: handed over together
-        self._engine = start(self._receive)
+        self.engine = start(self._receive)
 
     def new_id(self) -> str:
         """An id for a command."""
@@ -77,7 +77,7 @@ class EngineLink(QObject):
         if self._held or self._ending is not None:
             self._waiting.append(command)
         else:
-            self._engine.send(command)
+            self.engine.send(command)
 
     def ask(self, kind: Callable[..., protocol.Command], listener: Listener | None, *values: Any) -> str:
         """Send a new command with these values after its id; returns the id. listener: see `send`."""
@@ -118,7 +118,7 @@ class EngineLink(QObject):
         if self._ending is None and not self._closed:
             waiting, self._waiting = self._waiting, []
             for command in waiting:
-                self._engine.send(command)
+                self.engine.send(command)
 
     def restart(self) -> None:
         """Take another engine, once the one there is has let go of its memory; `started` follows."""
@@ -132,21 +132,21 @@ class EngineLink(QObject):
         if self._ending is not None:
             self._ending.join()
         else:
-            self._engine.close()
+            self.engine.close()
 
     def _end(self) -> None:
         """On a thread of its own: what hangs may take a while."""
-        self._engine.close()
+        self.engine.close()
         self._main_queue.post(self._start_again)
 
     def _start_again(self) -> None:
         if self._closed:
             return
         _log.info("The engine is started again")
-        self._engine = self._start(self._receive)
+        self.engine = self._start(self._receive)
         self._ending = None
         if self._watched is not None:
-            self._engine.send(protocol.Watch(self.new_id(), self._watched))
+            self.engine.send(protocol.Watch(self.new_id(), self._watched))
         self.release()
         self.started.emit()
 

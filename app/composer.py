@@ -282,7 +282,7 @@ class Composer(QFrame):
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
             if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-                self._send()
+                self.send()
                 return True
             if event.matches(QKeySequence.StandardKey.Undo) and not self.edit.document().isUndoAvailable():
                 self.undo.emit()
@@ -300,9 +300,10 @@ class Composer(QFrame):
         if self._busy:
             self.stopped.emit()
         else:
-            self._send()
+            self.send()
 
-    def _send(self) -> None:
+    def send(self) -> None:
+        """Send what is written and attached, if the model is ready."""
         text, attachments = self.text().strip(), self.attachments
         if (text or attachments) and self._ready:
             self.set_attachments(())

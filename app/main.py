@@ -29,15 +29,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run until the window is closed. Returns the exit code: 0, NO_DISPLAY or NO_ANSWER."""
     parser = argparse.ArgumentParser(prog="underhill", description="Chat offline with models bigger than your memory.")
     parser.add_argument("--model", help="model to open: builtin, a name in the library, or a path")
+    parser.add_argument("file", nargs="?", type=Path, help="a model's GGUF file or folder, to import")
     options = parser.parse_args(arguments)
     reason = no_display_reason()
     if reason:
         print(f"{reason} `underhill-cli chat` opens a chat in the terminal instead.", file=sys.stderr)
         return NO_DISPLAY
-    return _run(options.model)
+    return _run(options.model, str(options.file.absolute()) if options.file else "")
 
 
-def _run(model: str | None) -> int:
+def _run(model: str | None, file: str = "") -> int:
     where = logs.default_paths()
     private_files.write_privately()
     windows.no_error_boxes()
@@ -62,7 +63,7 @@ def _run(model: str | None) -> int:
     application.setDesktopFileName("underhill")
     look = preferences.load(where.preferences)[0]
     languages.install(look.language)
-    alone, answered = claim_single_instance(application, where.folder, look, model or "")
+    alone, answered = claim_single_instance(application, where.folder, look, model or "", file)
     if not alone.first:
         if running() is not None:
             with suppress(OSError):
@@ -77,7 +78,7 @@ def _run(model: str | None) -> int:
     faults, left, kept = logs.begin_crash_log(where.crash_log)
     if left:
         _log.error("The last run ended by a fault; its stack is in %s", kept)
-    python = engine_python(application, look, where.folder)
+    python = engine_python(application, look, where.folder, alone)
     if python is None:
         return 0
     start = functools.partial(client.start_subprocess, python=python)
@@ -89,16 +90,19 @@ def _run(model: str | None) -> int:
             "warning", tr("Underhill ended unexpectedly the last time."),
             tr("Your chats are safe. What was going on then is kept in {file}.", file=kept), left,
         )  # fmt: skip
-    ended, file = logs.take_crash_log(where.engine_log)
+    ended, report = logs.take_crash_log(where.engine_log)
     if ended:
-        _log.error("The engine of the last run ended unexpectedly; its stack is in %s", file)
+        _log.error("The engine of the last run ended unexpectedly; its stack is in %s", report)
         underhill.window.banners.show_banner(
             "info", tr("The engine ended unexpectedly the last time."),
-            tr("What is known of it is kept in {file}.", file=file), ended,
+            tr("What is known of it is kept in {file}.", file=report), ended,
         )  # fmt: skip
     while True:
         alone.activation_requested.connect(underhill.window.come_forward)
         underhill.open()
+        if file:
+            underhill.window.library.import_path(file)
+            file = ""
         code = application.exec()
         underhill.close()
         if not underhill.again:

@@ -183,10 +183,12 @@ class MainWindow(Shell):
             if shortcut.name:
                 QShortcut(QKeySequence(shortcut.keys), self).activated.connect(slots[shortcut.name])
 
-    @Slot(str)
-    def come_forward(self, model: str) -> None:
-        """Raise the window for a second start, and open the model that it asked for."""
+    @Slot(str, str)
+    def come_forward(self, model: str, file: str = "") -> None:
+        """Raise the window for a second start, open the model that it asked for, and import a file that it brought."""
         raise_window(self)
+        if file:
+            self.library.import_path(file)
         if model and model != self.preferences.model:
             self.model_controller.open_model(model)
 

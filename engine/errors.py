@@ -52,6 +52,7 @@ class UnderhillError(Exception):
         """Both, one after the other."""
         return joined(" ", (self.sentence, self.action))
 
+    # An Exception is pickled by its `args`, here one joined text, with which __init__ could not be called.
     def __reduce__(self) -> tuple[type[UnderhillError], tuple[Kind, Translatable, Translatable]]:
         return type(self), (self.kind, self.sentence, self.action)
 
@@ -86,6 +87,7 @@ def _from_system(e: BaseException) -> UnderhillError | None:
             msg("There was not enough memory for this."),
             msg("Close other programs or lower the expert cache."),
         )
+    # Windows has no EDQUOT. A full quota is a full disk to the person who meets it.
     if number in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
         return UnderhillError(Kind.DISK_FULL, msg("The disk is full."), msg("Free some space and try again."))
     if isinstance(e, OSError):

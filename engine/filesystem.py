@@ -37,6 +37,7 @@ def remove(path: Path, missing_ok: bool = False) -> None:
 
 def remove_tree(path: Path) -> None:
     """Remove a directory and all in it; waits while another program has any of it open. Raises OSError."""
+    # All of it again: what was removed the first time is not there any more, and does not disturb.
     _try_again(shutil.rmtree, path)
 
 
@@ -60,6 +61,7 @@ def _try_again(act: Callable[..., object], *arguments: object, patience: float =
 
 def sync_file(path: Path) -> None:
     """Bring a file's bytes to the disk. Raises OSError."""
+    # For writing, though nothing is written: Windows flushes no handle that may only read.
     fd = os.open(path, os.O_RDWR)
     try:
         os.fsync(fd)
@@ -79,10 +81,14 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Threads or processes that write it at once have a temporary file each: the last one's is what stays.
     """
+    # Beside the file: only within one file system is a rename one step. Process and thread in the name, since two may
+    # write it at once.
     temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}{UNFINISHED}")
     _remove_forgotten(path)
     try:
         yield temporary
+        # Before the rename. File systems may bring the new name to the disk before the bytes (ext4 delays allocation),
+        # and a power cut in between would leave an empty file where the old one was.
         sync_file(temporary)
         replace(temporary, path)
         sync_directory(path.parent)  # else a power cut may bring the old file back
@@ -96,6 +102,7 @@ def _remove_forgotten(path: Path) -> None:
     """Temporary files of this file, left by processes that were killed while they wrote it."""
     with suppress(OSError):
         for other in path.parent.iterdir():
+            # Only old ones: another process may be writing its own at this moment.
             if other.name.startswith(f"{path.name}.") and other.name.endswith(UNFINISHED):
                 with suppress(OSError):  # another process was faster, or it is still open
                     if time.time() - other.stat().st_mtime > FORGOTTEN:
@@ -106,6 +113,7 @@ def sync_directory(path: Path) -> None:
     """Bring a directory's entries to the disk; Windows does so by itself. Raises OSError."""
     if sys.platform == "win32":
         return
+    # Linux brings a rename to the disk with the directory that holds the name, not with the file.
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
@@ -121,9 +129,17 @@ def put_in_place(finished: Path, destination: Path) -> None:
     old = destination.with_name(destination.name + OLD)
     if old.exists():
         remove_tree(old)
-    if destination.exists():
+    moved = destination.exists()
+    if moved:
         replace(destination, old)
-    replace(finished, destination)
+    try:
+        replace(finished, destination)
+    except OSError:
+        # The old one goes back: as `.old` it would count as a leftover, and be deleted when the library is tidied.
+        if moved:
+            with suppress(OSError):  # what the caller must hear is why the new one could not come
+                replace(old, destination)
+        raise
     sync_directory(destination.parent)
     if old.exists():
         remove_tree(old)

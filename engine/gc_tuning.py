@@ -12,6 +12,7 @@ def settle_garbage(_: object = None) -> None:
     during which no thread of that process runs. Set aside (gc.freeze) they are not looked at again. What an earlier
     call set aside is taken back first, so that a model that was closed since is freed.
     """
+    # The order matters: freezing before a collection would keep the garbage of the moment for good.
     gc.unfreeze()
     gc.collect()
     gc.freeze()

@@ -16,5 +16,6 @@ ALONE = threading.RLock()  # held around the late imports of threads
 def together(names: tuple[str, ...]) -> None:
     """Import modules by name, and wait for whoever imports at the moment. Raises ImportError."""
     with ALONE:
+        # Reentrant (an RLock), since a module that is imported here may import others under the same lock.
         for name in names:
             importlib.import_module(name)

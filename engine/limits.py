@@ -72,6 +72,7 @@ _BY_NAME: tuple[tuple[re.Pattern[str], int], ...] = tuple(
 )
 
 
+# The first pattern that is found in a name decides: ngram_vocab stands before vocab for that reason.
 def most_of(name: str) -> int:
     """The largest number that is taken for what a config or metadata calls so."""
     return next((most for pattern, most in _BY_NAME if pattern.search(name)), WHOLE)
@@ -83,6 +84,8 @@ def check_config(config: Mapping[str, Any]) -> None:
     Raises UnderhillError(BROKEN_FILE). Before anything is built by it: a loop over so many layers would not end.
     """
     left = ENTRIES
+    # A list and not recursion: its depth is the untrusted part. An object is counted before its values are unfolded, so
+    # that a large one is refused without being walked.
     within: list[tuple[str, Any, int]] = [("", config, 0)]
     while within:
         name, value, depth = within.pop()

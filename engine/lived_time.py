@@ -41,6 +41,7 @@ def look(folder: Path, now: float | None = None) -> LivedTime:
     """
     now = time.time() if now is None else now
     last, gaps = _read(folder / NAME)
+    # Noted while the clock was ahead of now: set back since, it will come by that time once more.
     gaps = [gap for gap in gaps if gap[1] <= now]
     if last is None:
         gaps.append((0.0, now))

@@ -102,6 +102,7 @@ def described(error: BaseException) -> str:
     """An exception and its causes: where each was raised and what it is, without words that may be a person's."""
     parts: list[str] = []
     each: BaseException | None = error
+    # Bounded, since chains of causes can be circular where code raises an exception that it keeps.
     while each is not None and len(parts) < DEEPEST:
         stack = "".join(traceback.format_tb(each.__traceback__))
         parts.append(f"{stack}{_named(each)}")

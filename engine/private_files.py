@@ -29,6 +29,8 @@ def write_privately() -> None:
 @contextmanager
 def usual_permissions() -> Iterator[None]:
     """While another program is started, which inherits the mask: what it writes is not ours to close."""
+    # The mask belongs to the process, not to the thread: what another thread makes meanwhile is as open as usual. So
+    # this is for the moment of a start, and never around anything long.
     before = os.umask(_usual)
     try:
         yield
@@ -59,6 +61,7 @@ def private_folder(path: Path) -> bool:
     with suppress(OSError):
         path.mkdir(mode=0o700, exist_ok=True)
     with suppress(OSError):
+        # lstat: a link that stands there was made by somebody, perhaps to a folder of theirs.
         found = path.lstat()
         if sys.platform == "win32":
             return stat.S_ISDIR(found.st_mode)

@@ -87,6 +87,7 @@ def parse_json(text: str | bytes) -> Any:
     """JSON of whoever. Raises ValueError for what is none, also where it is nested deeper than can be followed."""
     try:
         return json.loads(text)
+    # Python's JSON reader follows nesting by recursion; a file of 100 kB of "[" is enough to end it.
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -95,6 +96,7 @@ def read_at_most(file: IO[bytes], max_bytes: int, name: str | os.PathLike[str] =
     """All that is left of an open file or archive member. Raises FileTooLarge once it is more than max_bytes."""
     pieces: list[bytes] = []
     left = max_bytes
+    # One byte more than is allowed is asked for: a file that grows while it is read is found out by that byte.
     while piece := file.read(min(READ_AT_ONCE, left + 1)):
         left -= len(piece)
         if left < 0:

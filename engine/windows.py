@@ -50,10 +50,13 @@ def end_with_this_process(process: subprocess.Popen[bytes], memory: int = 0) -> 
         return
     kernel = _kernel()
     kernel.CreateJobObjectW.restype = ctypes.c_void_p
+    # A HANDLE is a pointer: without restype ctypes would take it for a 32-bit int, and pass on a cut one.
     job = ctypes.c_void_p(kernel.CreateJobObjectW(None, None))
     weakref.finalize(process, kernel.CloseHandle, job)
     limits = _ExtendedLimits()
     limits.BasicLimitInformation.LimitFlags = _KILL_ON_CLOSE | (_PROCESS_MEMORY if memory else 0)
+    # Committed memory in all: what the imports take by themselves is added, as it cannot be measured before the process
+    # runs. Linux' worker measures it (engine/sandbox/worker.py).
     limits.ProcessMemoryLimit = _BEFORE + memory if memory else 0
     handle = ctypes.c_void_p(int(process._handle))  # type: ignore[attr-defined,unused-ignore]
     size = ctypes.sizeof(limits)
@@ -69,6 +72,7 @@ def no_error_boxes() -> None:
     """
     if sys.platform == "win32":
         kernel = _kernel()
+        # Inherited by processes that are started later, so that theirs show no box either.
         kernel.SetErrorMode(kernel.GetErrorMode() | _NO_BOXES)
         kernel.WerSetFlags(_NO_REPORT)
 

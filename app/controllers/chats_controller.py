@@ -36,7 +36,7 @@ class ChatsController(QObject):
     ) -> None:  # fmt: skip
         """folder: where the chats are."""
         super().__init__(shell)
-        self._shell, self._theme, self._database, self._conversation = shell, theme, database, conversation
+        self._shell, self._theme, self.database, self._conversation = shell, theme, database, conversation
         self._preferences, self._state, self._navigator, self._find = preferences, state, navigator, find
         self._search = ""
         self._answering: frozenset[int] = frozenset()  # as the list shows it
@@ -46,7 +46,7 @@ class ChatsController(QObject):
         sidebar.fill_menu = self._fill_menu
         sidebar.found.connect(self._open_hit)
         sidebar.deleted.connect(self._delete)
-        sidebar.pinned.connect(lambda chat, on: self._change(lambda store: store.set_field(chat.id, "pinned", on)))
+        sidebar.pinned.connect(lambda chat, on: self.change(lambda store: store.set_field(chat.id, "pinned", on)))
         sidebar.moved.connect(self._move)
         sidebar.model.folder_renamed.connect(self._rename_folder)
         sidebar.folder_removed.connect(self._remove_folder)
@@ -64,9 +64,9 @@ class ChatsController(QObject):
         """Read the list again: all chats, or the results of the search."""
         text = self._search
         if text:
-            self._database.submit(lambda store: (text, store.chats(text), search.find(store, text)), self._show_found)
+            self.database.submit(lambda store: (text, store.chats(text), search.find(store, text)), self._show_found)
         else:
-            self._database.submit(lambda store: (store.chats(), store.folders()), self._show)
+            self.database.submit(lambda store: (store.chats(), store.folders()), self._show)
 
     def _show(self, found: tuple[list[Chat], list[Folder]]) -> None:
         if self._search or self._shell.sidebar.list.renaming:  # when that is over, it is read once more
@@ -104,8 +104,9 @@ class ChatsController(QObject):
         self._find.want(hit.message_id, search.terms(self._search))
         self._conversation.open(hit.chat, hit.message_id)
 
-    def _change(self, job: object) -> None:
-        self._database.submit(job, lambda _: self.refresh())  # type: ignore[arg-type]
+    def change(self, job: object) -> None:
+        """Have the database thread call `job` with the chats' store; the list is read again after it."""
+        self.database.submit(job, lambda _: self.refresh())  # type: ignore[arg-type]
 
     def step(self, by: int) -> None:
         """Open the chat below (1) or above (-1) the open one in the list; after the last comes the first."""
@@ -132,7 +133,7 @@ class ChatsController(QObject):
                 store.set_field(chat.id, "folder_id", folder.id if folder is not None else None)
             return folder, folder is not None and folder not in before
 
-        self._database.submit(move, lambda result: self._moved(chats, *result))
+        self.database.submit(move, lambda result: self._moved(chats, *result))
 
     def _moved(self, chats: tuple[Chat, ...], folder: Folder | None, made: bool) -> None:
         """made: the folder, too, is taken away by Undo."""
@@ -153,18 +154,18 @@ class ChatsController(QObject):
             text = tr("“{title}” is no longer in a folder.", title=title)
         else:
             text = plural("1 chat is no longer in a folder.", "%n chats are no longer in a folder.", count)
-        self._shell.toast.show_message(text, tr("Undo"), lambda: self._change(back))
+        self._shell.toast.show_message(text, tr("Undo"), lambda: self.change(back))
 
     @Slot(object)
     def _remove_folder(self, folder: Folder) -> None:
         """Its chats stay; Undo puts them into it again."""
         text = tr("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
         offer_undo = partial(self._offer_folder_undo, text, folder)
-        self._database.submit(lambda store: store.remove_folder(folder.id), offer_undo)
+        self.database.submit(lambda store: store.remove_folder(folder.id), offer_undo)
 
     @Slot(object, str)
     def _rename_folder(self, folder_id: int, name: str) -> None:
-        self._database.submit(lambda store: store.rename_folder(folder_id, name), partial(self._folder_renamed, name))
+        self.database.submit(lambda store: store.rename_folder(folder_id, name), partial(self._folder_renamed, name))
 
     def _folder_renamed(self, name: str, merged: tuple[Folder, list[int]] | None) -> None:
         if merged is None:
@@ -183,13 +184,13 @@ class ChatsController(QObject):
                 store.set_field(chat_id, "folder_id", again.id)
 
         self.refresh()
-        self._shell.toast.show_message(text, tr("Undo"), lambda: self._change(back))
+        self._shell.toast.show_message(text, tr("Undo"), lambda: self.change(back))
 
     @Slot()
     def _new_folder(self) -> None:
         name = self._ask_name()
         if name:
-            self._change(lambda store: store.make_folder(name))
+            self.change(lambda store: store.make_folder(name))
 
     def _ask_name(self) -> str:
         name, agreed = QInputDialog.getText(self._shell, tr("New folder"), tr("Name of the folder"))
@@ -207,16 +208,16 @@ class ChatsController(QObject):
     @Slot()
     def open_style(self) -> None:
         """System prompt and sampling of the open chat."""
-        self._database.submit(ChatStore.presets, self._show_style)
+        self.database.submit(ChatStore.presets, self._show_style)
 
     def _show_style(self, known: dict[str, Style]) -> None:
         c = self._conversation
         dialog = StyleDialog(c.style, known, c.sampling, self._shell)
         dialog.chosen.connect(c.set_style)
         dialog.chosen.connect(self.mark_style)
-        dialog.kept.connect(lambda name, style: self._database.submit(lambda store: store.keep_preset(name, style)))
-        dialog.renamed.connect(lambda old, new: self._database.submit(lambda store: store.rename_preset(old, new)))
-        dialog.removed.connect(lambda name: self._database.submit(lambda store: store.remove_preset(name)))
+        dialog.kept.connect(lambda name, style: self.database.submit(lambda store: store.keep_preset(name, style)))
+        dialog.renamed.connect(lambda old, new: self.database.submit(lambda store: store.rename_preset(old, new)))
+        dialog.removed.connect(lambda name: self.database.submit(lambda store: store.remove_preset(name)))
         open_dialog(dialog)
 
     @Slot()
@@ -255,14 +256,15 @@ class ChatsController(QObject):
             self._conversation.open(shown)
 
     @Slot()
-    def _open_trash(self) -> None:
-        self._database.submit(ChatStore.trashed, self._show_trash)
+    def open_trash(self) -> None:
+        """Show the dialog of deleted chats."""
+        self.database.submit(ChatStore.trashed, self._show_trash)
 
     def _show_trash(self, chats: list[tuple[Chat, float]]) -> None:
         dialog = TrashDialog(chats, self._shell)
         dialog.restored.connect(lambda chat: self._restore((chat,), chat))
-        dialog.removed.connect(lambda chat: self._change(lambda store: store.empty_trash(chat.id)))
-        dialog.emptied.connect(lambda: self._change(ChatStore.empty_trash))
+        dialog.removed.connect(lambda chat: self.change(lambda store: store.empty_trash(chat.id)))
+        dialog.emptied.connect(lambda: self.change(ChatStore.empty_trash))
         dialog.open()
 
     # ---- the menu ---------------------------------------------------------------------------------------------
@@ -270,6 +272,6 @@ class ChatsController(QObject):
     def _fill_menu(self, menu: QMenu) -> None:
         colour = self._theme.palette.muted
         menu.addAction(icon("folder", colour), tr("New folder…"), self._new_folder)
-        menu.addAction(icon("trash", colour), tr("Recently deleted…"), self._open_trash)
+        menu.addAction(icon("trash", colour), tr("Recently deleted…"), self.open_trash)
         menu.addSeparator()
         self.transfer.fill_menu(menu)

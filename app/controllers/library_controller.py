@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QObject, Slot
+from PySide6.QtCore import QDir, QObject, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog
 
 from app.backend import Models
@@ -95,6 +95,14 @@ class LibraryController(QObject):
     def _import_found(self, model: protocol.FoundModel) -> None:
         if not self._import_running():
             self._import(model.path, model.name)
+
+    def import_path(self, path: str) -> None:
+        """Offer to import a file or folder, as one that the file manager opens."""
+        QTimer.singleShot(0, self, partial(self._import_unless_running, path))  # its dialog waits for the person
+
+    def _import_unless_running(self, path: str) -> None:
+        if not self._import_running():
+            self._import(path)
 
     def _import_running(self) -> bool:
         """Whether a model is being imported; a toast says so."""

@@ -6,6 +6,7 @@ What it decides is in state.json, which is only ever replaced whole: a start or 
 
 from __future__ import annotations
 
+import compileall
 import importlib
 import json
 import os
@@ -129,6 +130,12 @@ def start_withdrawn(program: Path) -> None:
         save(state, program)
 
 
+def compile_all(release: Path) -> None:
+    """Write the byte code of a release for the Python that runs; the first start then need not make it."""
+    for part in ("app", "qt"):
+        compileall.compile_dir(release / part, quiet=2, workers=0)
+
+
 def data_folder() -> Path:
     """The user's folder of Underhill, as platformdirs names it, which cannot be imported yet."""
     if chosen := os.environ.get("UNDERHILL_HOME"):
@@ -141,8 +148,12 @@ def data_folder() -> Path:
 
 
 def main() -> int:
-    """Start it in this process. Returns the exit code."""
-    release = choose(Path(__file__).resolve().parent, data_folder() / "program")
+    """Start it in this process. Returns the exit code. With --compile alone: only compile what starts; 0 then."""
+    bundle = Path(__file__).resolve().parent
+    if sys.argv[1:] == ["--compile"]:  # for installers: where a user may not write, each start would compile it anew
+        compile_all(bundle)
+        return 0
+    release = choose(bundle, data_folder() / "program")
     sys.path[:0] = [str(release / "app"), str(release / "qt")]
     # By name, since these are modules of the release that was chosen, which may be another than this file's.
     if sys.argv[1:2] == ["--cli"]:

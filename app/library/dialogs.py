@@ -147,7 +147,7 @@ class SmallerDialog(QDialog):
     def __init__(self, card: protocol.ModelCard, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._card, self._view_model = card, view_model
-        self._running = ""  # id of what is measured now
+        self.running = ""  # id of what is measured now
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Make smaller"))
         head = make_label(tr("Make {model} smaller", model=card.title), self, wrap=True, heading=1.3)
@@ -185,21 +185,21 @@ class SmallerDialog(QDialog):
         if self.offer is not None:
             self.lowering_requested.emit(self._card, self.offer.tolerance)
             self.accept()
-        elif self._running:
-            self._view_model.link.stop(self._running)
+        elif self.running:
+            self._view_model.link.stop(self.running)
         else:
-            self._running = self._view_model.measure(self._card, self.tolerance.currentData(), self._on_event)
+            self.running = self._view_model.measure(self._card, self.tolerance.currentData(), self._on_event)
             self._show("")
 
     def _on_event(self, event: protocol.Event) -> None:
-        if event.id != self._running:  # the dialog has gone
+        if event.id != self.running:  # the dialog has gone
             return
         if isinstance(event, protocol.Progress):
             self.bar.setRange(0, event.total)
             self.bar.setValue(event.done)
             self.found.setText(event.text)
             return
-        self._running = ""
+        self.running = ""
         if isinstance(event, protocol.Done):
             self.offer = event.result
             self._show(self._offer_text(event.result))
@@ -229,7 +229,7 @@ class SmallerDialog(QDialog):
                     after=after, before=before),)  # fmt: skip
 
     def _show(self, text: str) -> None:
-        offer, running = self.offer, bool(self._running)
+        offer, running = self.offer, bool(self.running)
         self.found.setText(text)
         self.found.setVisible(bool(text) or running)
         self.bar.setVisible(running)
@@ -241,7 +241,7 @@ class SmallerDialog(QDialog):
 
     def done(self, result: int) -> None:
         """Stop a measurement that runs, however the dialog is closed."""
-        running, self._running = self._running, ""
+        running, self.running = self.running, ""
         if running:
             self._view_model.link.stop(running)
         super().done(result)

@@ -153,7 +153,7 @@ class InstalledModels(LibrarySection):
             self._places.addWidget(heading(tr("Deleted"), self))
             for model in self._view_model.deleted:
                 self._places.addWidget(self._deleted(model))
-            clear = make_button(tr("Empty the trash"), self, self._empty_trash)
+            clear = make_button(tr("Empty the trash"), self, self.empty_trash)
             self._places.addWidget(clear, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _folder(self, folder: protocol.ModelFolder) -> LibraryEntry:
@@ -195,7 +195,8 @@ class InstalledModels(LibrarySection):
         return Action(tr("Bring back"), partial(self._view_model.restore, model.name))
 
     @Slot()
-    def _empty_trash(self) -> None:
+    def empty_trash(self) -> None:
+        """Delete for good the models that were deleted, after asking."""
         amount = size(sum(model.nbytes for model in self._view_model.deleted))
         confirm(
             self, tr("Empty the trash?"), tr("The deleted models are removed for good, which frees {amount}.",

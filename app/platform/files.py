@@ -58,5 +58,6 @@ def show_folder(path: str | Path) -> str:
 
 
 def _opened(url: QUrl) -> bool:
+    # The program that is started inherits the mask.
     with private_files.usual_permissions():
         return QDesktopServices.openUrl(url)

@@ -80,6 +80,7 @@ class _Taking(QueueHandler):
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
         """Format the record here, while the exception's stack is as it was; the thread only writes."""
         record.body = log.body(record)
+        # What is kept of a record in the queue must not hold on to frames, and through them to what a chat said.
         record.exc_info = record.args = None
         return record
 
@@ -106,6 +107,7 @@ def begin_crash_log(path: Path) -> tuple[TextIO | None, str, Path | None]:
         file = path.open("w", encoding="utf-8")
     except OSError:
         return None, left, kept
+    # It writes to the descriptor from a signal handler: `file` must stay open, so the caller keeps it.
     faulthandler.enable(file)
     return file, left, kept
 

@@ -106,6 +106,7 @@ class _NotificationServer:
         self._marks = "body-markup" in can
 
     def show(self, title: str, words: str, click: str) -> None:
+        # Where the server knows markup an answer's < would be read as such; where not, the escapes would be shown.
         text = html.escape(words, quote=False) if self._marks else words
         hints = {"desktop-entry": ("s", "underhill")}
         mark = resources.path("icons", "underhill.svg").as_uri()
@@ -138,6 +139,7 @@ class _NotificationServer:
         serial = next(self._connection.outgoing_serial)
         self._connection.send(call, serial=serial)
         while (found := self._answers.get(timeout=_ANSWER)) is not None:
+            # Answers that came too late for an earlier call are passed over.
             if found.header.fields.get(HeaderFields.reply_serial) == serial:
                 answer: tuple[Any, ...] = unwrap_msg(found)
                 return answer

@@ -26,11 +26,11 @@ _LONGEST_ADDRESS = 100  # bytes of a socket's path; the system takes 107, and Qt
 class SingleInstance(QObject):
     """first: whether this is the only one.
 
-    activation_requested: another start wants the window, and to open this model ('' for none).
+    activation_requested: another start wants the window, to open this model and to import this file ('' for none).
     The lock is a file with the process's number in it, so that one left by a killed process does not count.
     """
 
-    activation_requested = Signal(str)
+    activation_requested = Signal(str, str)
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +45,7 @@ class SingleInstance(QObject):
         # A folder that cannot be written to has no lock and no chats to guard: the window opens and says what is wrong.
         self.first = self._lock.tryLock(0) or self._lock.error() != QLockFile.LockError.LockFailedError
         if self.first:
+            # Only under the lock: the socket of a window that lives would go with it.
             QLocalServer.removeServer(self._name)  # of a killed process
             self._server.listen(self._name)
 
@@ -54,13 +55,17 @@ class SingleInstance(QObject):
         known: tuple[int, str, str] = self._lock.getLockInfo()
         return int(known[0]) if known else 0
 
-    def ask(self, model: str = "") -> bool:
+    def ask(self, model: str = "", file: str = "") -> bool:
         """Ask the first one to show its window. Returns whether it answered."""
         first = QLocalSocket()
         first.connectToServer(self._name)
         if not first.waitForConnected(PATIENCE) or not is_this_user(first):
             return False
-        wanted = {"model": model, "tokens": {name: os.environ[name] for name in _TOKENS if name in os.environ}}
+        wanted = {
+            "model": model,
+            "file": file,
+            "tokens": {name: os.environ[name] for name in _TOKENS if name in os.environ},
+        }
         first.write(json.dumps(wanted).encode() + b"\n")
         first.flush()
         answered = first.waitForReadyRead(PATIENCE)
@@ -94,6 +99,7 @@ class SingleInstance(QObject):
         try:
             wanted = json.loads(bytes(second.readLine(_MOST).data()))
             model, tokens = str(wanted["model"]), {str(k): str(v) for k, v in wanted["tokens"].items()}
+            file = str(wanted.get("file", ""))
         except (ValueError, KeyError, TypeError, AttributeError):
             second.abort()
             return
@@ -102,7 +108,7 @@ class SingleInstance(QObject):
                 os.environ[name] = tokens[name]
         second.write(b"shown\n")
         second.flush()
-        self.activation_requested.emit(model)
+        self.activation_requested.emit(model, file)
 
 
 def address(folder: Path) -> str:
@@ -128,6 +134,7 @@ def is_this_user(peer: QLocalSocket) -> bool:
     """Whether the program at the other end runs as this user. Windows and others see to that by the pipe's rights."""
     if not sys.platform.startswith("linux"):
         return True
+    # A duplicate: closing this socket must not close Qt's.
     with socket.socket(fileno=os.dup(int(peer.socketDescriptor()))) as same:
         credentials = same.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     return bool(struct.unpack("3i", credentials)[1] == os.getuid())

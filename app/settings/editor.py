@@ -177,7 +177,7 @@ class SettingEditor(QWidget):
         self._help = make_label(tr_engine(setting.help).replace(" %", "\u00a0%"), self, "muted", wrap=True)
         self.more = make_label("", self, "muted", wrap=True)
         self.more.hide()
-        self._note = make_label("", self, "restart", wrap=True)
+        self.note = make_label("", self, "restart", wrap=True)
         name = tr("Reset {setting}", setting=tr_engine(setting.label))
         # before the control, as Tab reaches them in the order of making
         self.reset_button = make_button(tr("Reset"), self, self.reset, "quiet", name=name)
@@ -193,7 +193,7 @@ class SettingEditor(QWidget):
             top.addWidget(self.control)
         parts = (self.control,) if below else ()
         vbox(
-            top, self._help, *parts, self.more, self.elsewhere, self._note, parent=self, margins=(0, 9, 0, 9),
+            top, self._help, *parts, self.more, self.elsewhere, self.note, parent=self, margins=(0, 9, 0, 9),
             spacing=3,
         )  # fmt: skip
         self.set_value(value)
@@ -205,7 +205,7 @@ class SettingEditor(QWidget):
 
     def show_note(self, text: str) -> None:
         """Show a note about the value just given; '' for nothing."""
-        show_text(self._note, text)
+        show_text(self.note, text)
 
     def set_value(self, value: Any) -> None:
         """Show a value without emitting."""

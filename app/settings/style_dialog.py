@@ -33,7 +33,7 @@ class StyleDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("System prompt and sampling of this chat"))
         self.resize(620, 620)
-        self._presets = dict(presets)
+        self.presets = dict(presets)
         self._usual = usual
         self.names = make_combo(self, tr("Presets"), letters=6)
         self.names.currentTextChanged.connect(lambda name: self.names.setToolTip(plain_tip(name)))
@@ -83,7 +83,7 @@ class StyleDialog(QDialog):
         """current: the preset to choose; '' for none."""
         self.names.clear()
         self.names.addItem(tr("None"), "")
-        for name in sorted(self._presets, key=str.casefold):
+        for name in sorted(self.presets, key=str.casefold):
             self.names.addItem(name, name)
         self.names.setCurrentIndex(self.names.findData(current))
         self._chosen()
@@ -100,7 +100,7 @@ class StyleDialog(QDialog):
     @Slot()
     def _take_preset(self) -> None:
         self._chosen()
-        self._show(self._presets.get(self._name, Style()))
+        self._show(self.presets.get(self._name, Style()))
 
     def _chosen(self) -> None:
         """Only what has a name can be renamed or deleted."""
@@ -116,10 +116,10 @@ class StyleDialog(QDialog):
             name = " ".join(name.split())
             if not agreed or name in ("", before):
                 return
-            if name not in self._presets:
+            if name not in self.presets:
                 break
             asked = tr("Another preset has this name already. Name of the preset")
-        self._presets[name] = self._presets.pop(before)
+        self.presets[name] = self.presets.pop(before)
         self._list(name)
         self.renamed.emit(before, name)
 
@@ -130,7 +130,7 @@ class StyleDialog(QDialog):
         name = " ".join(name.split())
         if not agreed or not name:
             return
-        if name != before and name in self._presets:
+        if name != before and name in self.presets:
             question = tr("Put this in the place of the preset {name}?", name=name)
             lost = tr("What it holds now is lost. Chats that use it stay as they are.")
             confirm(self, question, lost, tr("Replace it"), lambda: self._save(name))
@@ -138,9 +138,9 @@ class StyleDialog(QDialog):
             self._save(name)
 
     def _save(self, name: str) -> None:
-        self._presets[name] = self.style_now()
+        self.presets[name] = self.style_now()
         self._list(name)
-        self.kept.emit(name, self._presets[name])
+        self.kept.emit(name, self.presets[name])
 
     @Slot()
     def _remove(self) -> None:
@@ -150,7 +150,7 @@ class StyleDialog(QDialog):
         confirm(self, question, stay, tr("Delete"), lambda: self._forget(name))
 
     def _forget(self, name: str) -> None:
-        del self._presets[name]
+        del self.presets[name]
         self._list("")
         self.removed.emit(name)
 

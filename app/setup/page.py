@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QEventLoop, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
@@ -27,10 +27,12 @@ from app.install.download import InstallProblem, Reason
 from app.install.environment import EngineEnvironment, InstallProgress, Options, load_options, save_options
 from app.install.release import program_folder, running
 from app.onboarding import FittingScrollArea, TourStep
+from app.platform.single_instance import SingleInstance
 from app.settings.preferences import Preferences
 from app.theme import fonts
 from app.theme.icons import icon
 from app.theme.theme import Theme
+from app.widgets import keyboard
 from app.widgets.builders import hbox, make_button, raise_window, vbox
 from app.widgets.text import size, time_left
 
@@ -65,9 +67,15 @@ class SetupPage(TourStep):
         self.words(
             tr("The engine runs the models. Its packages are part of this installer.")
             if fat
-            else tr("The engine runs the models. Its packages are downloaded once, about 300 MB.")
+            else tr(
+                "The engine runs the models. Its packages are downloaded once, about {amount}.",
+                amount=size(work.environment.download_bytes),
+            )
         )
-        self.words(tr("They need about 1.4 GB in {folder}.", folder=work.environment.program), muted=True)
+        need = size(work.environment.disk_bytes)
+        self.words(
+            tr("They need about {amount} in {folder}.", amount=need, folder=work.environment.program), muted=True
+        )
         self.doing = self.words("")
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
@@ -89,6 +97,11 @@ class SetupPage(TourStep):
         self._rest()
         if fat or work.environment.is_ready:
             self.begin()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses the button that has the focus, as in a dialog."""
+        if not keyboard.press_focused(self, event):
+            super().keyPressEvent(event)
 
     @Slot()
     def begin(self) -> None:
@@ -191,7 +204,7 @@ class _Form(QWidget):
             self._lines["wheels"].setText(folder)
 
 
-def engine_python(application: QApplication, look: Preferences, data: Path) -> Path | None:
+def engine_python(application: QApplication, look: Preferences, data: Path, alone: SingleInstance) -> Path | None:
     """The interpreter that the engine runs on, once there is one: this one, unless an installer laid Underhill down.
 
     data: the user's folder. None where one has closed the window before the engine was there.
@@ -205,6 +218,7 @@ def engine_python(application: QApplication, look: Preferences, data: Path) -> P
     fonts.set_percent(look.font_percent)
     theme = Theme(application, look.theme)
     window = SetupWindow(environment)
+    alone.activation_requested.connect(window.come_forward)
     window.show()
     window.loop.exec()
     window.deleteLater()
@@ -233,8 +247,8 @@ class SetupWindow(QMainWindow):
         self.page.quit_requested.connect(self.close)
         self.work.done.connect(self.close)
 
-    @Slot(str)
-    def come_forward(self, _model: str) -> None:
+    @Slot(str, str)
+    def come_forward(self, _model: str, _file: str) -> None:
         """Another start asked for this window."""
         raise_window(self)
 

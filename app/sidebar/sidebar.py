@@ -85,7 +85,7 @@ class Sidebar(QFrame):
         begin = hbox((self.button, 1), self.more, spacing=4)
         self.search = SearchField(tr("Search all messages"), self)
         self.search.setToolTip(tr("Search all messages") + "  (Ctrl+K)")
-        self._typed = make_timer(self, _SEARCH_AFTER, self._search)
+        self._typed = make_timer(self, _SEARCH_AFTER, self.search_now)
         self.search.textChanged.connect(self._typed.start)
         self.search.returnPressed.connect(self._to_list)
         self.model = ChatListModel(self)
@@ -151,7 +151,8 @@ class Sidebar(QFrame):
         return searching
 
     @Slot()
-    def _search(self) -> None:
+    def search_now(self) -> None:
+        """Have the chats searched for what is written in the search field."""
         self.searched.emit(self.search.text().strip())
 
     @Slot()
@@ -198,14 +199,14 @@ class Sidebar(QFrame):
         """Show a menu of folders for the selected chats."""
         chats = self.list.chats()
         if chats:
-            menu = self._new_menu()
+            menu = self.new_menu()
             self._fill_folders(menu, chats)
             corner = self.list.visualRect(self.list.currentIndex()).bottomLeft()
             menu.popup(self.list.viewport().mapToGlobal(corner + QPoint(16, 0)))
 
     @Slot()
     def _more(self) -> None:
-        menu = self._new_menu()
+        menu = self.new_menu()
         self.fill_menu(menu)
         menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
 
@@ -217,7 +218,7 @@ class Sidebar(QFrame):
             return
         if not self.list.selectionModel().isSelected(index):
             self.list.setCurrentIndex(index)
-        menu, chats = self._new_menu(), self.list.chats()
+        menu, chats = self.new_menu(), self.list.chats()
         if len(chats) > 1:
             colour, delete = self._theme.palette.muted, plural("Delete 1 chat", "Delete %n chats", len(chats))
             self._fill_folders(menu.addMenu(icon("folder", colour), tr("Move to folder")), chats)
@@ -253,7 +254,8 @@ class Sidebar(QFrame):
         menu.addSeparator()
         menu.addAction(tr("New folder…"), lambda: self.moved.emit(chats, ""))
 
-    def _new_menu(self) -> QMenu:
+    def new_menu(self) -> QMenu:
+        """Return an empty menu that deletes itself when it closes."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         return menu
@@ -279,11 +281,11 @@ class ChatView(QListView):
         super().__init__(parent)
         self._theme = theme
         self._rows = model
-        self._delegate = ChatDelegate(theme, self)
+        self.delegate = ChatDelegate(theme, self)
         self.setObjectName("chats")
         self.setAccessibleName(tr("Chats"))
         self.setModel(model)
-        self.setItemDelegate(self._delegate)
+        self.setItemDelegate(self.delegate)
         self.setMouseTracking(True)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
@@ -292,7 +294,7 @@ class ChatView(QListView):
         self.setDragEnabled(True)
         self.setAcceptDrops(True)
         sizes.follow(self, ChatView.scheduleDelayedItemsLayout)
-        self._delegate.closeEditor.connect(lambda: self.renaming_over.emit())
+        self.delegate.closeEditor.connect(lambda: self.renaming_over.emit())
         model.modelReset.connect(self._filled)
         self._filled()
 
@@ -408,8 +410,8 @@ class ChatView(QListView):
 
     def _mark(self, row: int) -> None:
         """Highlight the folder that a drop would go into."""
-        if row != self._delegate.target:
-            self._delegate.target = row
+        if row != self.delegate.target:
+            self.delegate.target = row
             self.viewport().update()
 
     def _picture(self, words: str) -> QPixmap:

@@ -19,8 +19,12 @@ def back_up(store: ChatStore, path: Path) -> None:
     try:
         filesystem.remove(partial, missing_ok=True)
         with closing(sqlite3.connect(partial)) as copy:
+            # SQLite's own copy, page by page in one transaction: it has what is still in the write-ahead log, which a
+            # copy of the file would miss.
             store.db.backup(copy)
         filesystem.replace(partial, path)
+        # `restore` writes over the chats next: their copy must have its name on the disk by then.
+        filesystem.sync_directory(path.parent)
     except (OSError, sqlite3.Error):
         filesystem.remove(partial, missing_ok=True)
         raise
@@ -68,6 +72,8 @@ def _is_whole(db: sqlite3.Connection) -> bool:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
         migrate(new)
         shapes = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
+        # Compared with a database made just now: a file whose user_version says more than its tables hold would fail
+        # later, at some question.
         if not {*new.execute(shapes)} <= {*db.execute(shapes)}:
             return False
     reached = """

@@ -45,6 +45,7 @@ class Problem:
 
 def explain(error: BaseException, path: Path) -> Problem:
     """Describe a database or file error by a sentence and an action."""
+    # The low byte is the primary code; what kind of it the upper ones say (https://sqlite.org/rescode.html).
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     number = getattr(error, "errno", None)
     cause = f"{type(error).__name__}: {error} ({path})"
@@ -115,6 +116,8 @@ def _set_aside(path: Path) -> Path:
     while aside.exists():
         number += 1
         aside = path.with_name(f"{path.stem}-damaged-{stamp}-{number}{path.suffix}")
+    # The database first. Killed in between, a new one would find the old log beside it: SQLite removes a log beside an
+    # empty file and does not replay it (pagerOpenWalIfPresent).
     for tail in ("", "-wal", "-shm"):
         part = path.with_name(path.name + tail)
         if part.exists():

@@ -36,6 +36,7 @@ def new_id() -> int:
     """
     global _last
     with _making:
+        # Under the lock, or two threads in one microsecond would make the same id.
         _last = max(_last + 1, time.time_ns() // 1000 << 10)
         return _last
 

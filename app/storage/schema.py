@@ -128,10 +128,12 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Sequence[str]] = STE
     if version > len(steps):
         raise NewerDatabase(f"database version {version}, known up to {len(steps)}")
     for number, step in enumerate(steps[version:], start=version + 1):
+        # The write lock at once: a second window that opens the file waits here, and then finds the step taken.
         connection.execute("BEGIN IMMEDIATE")
         try:
             for statement in step:
                 connection.execute(statement)
+            # In the same transaction as the step: a kill in between takes back both, and the step is never taken twice.
             connection.execute(f"PRAGMA user_version = {number}")
             connection.execute("COMMIT")
         except BaseException:

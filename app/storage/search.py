@@ -189,6 +189,7 @@ class _Question:
     def matching(self, index: str, expression: str) -> list[_Row]:
         """Run it on the messages that an index gives."""
         self.where(f"{index} MATCH ?", expression)
+        # CROSS JOIN keeps SQLite from turning the order round: it would read every message and ask the index for each.
         return self.ask(f"{index} CROSS JOIN messages m ON m.id = {index}.rowid", f"{index}.rowid")
 
     def ask(self, source: str = "messages m", key: str = "m.id") -> list[_Row]:

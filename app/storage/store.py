@@ -41,8 +41,12 @@ class ChatStore:
 
     def __init__(self, path: Path | str) -> None:
         """Open or create the database, and mark answers that a killed process left half written as cut."""
+        # isolation_level None: transactions begin and end where they are written here; Python's own would begin before
+        # some statements and not before others. 3 seconds: a backup program's lock, rather than an error at once.
         self.db = sqlite3.connect(path, timeout=3.0, isolation_level=None)
         try:
+            # A write is appended to a log and needs one fsync; a reader (backup) does not hold it up, and a kill leaves
+            # whole transactions.
             self.db.execute("PRAGMA journal_mode = WAL")
             self.db.execute("PRAGMA foreign_keys = ON")
             self.db.execute("PRAGMA secure_delete = ON")  # what is deleted is gone from the file too
@@ -81,7 +85,10 @@ class ChatStore:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Transaction that survives a power cut once it returns."""
+        # In a log, FULL brings each commit to the disk before it returns; NORMAL, which `update` may have left, only
+        # keeps the file consistent. It cannot be changed within a transaction, so before it begins.
         self.db.execute("PRAGMA synchronous = FULL")
+        # IMMEDIATE: a transaction that begins by reading and is overtaken by another writer could not be gone on with.
         self.db.execute("BEGIN IMMEDIATE")
         try:
             yield self.db

@@ -262,8 +262,8 @@ class MemoryBar(QWidget):
         self._bar = PartsBar(theme, tr("Where the memory under the ceiling goes"), KINDS, self)
         self.legend = StableLabel(legend_label(self), self)
         self._device = PartsBar(theme, tr("Experts in graphics memory"), DEVICE, self)
-        self._device_text = StableLabel(legend_label(self), self)
-        vbox(self._bar, self.legend, self._device, self._device_text, parent=self, margins=0, spacing=5)
+        self.device_text = StableLabel(legend_label(self), self)
+        vbox(self._bar, self.legend, self._device, self.device_text, parent=self, margins=0, spacing=5)
         theme.changed.connect(self._refresh)
         self._refresh()
 
@@ -276,7 +276,7 @@ class MemoryBar(QWidget):
     def _refresh(self) -> None:
         use, palette = self._use, self._theme.palette
         self._device.setVisible(use is not None and use.device > 0)
-        self._device_text.setVisible(use is not None and use.device > 0)
+        self.device_text.setVisible(use is not None and use.device > 0)
         if use is None:
             self._bar.show_parts({}, 0, size)
             self.legend.set_text(tr("Known once a model is open."))
@@ -287,7 +287,7 @@ class MemoryBar(QWidget):
             swatches([(k.colour(palette), f"{tr(k.words)} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
         )
         self._device.show_parts({"cached": use.device_cached, "room": use.device - use.device_cached}, use.device, size)
-        self._device_text.set_text(
+        self.device_text.set_text(
             tr("Graphics memory: {part} of {whole} of experts", part=size(use.device_cached), whole=size(use.device))
         )
 

@@ -49,16 +49,16 @@ class TelemetryDocks(QObject):
         self.painted = 0  # times that any of them was painted so far
         self.fresh = True  # not shown yet, so that the user has not chosen how they share the height
         self._theme = theme
-        self._window = window
+        self.window = window
         self._wide = _WIDE
         self._tall: tuple[int, ...] = _TALL
         self._window_width = 0
         self._put_away: tuple[QDockWidget, ...] = ()  # until there is room
         self._front: tuple[QDockWidget, ...] = ()  # when they were hidden, these were seen, and no tab lay over them
-        self._watched = protocol.Look()
+        self.watched = protocol.Look()
         self._behind: list[QWidget] = []  # those that do not show the last snapshot, the next to be painted first
         self._intervals = INTERVALS[0]
-        self._turn = make_timer(self, round(1000 * _TURN * self._intervals.telemetry), self._paint_next)
+        self.turn = make_timer(self, round(1000 * _TURN * self._intervals.telemetry), self._paint_next)
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._seen_again)
         self.figures, self.experts = FiguresPanel(theme), ExpertsPanel(theme)
@@ -101,7 +101,7 @@ class TelemetryDocks(QObject):
 
     def wide(self) -> int:
         """Pixels that they take, or would, beside the chat. Call it once the window has its new width."""
-        self._window_width = self._window.width()
+        self._window_width = self.window.width()
         least = max(dock.minimumSizeHint().width() for dock in self.docks)
         return max(least, self._wide) if any(map(self._beside, self.docks)) else 0
 
@@ -124,9 +124,9 @@ class TelemetryDocks(QObject):
         back, self._put_away, wide = self._put_away or self.docks, (), self._wide
         for dock in back:
             dock.show()
-        self._window.resizeDocks([*back], [wide] * len(back), Qt.Orientation.Horizontal)
+        self.window.resizeDocks([*back], [wide] * len(back), Qt.Orientation.Horizontal)
         if len(back) == len(self.docks):
-            self._window.resizeDocks([*back], [*self._tall], Qt.Orientation.Vertical)
+            self.window.resizeDocks([*back], [*self._tall], Qt.Orientation.Vertical)
         for dock in self._front:
             if not dock.isFloating():
                 dock.raise_()
@@ -137,23 +137,23 @@ class TelemetryDocks(QObject):
             self._front = tuple(dock for dock in self.docks if not dock.visibleRegion().isEmpty())
 
     def _beside(self, dock: QDockWidget) -> bool:
-        return not dock.isFloating() and self._window.dockWidgetArea(dock) in _SIDES
+        return not dock.isFloating() and self.window.dockWidgetArea(dock) in _SIDES
 
     @Slot(object)
     def take(self, telemetry: protocol.Telemetry) -> None:
         """Add a snapshot to the history and paint it, or a panel of it while an answer streams."""
         self.history.add(telemetry, round(self._intervals.telemetry / STEP))
         self.telemetry_received.emit(telemetry)
-        if self._turn.isActive() and telemetry.generating:
+        if self.turn.isActive() and telemetry.generating:
             changed = (self.figures, self.experts) if telemetry.activations else (self.figures,)
             self._behind += [panel for panel in changed if panel not in self._behind]
             self._paint_next()
         else:
             self.repaint()
         if telemetry.generating:
-            self._turn.start()
+            self.turn.start()
         else:
-            self._turn.stop()
+            self.turn.stop()
 
     @Slot()
     def _paint_next(self) -> None:
@@ -162,7 +162,7 @@ class TelemetryDocks(QObject):
                 self.painted += 1
                 break
         if self._behind:
-            self._turn.start()
+            self.turn.start()
 
     @Slot()
     def forget(self) -> None:
@@ -174,7 +174,7 @@ class TelemetryDocks(QObject):
     def set_intervals(self, intervals: FrameIntervals) -> None:
         """Set how often snapshots, and the text with them, come."""
         self._intervals = intervals
-        self._turn.setInterval(round(1000 * _TURN * intervals.telemetry))
+        self.turn.setInterval(round(1000 * _TURN * intervals.telemetry))
         self._update_watch()
 
     @Slot()
@@ -197,7 +197,7 @@ class TelemetryDocks(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
             self._soon.start()  # what is inside comes and goes after the dock
-        if event.type() == QEvent.Type.Resize and self._window.width() == self._window_width:
+        if event.type() == QEvent.Type.Resize and self.window.width() == self._window_width:
             self.measure()  # the user drags the border; the window keeps its width
         if event.type() == QEvent.Type.Close and isinstance(watched, QDockWidget):
             watched.hide()
@@ -211,7 +211,7 @@ class TelemetryDocks(QObject):
             dock.setEnabled(not _behind(dock))  # otherwise Tab would go there, where nothing can be seen of it
         if self.fresh and all(map(_visible, self.docks)):  # before, the window has no height to share
             self.fresh = False
-            self._window.resizeDocks([*self.docks], [*_TALL], Qt.Orientation.Vertical)
+            self.window.resizeDocks([*self.docks], [*_TALL], Qt.Orientation.Vertical)
         self._update_watch()
         self.repaint()
 
@@ -229,8 +229,8 @@ class TelemetryDocks(QObject):
         look = protocol.Look(
             shown, self.experts.inspected if shown else None, self._intervals.text, self._intervals.telemetry
         )
-        if look != self._watched:
-            self._watched = look
+        if look != self.watched:
+            self.watched = look
             self.watch_changed.emit(look)
 
 

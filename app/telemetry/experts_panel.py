@@ -125,7 +125,7 @@ class ExpertsPanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._data: protocol.Telemetry | None = None
+        self.data: protocol.Telemetry | None = None
         self.inspected: tuple[int, int] | None = None  # layer, expert
         meanings = [(tr(words), meaning) for meaning, words in MEANINGS.items()]
         self.meanings = make_combo(self, tr("What the colours mean"), meanings)
@@ -148,7 +148,7 @@ class ExpertsPanel(QWidget):
 
     def show_data(self, data: protocol.Telemetry | None) -> None:
         """Show a snapshot."""
-        self._data = data
+        self.data = data
         self.heatmap.show_data(data)
         self.legend.setText(swatches(legend(self.heatmap.meaning, self._theme.palette, data)))
         found = data.expert if data is not None else None
@@ -164,20 +164,20 @@ class ExpertsPanel(QWidget):
     @Slot()
     def _meaning_chosen(self) -> None:
         self.heatmap.meaning = str(self.meanings.currentData())
-        self.show_data(self._data)
+        self.show_data(self.data)
 
     @Slot(int, int)
     def _chosen(self, row: int, expert: int) -> None:
-        if self._data is None:
+        if self.data is None:
             return
-        self.inspected = self._data.layer_names[row], expert
+        self.inspected = self.data.layer_names[row], expert
         self.heatmap.mark(row, expert)
         self.inspected_changed.emit()
 
     @Slot(int, int)
     def _pointed(self, row: int, expert: int) -> None:
-        if self._data is not None and self._data.activations:
-            self._hint.setText(describe(self._data, row, expert).replace("\n", ", "))
+        if self.data is not None and self.data.activations:
+            self._hint.setText(describe(self.data, row, expert).replace("\n", ", "))
 
     @Slot()
     def _closed(self) -> None:
@@ -281,7 +281,7 @@ class ExpertHeatmap(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._data: protocol.Telemetry | None = None
+        self.data: protocol.Telemetry | None = None
         self._image: QImage | None = None
         self._cursor = (0, 0)
         self._marked: tuple[int, int] | None = None
@@ -297,7 +297,7 @@ class ExpertHeatmap(QWidget):
         data = data if data is not None and data.activations and data.activations[0] else None
         rows = len(data.layer_names) if data is not None else 0
         self.setMinimumHeight(min(360, max(120, rows * 9)))
-        self._data = data
+        self.data = data
         self._redraw()
 
     def mark(self, row: int, expert: int) -> None:
@@ -306,7 +306,7 @@ class ExpertHeatmap(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        rows = len(self._data.layer_names) if self._data is not None else 12
+        rows = len(self.data.layer_names) if self.data is not None else 12
         return QSize(280, max(120, min(360, rows * 14)))
 
     @Slot()
@@ -318,16 +318,17 @@ class ExpertHeatmap(QWidget):
         gutter = self.fontMetrics().horizontalAdvance("000") + 4.0  # for the layer numbers
         return QRectF(self.rect()).adjusted(gutter, 1, -1, -1)
 
-    def _cell(self, row: int, expert: int) -> QRectF:
-        assert self._data is not None
-        grid, rows, columns = self._grid(), len(self._data.activations), len(self._data.activations[row])
+    def cell(self, row: int, expert: int) -> QRectF:
+        """Return where an expert's cell lies, in the widget's coordinates."""
+        assert self.data is not None
+        grid, rows, columns = self._grid(), len(self.data.activations), len(self.data.activations[row])
         wide, high = grid.width() / columns, grid.height() / rows
         return QRectF(grid.left() + expert * wide, grid.top() + row * high, wide, high)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         p = self._theme.palette
-        data = self._data
+        data = self.data
         if data is None:
             painter.setPen(QColor(p.muted))
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, tr("Waiting for a model"))
@@ -354,9 +355,9 @@ class ExpertHeatmap(QWidget):
             )
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self._marked is not None:
-            self._frame(painter, self._cell(*self._within(*self._marked)), p.text)
+            self._frame(painter, self.cell(*self._within(*self._marked)), p.text)
         if self.hasFocus():
-            self._frame(painter, self._cell(*self._within(*self._cursor)), p.accent)
+            self._frame(painter, self.cell(*self._within(*self._cursor)), p.accent)
 
     def _frame(self, painter: QPainter, cell: QRectF, colour: str) -> None:
         """Two lines, so that it is seen on every colour."""
@@ -381,12 +382,12 @@ class ExpertHeatmap(QWidget):
             self.chosen.emit(*at)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._data is None:
+        if self.data is None:
             super().keyPressEvent(event)
         elif event.key() in _STEPS:
             down, right = _STEPS[Qt.Key(event.key())]
             self._cursor = self._within(self._cursor[0] + down, self._cursor[1] + right)
-            self.setAccessibleDescription(describe(self._data, *self._cursor).replace("\n", ", "))
+            self.setAccessibleDescription(describe(self.data, *self._cursor).replace("\n", ", "))
             self.cursor_moved.emit(*self._cursor)
             self.update()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
@@ -405,15 +406,15 @@ class ExpertHeatmap(QWidget):
     def describe(self, point: QPointF) -> str:
         """Description of the expert at a point; empty beside the grid."""
         at = self._at(point)
-        return describe(self._data, *at) if at is not None and self._data is not None else ""
+        return describe(self.data, *at) if at is not None and self.data is not None else ""
 
     def _within(self, row: int, expert: int) -> tuple[int, int]:
-        assert self._data is not None
-        row = min(len(self._data.activations) - 1, max(0, row))
-        return row, min(len(self._data.activations[row]) - 1, max(0, expert))
+        assert self.data is not None
+        row = min(len(self.data.activations) - 1, max(0, row))
+        return row, min(len(self.data.activations[row]) - 1, max(0, expert))
 
     def _at(self, point: QPointF) -> tuple[int, int] | None:
-        data, grid = self._data, self._grid()
+        data, grid = self.data, self._grid()
         if data is None or not grid.contains(point):
             return None
         row = int((point.y() - grid.top()) / grid.height() * len(data.activations))

@@ -46,7 +46,7 @@ class FiguresPanel(QWidget):
             return tr("{rate} tokens/s", rate=rate(speed))
 
         waited = tr("Share of the time spent waiting for the disk, over the last half minute")
-        self._speed_line = LineChart(theme, tr("Tokens per second over the last half minute"), in_words)
+        self.speed_line = LineChart(theme, tr("Tokens per second over the last half minute"), in_words)
         self._prompt_line = LineChart(theme, tr("Prompt tokens per second over the last half minute"), in_words)
         self._disk_line = LineChart(theme, tr("Disk reads over the last half minute"), lambda v: f"{size(v)}/s")
         self._waiting_line = LineChart(theme, waited, percent, 1.0)
@@ -56,7 +56,7 @@ class FiguresPanel(QWidget):
         self.speed, self.prompt, self.disk, self.waiting = (
             _add_tile(tiles, number, name, chart, self)
             for number, (name, chart) in enumerate((
-                (tr("Tokens per second"), self._speed_line), (tr("Reading the prompt"), self._prompt_line),
+                (tr("Tokens per second"), self.speed_line), (tr("Reading the prompt"), self._prompt_line),
                 (tr("Read from disk"), self._disk_line), (tr("Waiting for the disk"), self._waiting_line),
             ))
         )  # fmt: skip
@@ -68,7 +68,7 @@ class FiguresPanel(QWidget):
         ahead.setAccessibleName(tr("What reads ahead"))
         self.ahead = StableLabel(ahead, self)
         self.ahead.hide()
-        self._mix = StackedChart(theme, tr("Precision of expert uses over the last half minute"), MIX)
+        self.mix = StackedChart(theme, tr("Precision of expert uses over the last half minute"), MIX)
         self.mix_legend = StableLabel(legend_label(self), self)
         column = vbox(
             _heading(tr("Why this speed"), self), self.why, tiles, parent=self, margins=(16, 8, 16, 14), spacing=6
@@ -76,7 +76,7 @@ class FiguresPanel(QWidget):
         for title, meaning, widgets in (
             (tr("Memory"), "", (self.memory_text, self.memory)),
             (tr("Requests for experts"), tr(REQUESTS), (self._fates, self.fates_legend, self.ahead)),
-            (tr("Precision of expert uses"), tr(USES), (self._mix, self.mix_legend)),
+            (tr("Precision of expert uses"), tr(USES), (self.mix, self.mix_legend)),
         ):
             column.addSpacing(6)
             column.addWidget(_heading(title, self, meaning))
@@ -87,12 +87,12 @@ class FiguresPanel(QWidget):
     def show_history(self, history: TelemetryHistory) -> None:
         """Show the current history."""
         now, samples = history.last, list(history.samples)
-        self._speed_line.show_values([s.tokens_per_second for s in samples])
+        self.speed_line.show_values([s.tokens_per_second for s in samples])
         self._prompt_line.show_values([s.prompt_tokens_per_second for s in samples])
         self._disk_line.show_values([s.disk_bytes_per_second for s in samples])
         self._waiting_line.show_values([s.waiting for s in samples])
         self._fates.show_shares([s.fate_shares for s in samples])
-        self._mix.show_shares([s.ran_shares for s in samples])
+        self.mix.show_shares([s.ran_shares for s in samples])
         self._show_legend(self.fates_legend, FATES, together(s.fates for s in samples))
         self._show_legend(self.mix_legend, MIX, together(s.ran for s in samples))
         if now is None:

@@ -47,7 +47,7 @@ class IdleTasks:
         self._tokens = QUICK if session.card.parameters < TOY else TOKENS
         self._task: Task | None = None
         self._logged = False  # that it began
-        self._queue: list[Callable[[], None]] = [
+        self.queue: list[Callable[[], None]] = [
             self._calibrate,
             self._teach_gates,
             self._teach_tables,
@@ -63,7 +63,7 @@ class IdleTasks:
     @property
     def over(self) -> bool:
         """Whether nothing is left to measure and to learn."""
-        return self._probe.over and self._task is None and not self._queue
+        return self._probe.over and self._task is None and not self.queue
 
     def use(self, wanted: Callable[[], bool], quiet: bool = True) -> bool:
         """Do one step of what there is to do, unless `wanted` becomes true; whether the card has changed.
@@ -82,15 +82,15 @@ class IdleTasks:
             return self._measure()
         if session.tables.generation != self._generation:  # all that was learnt was forgotten
             self._generation = session.tables.generation
-            self._queue.append(self._teach_tables)
+            self.queue.append(self._teach_tables)
         if session.low != self._low:  # what the dials cost with it is another thing
             self._low = session.low
             if self._task is not None:
-                self._queue.insert(0, self._begun)
+                self.queue.insert(0, self._begun)
             self._task = None
-            self._queue.insert(0, self._calibrate)
-            if self._fit not in self._queue:
-                self._queue.append(self._fit)
+            self.queue.insert(0, self._calibrate)
+            if self._fit not in self.queue:
+                self.queue.append(self._fit)
         if self.over:
             return False
         try:
@@ -104,7 +104,7 @@ class IdleTasks:
 
     def _learn(self, wanted: Callable[[], bool]) -> None:
         if self._task is None:
-            self._begun = self._queue.pop(0)
+            self._begun = self.queue.pop(0)
             self._begun()
             if self._task is not None and not self._task.complete:
                 _log.info("%s of %s begins", type(self._task).__name__, self._session.card.name)

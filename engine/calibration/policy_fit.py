@@ -44,7 +44,7 @@ class PolicyFitter:
         known = TraceConditions(tier=full_tier(spec, model.plan.tier), spec=spec, low=model.low)
         self._recorder = Recorder(store.layers, model.card.experts, known)
         self._replayer: Replayer | None = None  # of the dial under way
-        self._sizes: list[tuple[float, HobbitWeights]] = []  # found for it
+        self.sizes: list[tuple[float, HobbitWeights]] = []  # found for it
         self._played: Penalties = {}  # of the cache size under way
         self.total = 1 + len(self._left) * len(SHARES) if self._left else 0
         self.done = 0
@@ -87,19 +87,19 @@ class PolicyFitter:
             trace = self._recorder.trace().one_by_one()
             self._replayer = Replayer(trace, self._wanted[dial], cancelled=cancelled)
         self._replayer.cancelled = cancelled
-        share = SHARES[len(self._sizes)]
-        weights = fit_share(self._replayer, share, self._sizes[-1][1] if self._sizes else None, self._played)
-        self._sizes.append((share, weights))
+        share = SHARES[len(self.sizes)]
+        weights = fit_share(self._replayer, share, self.sizes[-1][1] if self.sizes else None, self._played)
+        self.sizes.append((share, weights))
         self._played = {}
-        if len(self._sizes) == len(SHARES):
+        if len(self.sizes) == len(SHARES):
             self.found = {**self.found, dial: self._fitted(dial)}
-            self._replayer, self._sizes = None, []
+            self._replayer, self.sizes = None, []
             del self._left[0]
             policy_weights.keep(self._model.store.path, self.found)
             self._model.apply_policy_weights()
 
     def _fitted(self, dial: str) -> Fitted:
-        return Fitted(self._wanted[dial], HobbitWeightsByShare(tuple(self._sizes)), self._low(dial))
+        return Fitted(self._wanted[dial], HobbitWeightsByShare(tuple(self.sizes)), self._low(dial))
 
     def _known(self, dial: str) -> bool:
         found = self.found.get(dial)

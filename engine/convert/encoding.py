@@ -51,6 +51,8 @@ def encoded(
     pool = ThreadPoolExecutor(workers, "quantize", give_way)
     try:
         for part in parts:
+            # Parts come in the order of the download: what has been encoded meanwhile is handed over, or its memory
+            # would be held for as long as the network takes.
             while supply is not None and not supply.ready(part):
                 if under_way and under_way[0][1].done():
                     yield _first(under_way)
@@ -66,6 +68,7 @@ def encoded(
         while under_way:
             yield _first(under_way)
     finally:
+        # Waits: the workers read from `source`, which the caller may close next.
         pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -172,6 +175,8 @@ def _layer(source: WeightSource, experts: Sequence[ExpertPieces], names: tuple[s
     widths = {name: source_columns(source, experts[0], name) for name in names}
     groups = {coding.group for coding in own[:-1] if coding is not None}
     if len(groups) > 1:
+        # See the docstring of `codings`: gate and up share the activation, rounded to 8 bits in groups of these
+        # columns.
         own[:-1] = [None] * len(own[:-1])
     if not any(own):
         return ()

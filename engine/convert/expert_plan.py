@@ -30,6 +30,7 @@ from engine.import_lock import ALONE
 from engine.limits import EXPERTS
 from engine.translatable import Translatable, msg
 
+# Digits are bounded in names that others wrote: int() refuses more than 4300 of them, with an error of its own.
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.(.+)$")
 # Layers that predict further tokens, and the eyes and ears of models that have them: chat needs neither.
 _UNUSED = re.compile(
@@ -130,6 +131,8 @@ def _complete(
     layer: int, experts: dict[int, ExpertPieces], names: ExpertNames, config: Mapping[str, Any]
 ) -> tuple[ExpertPieces, ...]:
     """The experts of a layer in order, none missing and none incomplete."""
+    # The config's number too: a shard that is missing would else make a model with fewer experts, of which none is
+    # incomplete.
     count = max(max(experts) + 1, _expected(layer, config))
     for expert in range(count):
         pieces = experts.get(expert, ExpertPieces({}, {}))
@@ -241,6 +244,7 @@ def sort_keys(skeleton: Skeleton, keymap: KeyMap, keys: Iterable[str]) -> Sorted
     found = SortedKeys()
     owned = {f"{experts.name}.{name}" for experts in skeleton.experts for name in projections(experts.module)}
     for key in in_order(keys):
+        # Scales go where their tensor goes: transformers' tables do not know them.
         companion = next((end for end in COMPANIONS if key.endswith(end)), "")
         target, pattern = keymap.target(key.removesuffix(companion))
         if target is None or not skeleton.needs(target):

@@ -64,6 +64,7 @@ def hash_files(ledger: ImportJournal, files: tuple[Path, ...], report: Report) -
     done, hashes = 0, []
     for file, size in zip(files, sizes):
         key = f"sha256 {file.name}"
+        # A download has compared it with the hub's checksum already: gigabytes need not be read for it again.
         digest = ledger.done(key) or verified(file)
         if digest is None:
             digest = file_sha256(file, partial(_report_hashing, report, done, sum(sizes)))
@@ -193,6 +194,7 @@ def _identity(
 ) -> str:  # fmt: skip
     """A digest of everything that decides which bytes the store will have."""
     if incoming is None:
+        # By size and time: to hash a checkpoint before every resumption would take as long as much of the import.
         files: list[Any] = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in checkpoint.files]
     else:
         files = [*(asdict(f) for f in incoming.files), *incoming.marks]
@@ -244,6 +246,8 @@ class _Work:
                     for part, expert in encoded(self._source, self._plan, todo, incoming, self._rest):
                         self._take(part, expert)
                         del expert
+                        # After the write: what it arrived in may be deleted from here on, once it is synced
+                        # (StreamSource asks is_safe).
                         incoming.wrote(part)
                     incoming.finish()
                     return

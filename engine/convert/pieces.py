@@ -20,6 +20,7 @@ from engine.translatable import msg
 
 BLOCKS, SCALES, SCALE_INV = "_blocks", "_scales", "_scale_inv"
 COMPANIONS = (BLOCKS, SCALES, SCALE_INV)  # what stands for, or beside, a tensor that is stored quantized
+# As in DeepSeek-V3's quantization_config.
 FP8_BLOCK = (128, 128)  # rows and columns that share a scale, where the config does not say
 
 

@@ -75,6 +75,7 @@ def build_skeleton(config: dict[str, Any], dtype: torch.dtype = torch.float32) -
 def _built(config: dict[str, Any], dtype: torch.dtype) -> Skeleton:
     model_class, parsed = _class_and_config(config)
     try:
+        # On meta nothing is allocated: a model of 1 TB is built in the memory of its module objects.
         with torch.device("meta"), _DefaultDtype(dtype):
             model = model_class._from_config(parsed, dtype=torch.float32)
     except ImportError as cause:

@@ -29,6 +29,8 @@ class Step:
     """
 
     def __init__(self, x: Tensor, ids: Tensor, weights: Tensor, y: Tensor) -> None:
+        # Native code is given bare addresses of these for every layer and checks nothing: what is checked here, once,
+        # is all that keeps it from reading beyond them.
         wanted = {"x": torch.float32, "ids": torch.int64, "weights": torch.float32, "y": torch.float32}
         for (name, dtype), tensor in zip(wanted.items(), (x, ids, weights, y), strict=True):
             if tensor.dtype != dtype or not tensor.is_contiguous() or tensor.device.type != "cpu":

@@ -171,6 +171,8 @@ def best(similarity: Counts, most: int) -> NDArray[np.intp]:
     """Indices of the largest, largest first."""
     if most == 1:
         return np.array([similarity.argmax()])
+    # argpartition leaves the chosen in any order; sorted stably below, so that a replay adds them up in the order in
+    # which the runtime did, to the same float32 sums.
     top = np.argpartition(-similarity, most)[:most] if most < len(similarity) else np.arange(len(similarity))
     return top[(-similarity[top]).argsort(kind="stable")]
 

@@ -55,5 +55,6 @@ def keys_of(source: ExpertSource) -> list[ExpertKey]:
 
 def largest_expert(source: ExpertSource, tier: int | None) -> int:
     """Bytes of the largest expert where `tier` is full precision (see full_tier): the least to give a cache."""
+    # As a set: a model has thousands of experts and mostly one spec.
     specs = {source.spec(key.layer, key.expert) for key in keys_of(source)}
     return max(spec.layout.bytes_for(full_tier(spec, tier)) for spec in specs)

@@ -62,6 +62,8 @@ def requested_precisions(weights: Tensor | NDArray[np.floating], thresholds: Thr
     """
     scores = unimportance(weights)
     wanted = np.full(scores.shape, int(RequestedPrecision.HIGH))
+    # By > and not by its opposite: the score of a weight that is not a number is above nothing, so such an expert runs
+    # in full, here as in uh_unimportance.
     wanted[scores > thresholds.t1] = int(RequestedPrecision.LOW)
     wanted[scores > thresholds.t2] = int(RequestedPrecision.SKIP)
     return wanted
@@ -103,6 +105,8 @@ def from_scores(scores: Tensor, high: float = HIGH_SHARE, low: float = LOW_SHARE
         raise ValueError("thresholds need at least one score")
 
     def at(share: float) -> float:
+        # 0.67 * 1500 is 1005.0000000000001 in floating point: without the 1e-9 a share that comes out even takes one
+        # score more.
         rank = math.ceil(min(1.0, share) * len(ranked) - 1e-9)
         return float(ranked[max(rank, 1) - 1])
 

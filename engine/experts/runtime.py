@@ -71,7 +71,7 @@ class ExpertRuntime:
         self.as_if_missing = False
         self.upgrade = False
         self.prefetch: Prefetcher | None = None
-        self._source, self._loader, self.kernel = source, loader, kernel
+        self._source, self.loader, self.kernel = source, loader, kernel
         self._observer: ProfilerHook | None = None
         self._begins = True  # whether the next pass begins a sequence
         self._heard = False  # whether the pass_listener was told of a pass beside
@@ -82,13 +82,13 @@ class ExpertRuntime:
         self._tiers: dict[int, list[tuple[int, int, int]]] = {}  # by layer, expert and RequestedPrecision
         self.pending = PendingLoads(cache, loader, self.telemetry)
         activations = activation if not isinstance(activation, Activation) else dict.fromkeys(source.layers, activation)
-        self._table = ResidentTable(cache, self._specs, activations, self.telemetry)
+        self.table = ResidentTable(cache, self._specs, activations, self.telemetry)
         self._upgrader = PrecisionUpgrader(cache, self.pending, loader, self.telemetry)
-        self._batch = BatchExecutor(
+        self.batch = BatchExecutor(
             cache, self.pending, kernel, activations, self.telemetry, window=READS_AHEAD * loader.readers,
             sweeps=Sweeps(cache, self.pending, self.telemetry, self._specs, self._tiers),
         )  # fmt: skip
-        self._decode = DecodeExecutor(kernel, self._table, cache, self.pending, self.telemetry, self._upgrader)
+        self._decode = DecodeExecutor(kernel, self.table, cache, self.pending, self.telemetry, self._upgrader)
         self.set_thresholds(thresholds)
         self.set_tier(tier)
 
@@ -97,6 +97,7 @@ class ExpertRuntime:
 
         Under the Exact dial the result is the same to the last bit whatever was cached.
         """
+        # Only for prompts: a token is over before a person could tell the difference.
         if ids.shape[0] > 1 and self.interrupted is not None and self.interrupted():
             raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
         if self.route_listener is not None:
@@ -120,9 +121,10 @@ class ExpertRuntime:
             requests = requests_of(*of_layer)
             self.telemetry.routed(layer, slots, ids, weights)
             self._tell_policy(layer, requests, tokens)
-            skipped = self._batch.run(call, requests)
+            skipped = self.batch.run(call, requests)
         if skipped:
             self.telemetry.skipped(layer, ids.view(-1)[skipped].tolist())
+            # The caller's are kept by the listeners above, and a weight of 0 is how `combine` leaves a slot unread.
             weights = weights.clone()
             weights.view(-1)[skipped] = 0.0
         return self.kernel.combine(call.out, weights)
@@ -130,9 +132,10 @@ class ExpertRuntime:
     def _run_as_if_missing(
         self, call: Call, high: list[ExpertRequest], low: list[ExpertRequest], skipped: list[int]
     ) -> list[int]:
-        self._batch.run(call, high)
+        self.batch.run(call, high)
+        # The two runs ask for one expert at two tiers, one after the other.
         self.pending.cancel_all()  # what comes in more finely than it is asked for would run so
-        self._batch.run(call, low)
+        self.batch.run(call, low)
         self.telemetry.precision[0] += len(skipped)
         return skipped
 
@@ -150,7 +153,7 @@ class ExpertRuntime:
             if not self._decode.run(layer, step):
                 step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
                 if not self._thresholds.exact:
-                    self._table.layers[layer].learn(step)
+                    self.table.layers[layer].learn(step)
             if self.upgrade and not self._thresholds.exact and not self.as_if_missing:
                 self._upgrader.layer_done()
 
@@ -167,21 +170,23 @@ class ExpertRuntime:
             layers = self._source.layers
             if predictor.everywhere:
                 depth = len(layers)
-            tables = [self._table.layers[layer] for layer in layers]
+            tables = [self.table.layers[layer] for layer in layers]
             tracker = PrefetchTracker(self.cache, self.pending, tables, k, depth)
             self.prefetch = Prefetcher(layers, predictor, tracker, self._rate, depth, width or k)
-        self._batch.prefetch = self.prefetch
+        self.batch.prefetch = self.prefetch
         self._decode.prefetch = self.prefetch
 
     def _rate(self) -> float:
-        loads = self._loader.io_stats()
+        loads = self.loader.io_stats()
+        # By the time in which the disk had anything to read, not by the time since: else it would be called slow for
+        # having been idle.
         return sum(load.bytes for load in loads.by_urgency.values()) / loads.busy if loads.busy else 0.0
 
     def observe(self, observer: ProfilerHook | None) -> None:
         """Tell it of everything from now on; None ends that."""
         self._observer = observer
-        self._loader.listener = None if observer is None else observer.chunk
-        for part in (self.pending, self._batch, self._decode):
+        self.loader.listener = None if observer is None else observer.chunk
+        for part in (self.pending, self.batch, self._decode):
             part.observer = observer
 
     def _seen(self, layer: int, tokens: int) -> AbstractContextManager[None]:
@@ -216,6 +221,8 @@ class ExpertRuntime:
     def begin_pass(self, token_ids: Sequence[int], position: int) -> None:
         """These tokens are about to go through the layers, the first at `position` of its sequence."""
         if len(token_ids) == 1:
+            # The prompt is over, if there was one: its scratch counts against the limit, and the cache grows into what
+            # it leaves.
             SCRATCH.clear()
         begins, self._begins = self._begins, False
         if self.pass_listener is not None:
@@ -240,7 +247,7 @@ class ExpertRuntime:
         """Change the dial."""
         self._thresholds = thresholds
         self._upgrader.forget()
-        self._table.set_thresholds(thresholds)
+        self.table.set_thresholds(thresholds)
 
     def set_tier(self, tier: int | None, capacity: int | None = None) -> None:
         """Change what counts as full precision, and with it, where given, the capacity of the cache.
@@ -254,6 +261,7 @@ class ExpertRuntime:
                 msg("This model has no {tier}-bit experts.", tier=tier),
                 msg("It holds {stored} bits.", stored=", ".join(map(str, stored))),
             )
+        # Before anything changes: of the calls below only set_capacity can refuse, and it changes nothing then.
         least = largest_expert(self._source, tier)
         self.pending.cancel_all()
         self._upgrader.forget()
@@ -272,7 +280,7 @@ class ExpertRuntime:
     def _apply_tiers(self) -> None:
         for layer, specs in self._specs.items():
             self._tiers[layer] = [tiers_of(spec, self._tier, self._low) for spec in specs]
-        self._table.set_tiers(self._tiers)
+        self.table.set_tiers(self._tiers)
 
     def pretend_lowered(self, bits: Mapping[ExpertKey, int]) -> None:
         """Many tokens at once run these at so many bits, as if no more of them were stored; {} ends that."""
@@ -281,6 +289,8 @@ class ExpertRuntime:
             self._tiers[key.layer][key.expert] = tiers_of(self._specs[key.layer][key.expert], self._tier, self._low)
         for key, most in bits.items():
             self._tiers[key.layer][key.expert] = tiers_of(self._specs[key.layer][key.expert], most)
+        # Kept to be undone by name: thousands of experts are pretended one at a time (robustness.py), and recomputing
+        # all tiers for each would take longer than running it.
         self._pretended = tuple(bits)
 
     def set_capacity(self, nbytes: int) -> None:
@@ -310,7 +320,7 @@ class ExpertRuntime:
 
     def close(self) -> None:
         """End the readers and the kernel's threads. The source belongs to the caller."""
-        self._loader.close()
+        self.loader.close()
         self.kernel.close()
 
 

@@ -113,6 +113,7 @@ class ExpertTelemetry:
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Count nothing of what happens meanwhile: `shown` stands still, and all counters are put back in the end."""
+        # A deep copy to be read by other threads meanwhile; this one stays the one whose arrays native code adds to.
         kept = self._kept = copy.deepcopy(self)
         try:
             yield
@@ -185,6 +186,8 @@ class ExpertTelemetry:
         notes, flat = self.notes(layer), ids.flatten().cpu().numpy()
         gates = weights.detach().flatten().abs().to("cpu", torch.float64).numpy()
         notes[:, GATES] += np.bincount(flat, gates, len(notes))
+        # With an index that comes more than once numpy keeps the last: the gate of the expert's last token, as of one
+        # by one.
         notes[flat, GATE] = gates
 
     def weighed(self, layer: int, experts: Sequence[int], gates: Sequence[float]) -> None:

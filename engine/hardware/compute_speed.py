@@ -73,6 +73,8 @@ class Experts:
         computing = turns(runs, threads, TURNS * len(layers))
         reading = turns([partial(kernel.read, piece) for piece in pieces], threads, TURNS * len(pieces))
         added = computing / nbytes - reading / len(pieces[0])
+        # A byte takes 1 / rate to come and `added` to be computed with; against 1 / rate that is this share. Never
+        # above 1: nobody computes with what has not come.
         return 1 / (1 + memory_rate * max(0.0, added))
 
     def products(self, kernel: NativeKernel, threads: int, tier: int = 4) -> dict[int, float]:
@@ -81,6 +83,7 @@ class Experts:
         return {tokens: self._products(kernel, tier, tokens, threads) for tokens in COUNTS}
 
     def _products(self, kernel: NativeKernel, tier: int, tokens: int, threads: int) -> float:
+        # All eight are one and the same expert, whose record stays in the processor's caches.
         near = Parts(SPEC, self._parts(0), tier)
         work = [Work(near, range(rank, tokens * K, K)) for rank in range(K)]
         x, out = torch.randn(tokens, SPEC.hidden), torch.empty(tokens * K, SPEC.hidden)

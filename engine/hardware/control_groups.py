@@ -41,6 +41,7 @@ def groups(proc: Path = PROC) -> list[Group]:
     for folder, limits, usage in _folders(proc):
         stat = _stat(folder)
         stated = [_number(folder / name) for name in limits]
+        # v1 alone has it: the smallest limit on the way up, those that a container cannot see included.
         stated.append(stat.get("hierarchical_memory_limit"))
         limit = min((n for n in stated if n is not None), default=NO_LIMIT)
         used = _number(folder / usage)
@@ -66,6 +67,7 @@ def _folders(proc: Path) -> Iterator[tuple[Path, tuple[str, ...], str]]:
     """(folder, files with limits, file with the usage) of this process's memory groups, innermost first."""
     mounts = _mounts(proc)
     for line in _lines(proc / "cgroup"):
+        # hierarchy:controllers:path (cgroups(7)); of v2 always 0::path, so without controllers.
         _, controllers, path = line.split(":", 2)
         version = 2 if not controllers else 1 if "memory" in controllers.split(",") else 0
         if version not in mounts:

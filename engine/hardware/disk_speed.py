@@ -100,6 +100,7 @@ def measure(files: Sequence[Path], nbytes: int, depth: int, direct: bool, second
         pieces = _pieces(opened, nbytes)
         if not direct:
             for file in opened:
+                # Windows has no such call: there what is read through the cache may come out of it.
                 if isinstance(file, PosixFile):
                     file.forget(0, file.size)
         readers = _Readers(pieces, nbytes, seconds, again=direct)
@@ -185,6 +186,8 @@ def scratch_file(folder: Path, cancelled: Callable[[], bool] = lambda: False) ->
                 for _ in range(size // PIECE):
                     if cancelled():
                         raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
+                    # Random, so that neither a file system that compresses nor a disk that stores equal blocks once
+                    # gets away with reading less.
                     file.write(os.urandom(PIECE))
                 os.fsync(file.fileno())
         except OSError as cause:

@@ -128,7 +128,7 @@ class KeptRates:
 
 def look(folder: Path, now: Fingerprint, on_battery: bool | None) -> KeptRates:
     """The rates that hold for this fingerprint and power. Never raises: what cannot be read was never kept."""
-    rows = _rows(folder)
+    rows = kept_rows(folder)
     power = _power(on_battery)
     for row in rows:
         if row["power"] == power and row["fingerprint"] == asdict(now):
@@ -154,7 +154,8 @@ def look(folder: Path, now: Fingerprint, on_battery: bool | None) -> KeptRates:
 def keep(folder: Path, now: Fingerprint, on_battery: bool | None, rates: Rates) -> None:
     """Remember them. Raises OSError."""
     row = {"fingerprint": asdict(now), "power": _power(on_battery), "rates": rates.as_json()}
-    others = [r for r in _rows(folder) if (r["fingerprint"], r["power"]) != (row["fingerprint"], row["power"])]
+    # Replaced and put last: of MOST rows the first is the one that goes.
+    others = [r for r in kept_rows(folder) if (r["fingerprint"], r["power"]) != (row["fingerprint"], row["power"])]
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"version": VERSION, "measured": [*others, row][-MOST:]}, indent=1)
     replace_file(folder / FILE, text.encode())
@@ -164,7 +165,8 @@ def _power(on_battery: bool | None) -> str:
     return "battery" if on_battery else "mains"
 
 
-def _rows(folder: Path) -> list[dict[str, Any]]:
+def kept_rows(folder: Path) -> list[dict[str, Any]]:
+    """Return the rates kept so far; none where the file cannot be read."""
     try:
         found = read_json(folder / FILE)
         rows = found["measured"] if found["version"] == VERSION else []

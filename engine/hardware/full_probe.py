@@ -164,6 +164,7 @@ class Probe:
 
     def _memory_again(self) -> None:
         """The same of memory: what the kernels add to its time for a byte stays as it is."""
+        # The geometric mean: rates differ by factors, and of a half and a double the middle is 1.
         rate = math.sqrt(self._memory_rate * compute_speed.quickly(self.threads))
         at = Rates(self._memory_rate, self.threads, (), self._shares).at(rate)
         self._memory_rate, self._shares = rate, dict(at.kernel_shares)
@@ -176,6 +177,7 @@ class Probe:
             self._stack.callback(more.close)
             rate = compute_speed.quickly(every)
             share, products = experts.share(more, 4, rate, every), experts.products(more, every)
+            # By 4 bits, the tier that most models are opened with.
             if share * rate > FASTER * self._shares[4] * self._memory_rate:
                 self.threads, self._memory_rate, self._products = every, rate, products
                 self._shares = {tier: share if tier == 4 else experts.share(more, tier, rate, every) for tier in TIERS}

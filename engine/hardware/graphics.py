@@ -55,6 +55,7 @@ def _own_rate(index: int) -> float:
     """Read and written again on the card itself."""
     import torch
 
+    # Twice: the card reads and writes every byte.
     return 2 * SENT / _fastest(index, torch.empty(SENT, dtype=torch.uint8, device=f"cuda:{index}"))
 
 

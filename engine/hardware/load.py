@@ -64,6 +64,7 @@ def _counters() -> tuple[float, float, float, float, float]:
     times, own = psutil.cpu_times(), psutil.Process().cpu_times()
     # guests are in user and nice already (proc(5)); Windows has other names and neither of these
     total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
+    # A processor whose programs wait for a disk is free to compute.
     idle = times.idle + getattr(times, "iowait", 0.0)
     return time.monotonic(), total, idle, own.user + own.system, _stalled()
 
@@ -126,6 +127,8 @@ def turns(calls: Sequence[Callable[[], object]], threads: int, count: int) -> fl
     if 2 * len(calm) >= count:
         return median(calm)
     end = time.monotonic() + SEARCH
+    # The pause lets a thread be chosen at once when it wakes: Linux' scheduler favours one that has slept, so a short
+    # turn after a sleep is the least disturbed one to be had on a busy computer.
     for at in itertools.count(count):
         if len(calm) >= ENOUGH or time.monotonic() >= end:
             break

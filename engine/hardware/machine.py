@@ -125,5 +125,7 @@ def _between(known: Mapping[int, float], at: float) -> float:
     larger = min((size for size in known if size >= at), default=max(known))
     if smaller == larger or at <= smaller:
         return known[smaller]
+    # Sizes were measured in doublings, and rates bend with the size's order: on linear scales nearly all sizes would be
+    # judged by the larger neighbour.
     between = math.log(at / smaller) / math.log(larger / smaller)
     return known[smaller] ** (1 - between) * known[larger] ** between

@@ -106,6 +106,7 @@ def allowed(use: OwnUse, before: int | None, wanted: int, rows: int, ceiling: in
     taken = use.most(rows)
     if taken is None:
         return None
+    # n bytes of cache take n + n / SHARE of the process (see `seen`), so what is left is divided by 1 + 1 / SHARE.
     left = (ceiling - taken) * SHARE // (SHARE + 1)
     if left >= wanted and before is None:
         return None
@@ -149,5 +150,6 @@ def follow(before: Slack, beside: int, held: int, planned: int, ceiling: int, re
 def _with(peaks: tuple[tuple[float, int], ...], beside: int, now: float) -> tuple[tuple[float, int], ...]:
     kept = tuple(p for p in peaks if now - p[0] < MEMORY)
     if kept and now - kept[-1][0] < SPAN:
+        # One entry per SPAN: ten minutes of looks, five a second, would be 3,000.
         return (*kept[:-1], (kept[-1][0], max(kept[-1][1], beside)))
     return (*kept, (now, beside))

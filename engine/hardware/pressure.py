@@ -79,6 +79,7 @@ def decide(before: Pressure, seen: Reading, held: int, planned: int, smallest: i
     if now - before.since < CALM:
         return before
     limit = before.limit + step
+    # As if it had been calm for all but PAUSE: the next step comes then, unless memory gets short before.
     return Pressure() if limit >= planned else Pressure(limit, now - CALM + PAUSE)
 
 
@@ -117,5 +118,6 @@ def _stalled(file: Path) -> float:
         some = file.read_text(encoding="utf-8").partition("\n")[0].split()
     except OSError:  # built without it, or switched off
         return 0.0
+    # 'some avg10=0.00 avg60=0.00 avg300=0.00 total=0' (kernel: Documentation/accounting/psi.rst).
     told = dict(field.split("=", 1) for field in some if "=" in field)
     return float(told.get("avg10", 0.0))

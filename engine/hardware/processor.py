@@ -21,6 +21,7 @@ NICE = 10  # half of what Linux gives: an import takes what is left over, and st
 _BELOW_NORMAL = -1  # THREAD_PRIORITY_BELOW_NORMAL
 PROCESSOR_CORE = 0  # RelationProcessorCore
 HEADER = struct.Struct("<II")  # relationship, bytes of this entry
+# winnt.h: 8 bytes of header, then PROCESSOR_RELATIONSHIP begins with Flags and EfficiencyClass, a byte each.
 CLASS_AT = 9  # EfficiencyClass: the greater, the faster
 
 
@@ -109,6 +110,8 @@ def give_way() -> None:
     elif sys.platform.startswith("linux"):  # there, a thread has a priority of its own
         thread = threading.get_native_id()
         with contextlib.suppress(OSError):  # forbidden in some sandboxes; then it goes on as it is
+            # By the thread's own id: Linux takes it where POSIX speaks of processes, and then means that thread alone
+            # (setpriority(2), notes).
             os.setpriority(os.PRIO_PROCESS, thread, max(NICE, os.getpriority(os.PRIO_PROCESS, thread)))
 
 

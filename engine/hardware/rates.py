@@ -51,6 +51,7 @@ class Rates:
 
         What a kernel adds to the time in which a byte comes is its own: half of it at twice the rate would be wrong.
         """
+        # share = 1 / (1 + rate * added), see compute_speed: rate * added is 1 / share - 1, and grows with the rate.
         faster = memory_rate / self.memory_rate
         return {tier: 1 / (1 + faster * max(0.0, 1 / share - 1)) for tier, share in self.kernel_shares.items()}
 

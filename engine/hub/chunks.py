@@ -59,6 +59,7 @@ def schedule(sizes: Sequence[int], needs: Sequence[Need], chunk: int) -> Schedul
     minor = _minor(base, needs, chunk)
     files = [range(a, b) for a, b in pairwise(base)]
     ahead = [k for file in files for k in sorted(file, key=lambda k: k not in minor)]
+    # min keeps the first of equals: straight through, unless the other order really holds less.
     order, most = min(((o, _most(base, o, made_of)) for o in (straight, ahead)), key=lambda found: found[1])
     at = {k: i for i, k in enumerate(order)}
     complete = [max((at[k] for k in chunks), default=-1) for chunks in made_of]
@@ -93,6 +94,7 @@ def _most(base: Sequence[int], order: Sequence[int], made_of: Sequence[Sequence[
     for first, end in pairwise(base):
         hashed = 0
         for k in range(first, end):
+            # A hash goes from start to end: chunk k is hashed once all before it are there, whatever came first.
             hashed = max(hashed, at[k])
             until[k] = hashed
     for chunks in made_of:
@@ -126,6 +128,7 @@ class Spool:
 
     def path(self, chunk: Chunk) -> Path:
         """Where it lies while it is here."""
+        # 96 bits of the file's own checksum: what an earlier revision left is another name, and is removed.
         return self.folder / f"{self._files[chunk[0]].sha256[:24]}-{chunk[1]:06d}"
 
     def span(self, chunk: Chunk) -> tuple[int, int]:

@@ -46,6 +46,7 @@ class AnswerBudget:
         if self._left < 0:
             raise errors.nonsense(self._url, msg("an answer without end"))
         took = self._clock() - self._begun
+        # A timeout of httpx counts from byte to byte: a server that sends one every 29 seconds would never meet it.
         if took > limits.ANSWER_SECONDS or (took > limits.SILENCE_SECONDS and self._had < limits.LEAST_PACE * took):
             raise errors.slow(self._url)
 
@@ -158,7 +159,10 @@ class Hub:
         """huggingface_hub's API, with every failure inside as ours. Read lazy answers within."""
         if self.offline:
             raise errors.offline()
+        # False and not None, for which huggingface_hub would look for a token of its own, such as that of its login.
         api = HfApi(self.endpoint, token=self.token.value or False, library_name=NAME, library_version=_version())
+        # Around the factory and all that is asked with it: huggingface_hub keeps one session for the process, and
+        # another thread's factory would replace it in the middle.
         with _asking:
             set_client_factory(self._new_session)
             try:
@@ -182,6 +186,8 @@ class Hub:
         """GET, the body not read yet. The token goes to the hub, and not where the hub sends us on to."""
         if self.offline:
             raise errors.offline()
+        # The slash belongs to it: https://hub.example.evil begins with https://hub.example, and would be sent the
+        # token.
         own = url.startswith(self.endpoint + "/")
         token = (self.token.value or False) if own else False
         sent = build_hf_headers(token=token, library_name=NAME, library_version=_version())
@@ -208,6 +214,8 @@ class Hub:
             whole = response.status_code == 200 and stop is not None  # it knows no ranges
             self.sends_whole |= whole
             skip = start if whole else 0
+            # A hub without ranges sends what comes before as well; the rest of the file it may go on sending, up to
+            # this.
             pace = AnswerBudget(url, skip + most + limits.ANSWER_BYTES)
             for piece in response.iter_raw():
                 pace.arrived(len(piece))
@@ -265,10 +273,12 @@ class _Session(httpx2.Client):
 
     def send(self, request: httpx2.Request, *, stream: bool = False, **how: Any) -> httpx2.Response:
         timeouts = request.extensions.get("timeout")
+        # huggingface_hub builds some requests with no timeout at all, which would wait for a silent server without end.
         if timeouts is None or all(limit is None for limit in timeouts.values()):
             request.extensions["timeout"] = self.timeout.as_dict()
         url = str(request.url)
         if not stream:
+            # A list comes in pages, each naming the next: a hub that always names one more would never be done.
             self._answers += 1
             if self._answers > limits.ANSWERS:
                 raise errors.nonsense(url, msg("an answer without end"))

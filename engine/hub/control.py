@@ -86,6 +86,8 @@ class Control:
     def during(self, response: httpx2.Response) -> Iterator[None]:
         """While this is being read, pausing and cancelling hang up on it."""
         with self._changed:
+            # Under the lock, and then looked at once more: a pause that came just before has hung up on all but this
+            # one.
             self._open.add(response)
             if self.interrupted:
                 self._hang_up()
@@ -171,6 +173,7 @@ class Retry:
         self._failed += 1
         retry_policy = self._retry_policy
         asked = error.after or 0.0
+        # The longest wait that is asked for is the server's to say, and beyond it a person's to decide.
         if not error.retry or self._failed >= retry_policy.tries or asked > retry_policy.longest:
             raise error
         pause = min(retry_policy.most, retry_policy.first * 2 ** (self._failed - 1))
@@ -301,6 +304,7 @@ class Meter:
         now = self._clock()
         if now - self._samples[-1][0] >= STEP:
             self._samples.append((now, self._fetched))
+        # The second is looked at: the first stays until the window is covered without it.
         while len(self._samples) > 2 and now - self._samples[1][0] >= WINDOW:
             self._samples.popleft()
 
@@ -332,6 +336,7 @@ class DiskSpaceGuard:
             if self._since < CHECK_EVERY:
                 return
             self._since = 0
+        # Outside the lock, so that the other files are written on meanwhile.
         self.check(0)
 
 

@@ -118,10 +118,12 @@ class RangeDownload:
         name, size = self.file.name, self.file.size
         for said in (response, *response.history):
             linked = said.headers.get("X-Linked-Etag", "").removeprefix("W/").strip('"')
+            # What the hub says of the file it redirects to: found out before gigabytes of another file have come.
             if linked and linked != self.file.checksum:
                 raise errors.changed(name)
         if response.status_code == 206:
             found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+            # 80: int() of a header with thousands of digits raises an error of its own.
             if found is None or len(found[0]) > 80 or int(found[1]) != self.at:
                 raise errors.nonsense(str(response.url), msg("other bytes than it was asked for"))
             if found[2] != "*" and int(found[2]) != size:
@@ -193,6 +195,7 @@ class _Fetch:
                     data = data[n:]
 
             self.body.get(self.at, self.file.size, take)
+            # Before the name says that it is whole: by the name alone a later download takes it for checked.
             os.fsync(out.fileno())
         if self.file.checksum in ("", self.hash.hexdigest()):
             return True
@@ -250,6 +253,7 @@ def download(
     control = control or Control()
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
+    # Beside the folder, which `discard` removes under it.
     with FileLock(folder.with_name(folder.name + ".lock"), msg("A download of {repo}", repo=outline.repo)):
         settle(folder, hub.endpoint, outline, passing)
         missing = [file for file in outline.files if not is_there(folder, file)]
@@ -273,7 +277,7 @@ def download(
 def discard(folder: Path) -> None:
     """Remove what a download has brought, whole files and parts. Raises UnderhillError, BUSY among them."""
     with FileLock(folder.with_name(folder.name + ".lock"), msg("This download")), writing(folder):
-        for name in _noted(folder):
+        for name in noted_downloads(folder):
             _remove(folder, name)
         shutil.rmtree(folder / ARRIVING, ignore_errors=True)
         filesystem.remove(folder / NOTE, missing_ok=True)
@@ -296,6 +300,7 @@ def bring(context: DownloadContext, files: list[RemoteFile], report: Report | No
                 for future in done:
                     future.result()
     except BaseException:
+        # The others would go on fetching for a download that has failed.
         context.control.cancel()
         raise
     finally:
@@ -306,7 +311,7 @@ def bring(context: DownloadContext, files: list[RemoteFile], report: Report | No
 
 def settle(folder: Path, endpoint: str, outline: Outline, passing: bool) -> None:
     """Remove what an earlier download left and this one has no use for; note what this one is."""
-    earlier = _noted(folder)
+    earlier = noted_downloads(folder)
     for file in outline.files:
         if earlier.pop(file.name, None) != asdict(file):
             _remove(folder, file.name)
@@ -347,7 +352,7 @@ def _verified(folder: Path, files: tuple[RemoteFile, ...]) -> dict[str, object]:
     return found
 
 
-def _noted(folder: Path) -> dict[str, dict[str, object]]:
+def noted_downloads(folder: Path) -> dict[str, dict[str, object]]:
     """The files of the download that was here before, by name."""
     try:
         files = read_json(folder / NOTE, INDEX_BYTES)["files"]

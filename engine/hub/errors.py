@@ -155,6 +155,8 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
     """What an answer of 400 or more means. token: the one that was sent, or ''. note: why there is none."""
     status, code = response.status_code, response.headers.get("X-Error-Code", "")
     host, page = _host(str(response.request.url)), f"{endpoint}/{repo}"
+    # A lent address that has run out; the hub gives another one, so trying again helps where it would not with the
+    # hub's own.
     if host != _host(endpoint) and status < 500 and status not in BUSY_CODES:
         return HubError(
             Kind.SERVER_ERROR,

@@ -73,6 +73,7 @@ class Peek(io.RawIOBase):
         stop = min(self._at + len(into), self._file.size)
         while len(self.head) < stop:
             start = len(self.head)
+            # As much again as is here: a long header takes few requests, a short one few bytes.
             more = min(max(FIRST, min(start, MOST)), self._file.size - start)
             self.head += self._hub.read(self._repo, self._commit, self._file.path, start, start + more)
         n = max(0, stop - self._at)
@@ -362,6 +363,7 @@ def _read_header(hub: Hub, found: Revision, shard: RemoteFile) -> tuple[dict[str
     length = header_length(path, shard.size, start)
     text = start[8 : 8 + length]
     if len(text) < length:
+        # Only the rest: what has come is kept, and is compared with the file when that arrives (Outline.heads).
         text += hub.read(found.repo, found.commit, shard.name, 8 + len(text), 8 + length)
     return parse_header(path, shard.size, text), start[:8] + text
 

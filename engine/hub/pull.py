@@ -126,6 +126,7 @@ def _is_wanted(folder: Path, repo: str) -> bool:
 
 def _disk(path: Path) -> int:
     """Which disk a folder is on, or will be."""
+    # The nearest folder that is there: a new one is made on the disk of the one around it.
     while not path.exists():
         path = path.parent
     return path.stat().st_dev

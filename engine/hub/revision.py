@@ -98,6 +98,7 @@ def _file(sibling: Any) -> RemoteFile:
     """Raises ValueError where the hub's answer makes no sense."""
     lfs = sibling.lfs
     size = sibling.size if lfs is None else lfs.size
+    # bool is an int to isinstance, and JSON knows true.
     if type(size) is not int or not 0 <= size <= FILE_BYTES:
         raise ValueError(sibling.rfilename)
     folder, _, name = sibling.rfilename.rpartition("/")

@@ -40,7 +40,7 @@ def read_configs(hub: Hub, models: Iterable[HubModel], folder: Path) -> dict[str
     for such a model by name hears it.
     """
     wanted = [model for model in models if model.commit]
-    found = {model.repo: _kept(folder, hub.endpoint, model) for model in wanted}
+    found = {model.repo: cached_config(folder, hub.endpoint, model) for model in wanted}
     missing = [model for model in wanted if found[model.repo] is None]
     if missing:
         with ThreadPoolExecutor(AT_ONCE, "configs") as pool:
@@ -67,18 +67,19 @@ def keep_config(folder: Path, endpoint: str, repo: str, commit: str, config: dic
     if len(data) <= CONFIG_BYTES:
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
-            replace_file(_file(folder, endpoint, repo), data)
+            replace_file(cached_config_file(folder, endpoint, repo), data)
 
 
-def _kept(folder: Path, endpoint: str, model: HubModel) -> dict[str, Any] | None:
+def cached_config(folder: Path, endpoint: str, model: HubModel) -> dict[str, Any] | None:
+    """Return a model's config.json as it was kept for this revision, or None."""
     with suppress(OSError, ValueError):
-        match read_json(_file(folder, endpoint, model.repo)):
+        match read_json(cached_config_file(folder, endpoint, model.repo)):
             case {"repo": model.repo, "commit": model.commit, "config": dict(config)}:
                 return config
     return None
 
 
-def _file(folder: Path, endpoint: str, repo: str) -> Path:
+def cached_config_file(folder: Path, endpoint: str, repo: str) -> Path:
     """One for each model of each hub, whatever characters are in its name."""
     return folder / (hashlib.sha256(f"{endpoint} {repo}".encode()).hexdigest()[:32] + ".json")
 

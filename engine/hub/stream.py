@@ -111,6 +111,8 @@ class ImportStream:
         self._made_of = {part.key: chunks for part, chunks in zip(parts, found.made_of, strict=True)}
         self._users: dict[Chunk, int] = {}
         for part in parts:
+            # Only what is still to be made uses a chunk: one whose parts are all written has to come again for its hash
+            # alone.
             if ledger.done(part.key) is None:
                 for chunk in self._made_of[part.key]:
                     self._users[chunk] = self._users.get(chunk, 0) + 1
@@ -262,6 +264,8 @@ class ImportStream:
         self._settle()
         chunks = [(number, k) for k in range(_chunks(file))]
         made = [part.key for part in self._parts if any(c[0] == number for c in self._made_of[part.key])]
+        # First in the journal, then the chunks: killed in between, the next run fetches them again, and does not
+        # believe what was made of them.
         self._ledger.forget([*made, *(self._key(c) for c in chunks)])
         for chunk in chunks:
             self._spool.drop(chunk)
@@ -283,6 +287,8 @@ class ImportStream:
             work(run)
         except BaseException as error:
             with self._changed:
+                # A thread that was halted may fail over a connection that was cut for it: no error of the run that
+                # follows.
                 if not run.halted:
                     self._error = error
                 run.halted = True
@@ -346,8 +352,11 @@ class ImportStream:
             while self._missing and not run.halted:
                 chunk = self._missing[0]
                 more = self._size(chunk) - self._spool.have(chunk)
+                # Beyond the limit only if nothing else moves: a part may need more chunks than the limit allows, and
+                # would never be complete.
                 if self._held + more <= self._limit or (self._hungry and not self._under_way):
                     self._missing.popleft()
+                    # Counted when it is begun, not when it is here: four fetchers would else each see the same room.
                     self._held += more
                     self._under_way += 1
                     return chunk

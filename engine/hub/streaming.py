@@ -38,7 +38,7 @@ def hindrance(outline: Outline, folder: Path) -> Translatable:
         return msg("The hub names no checksums of its files.")
     if without_zeros(outline.entries) != outline.entries:
         return msg("Which of its tensors are needed shows only in its weights.")
-    held = held_bytes(plan_chunks(outline.weights, _needs(_source(outline, folder, read_file))))
+    held = held_bytes(plan_chunks(outline.weights, parts_to_read(weight_source(outline, folder, read_file))))
     if held > MOST:
         return msg(
             "Its tensors lie in an order for which {held} GB would have to be held at once.", held=f"{held / 1e9:.0f}"
@@ -82,12 +82,13 @@ def opened(
         bring(context, missing, report)
         spool = Spool(folder / NAME, outline.weights, bodies.CHUNK)
         yield ImportStream(
-            context, outline.weights, spool, make=lambda read: _source(outline, folder, read), report=report,
+            context, outline.weights, spool, make=lambda read: weight_source(outline, folder, read), report=report,
             total=outline.download_bytes, same_disk=same_disk, heads=outline.heads,
         )  # fmt: skip
 
 
-def _source(outline: Outline, folder: Path, read: Read) -> WeightSource:
+def weight_source(outline: Outline, folder: Path, read: Read) -> WeightSource:
+    """Return the checkpoint's tensors, read from the hub by `read`."""
     if outline.gguf:
         headers = [_here(header, folder, read) for header in outline.gguf]
         return GgufSource.of(headers[0].path, headers, weights=False)
@@ -101,7 +102,7 @@ def _here(header: GgufHeader, folder: Path, read: Read) -> GgufHeader:
     return replace(header, path=path, tensors=tensors)
 
 
-def _needs(source: WeightSource) -> list[ImportPart]:
+def parts_to_read(source: WeightSource) -> list[ImportPart]:
     """The parts of an import, as far as it matters when their bytes arrive."""
     plan = find_experts(source)
     experts = [expert_extents(source, pieces) for layer in plan.layers.values() for pieces in layer]

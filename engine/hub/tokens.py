@@ -101,12 +101,13 @@ def forget(endpoint: str) -> bool:
 def _may_hold(endpoint: str) -> bool:
     """Whether a token was kept for this hub; where the list cannot be read, it may have been."""
     try:
-        return endpoint in _hubs()
+        return endpoint in known_hubs()
     except (OSError, ValueError):
         return True
 
 
-def _hubs() -> list[str]:
+def known_hubs() -> list[str]:
+    """Return the addresses of the hubs that a token is kept for."""
     try:
         return [str(hub) for hub in read_json(kept_for())]
     except FileNotFoundError:
@@ -115,7 +116,7 @@ def _hubs() -> list[str]:
 
 def _note(endpoint: str, kept: bool) -> None:
     try:
-        hubs = set(_hubs())
+        hubs = set(known_hubs())
     except (OSError, ValueError):
         hubs = set()
     hubs = hubs | {endpoint} if kept else hubs - {endpoint}

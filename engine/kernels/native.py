@@ -213,12 +213,16 @@ class NativeKernel:
         slots = array("i")
         experts = bytearray()
         for item in work:
+            # `addresses` are good as long as item.expert (Parts) is, which the caller's leases keep pinned until this
+            # call returns.
             experts += EXPERT.pack(*item.expert.addresses, item.expert.planes, len(slots), len(item.slots), 0)
             slots.extend(item.slots)
         if not work:
             return
         with self._lock:
             failed = self._library.uh_run(
+                # `slots`, and the copy that c_char_p makes necessary of `experts`, are of this frame: alive until the
+                # call returns.
                 self._context, expert_layout(spec, activation), bytes(experts), len(work), slots.buffer_info()[0],
                 len(slots), k, x.data_ptr(), x.shape[0], out.data_ptr(),
             )  # fmt: skip
@@ -351,6 +355,7 @@ class NativeKernel:
         if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < view.rows:
             raise IndexError(f"ids reach from {int(ids.min())} to {int(ids.max())}; there are {view.rows} rows")
         out = torch.empty((len(ids), view.cols), dtype=torch.float32)
+        # No context and so no lock: it reads packed codes and nothing that another call writes.
         self._library.uh_rows(view, ids.data_ptr(), len(ids), out.data_ptr())
         return out
 
@@ -400,6 +405,8 @@ class NativeKernel:
     def close(self) -> None:
         """Release threads and scratch memory. Safe to call twice."""
         with self._lock:
+            # Under the lock, so no call is inside it; whoever comes later finds None. It is closed outside: joining
+            # threads may take a piece of work long.
             context, self._opened = self._opened, None
         if context is not None:
             self._library.uh_close(context)

@@ -63,6 +63,7 @@ def prefill_attention(
         for tensor in (keys, values):
             if tensor.dtype != dtype or tensor.shape != (kv_heads, keys.shape[1], dim) or tensor.device.type != "cpu":
                 raise ValueError(f"keys and values are not alike: {tensor.dtype} {tuple(tensor.shape)}")
+            # uh_kv_piece has one stride for both, and rows that follow one another.
             if tensor.stride()[1:] != (dim, 1) or tensor.stride(0) != keys.stride(0):
                 raise ValueError("the rows of one head must lie together, in keys as in values")
         piece.keys, piece.values, piece.stride, piece.rows = (

@@ -34,6 +34,8 @@ class ScratchPool:
         """float32 of this shape with whatever is in it, contiguous, in ordinary memory. Raises OSError for none."""
         count = math.prod(shape)
         needed = FLOAT * count
+        # Below this glibc serves from the heap, whose pages stay; from there on every block would be a fresh mapping
+        # (see the head of this file).
         if needed < OWN_MAPPING:
             return torch.empty(shape, dtype=torch.float32)
         block = self._block(needed)
@@ -63,6 +65,7 @@ class ScratchPool:
 
     def _block(self, needed: int) -> Tensor:
         with self._lock:
+            # The smallest that does, so that a large block is left for a large request of the same layer.
             enough = [block for block in self._free if block.nbytes >= needed]
             if enough:
                 found = min(enough, key=lambda block: block.nbytes)

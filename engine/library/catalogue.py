@@ -24,6 +24,7 @@ class AttentionShape:
 
     def parameters(self, hidden: int) -> int:
         """Of queries, keys, values and output."""
+        # Q and O have `heads` heads each, K and V `kv_heads`.
         return 2 * hidden * self.head_dim * (self.heads + self.kv_heads)
 
 

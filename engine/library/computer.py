@@ -98,19 +98,22 @@ def machine_at(place: Path) -> Machine:
     key = str(library.home()), disk, power, file.stat().st_mtime_ns if file.is_file() else 0
     with _looking:
         now = time.monotonic()
-        found = _looks.get(key)
+        found = looks.get(key)
         if found is None or now - found.when >= HOLDS or (not found.read and place.is_file()):
             _log.info(
                 "This computer: %s, %d cores, %d threads, %.0f GB, %s; Underhill %s, torch %s", disk.processor,
                 disk.physical, disk.logical, disk.ram / 1e9, disk.system, disk.underhill or "from source", disk.torch,
             )  # fmt: skip
-            same = next((look.machine for k, look in _looks.items() if k[0] == key[0] and k[2:] == key[2:]), None)
+            # Memory's rate is the computer's whatever the disk; measured once, it costs a second disk no 0.1 s of all
+            # threads.
+            same = next((look.machine for k, look in looks.items() if k[0] == key[0] and k[2:] == key[2:]), None)
             if same is None:
                 machine = probe.probe(place, isa=isas()[-1], kept=library.home())
+                # The probe has just written what it saw: under the old time the next look would find nothing.
                 key = (*key[:3], file.stat().st_mtime_ns if file.is_file() else 0)  # a look is kept, too
             else:
                 machine = probe.probe(place, isa=isas()[-1], memory_rate=same.memory_rate, kept=library.home())
-            found = _looks[key] = _Look(machine, now, place.is_file())
+            found = looks[key] = _Look(machine, now, place.is_file())
     free = shutil.disk_usage(place).free
     return replace(found.machine, memory=probe.memory(), disk_free=free)
 
@@ -123,7 +126,7 @@ class _Look(NamedTuple):
     read: bool
 
 
-_looks: dict[tuple[str, Fingerprint, bool | None, int], _Look] = {}
+looks: dict[tuple[str, Fingerprint, bool | None, int], _Look] = {}
 _looking = threading.Lock()  # held while disk and memory are timed: two at once would halve each other's rates
 
 

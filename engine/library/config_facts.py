@@ -108,6 +108,7 @@ def catalogue_facts(entry: CatalogueEntry, top: int) -> ModelFacts:
     found = tuple(matrices(read_spec(config), shape.vocab))
     by_words = [m for m in found if m.role in ("table", "head")]
     counted, words = (sum(m.rows * m.cols for m in some) for some in (found, by_words))
+    # By how much the rest is larger than the stand-in's; table and head are exact and stay as they are.
     grown = (shape.dense_parameters - words) / (counted - words)
 
     def scaled(kind: Kind, size: int) -> int:

@@ -42,6 +42,7 @@ def remedy(store: Path, named: bool = False) -> Translatable:
             model=model,
         )
     try:
+        # A file and no state of this process: the store is opened anew in the next one, perhaps.
         (store / FLAG).touch()
     except OSError:
         return msg("Delete it (`underhill-cli rm builtin`): it is made anew when it is next used.")

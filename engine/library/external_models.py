@@ -124,6 +124,7 @@ def find(
         with suppress(OSError):  # unplugged, or not ours to read
             for item in _candidates(place):
                 real = Path(item.path).resolve()
+                # Resolved: the Hugging Face cache links snapshots to blobs, and LM Studio may point into it.
                 if real not in seen:
                     seen.add(real)
                     candidates.append(item)
@@ -175,6 +176,7 @@ def _ollama(place: Place) -> Iterator[FoundModel]:
         for layer in layers:
             if layer.get("mediaType") != _MODEL:
                 continue
+            # Without slashes: the digest is text of a file of others, and must not lead out of the folder.
             blob = place.path / "blobs" / str(layer.get("digest", "")).replace(":", "-", 1).replace("/", "")
             if blob.is_file():
                 item = _gguf(place.app, title, blob)
@@ -191,6 +193,7 @@ def _tree(place: Place) -> Iterator[FoundModel]:
         depth = len(here.relative_to(place.path).parts)
         inner[:] = [] if depth >= DEEPEST else sorted(d for d in inner if not d.startswith("."))
         count += len(names)
+        # A place may be somebody's whole disk (LM Studio's folder is theirs to choose).
         if count > MOST:
             return
         for name in sorted(names):

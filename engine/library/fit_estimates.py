@@ -136,6 +136,7 @@ def divided(
     """`taken` in its parts, and what is left below the ceiling in its own. due: bytes that context and computing may
     take together. Where parts that are known are more than is taken, some of the last are not written to yet."""
     left, known = taken, []
+    # In this order: what is planned surely first, so that an error of the estimate ends in the program's own share.
     for part in (dense, context, cached, base):
         known.append(min(part, left))
         left -= known[-1]

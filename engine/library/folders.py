@@ -60,6 +60,8 @@ def is_there(folder: Path) -> bool:
     """Whether a folder, and not just the place where its disk would be, is there."""
     if folder == own():
         return True
+    # An unplugged disk leaves its mount point, an empty folder on the system's disk: models would be imported into it,
+    # and those on the disk listed as gone.
     return folder.is_dir() and (not offline_index.marked(folder) or (folder / MARK).is_file())
 
 

@@ -29,6 +29,7 @@ def checked_name(name: str) -> str:
 
     Raises UnderhillError(BAD_REQUEST).
     """
+    # By the strictest system, so that a disk with models can be carried from one to the other.
     if (
         not name
         or name != name.strip()

@@ -248,10 +248,13 @@ def delete(name: str, *, now: bool = False) -> bool:
             msg("{parent} cannot be written, so {name} cannot be deleted.", parent=path.parent, name=name),
             msg("Make its disk writable; or take the folder out of the library, and the model stays where it is."),
         )
+    # Before the lock is taken: it takes the same one.
     store_copy.discard(path)
     if now or name == BUILTIN or not path.exists():
         remove(path)
         return False
+    # Against an import, move or removal of the same name by another process; the model that is open here was asked for
+    # before.
     with store_lock(path), writing(path):
         trash.put(path)
     remove(path)  # what else there is under this name

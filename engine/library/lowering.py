@@ -115,6 +115,7 @@ def _quality(store: Store, shapes: list[LayerShape], q: TierQuality) -> TierQual
     specs = [spec for x in shapes for spec in x.specs]
     sizes = [spec.layout.bytes_for(q.tier if q.tier in spec.tiers else spec.top) for spec in specs]
     errors = {other.tier: other.relative_error for other in store.manifest.quality}
+    # Squared errors add up, relative ones do not.
     squares = [errors[q.tier if q.tier in spec.tiers else spec.top] ** 2 for spec in specs]
     error = math.sqrt(math.fsum(squares) / len(squares))
     return TierQuality(q.tier, 8 * sum(sizes) / sum(spec.parameters for spec in specs), error)
@@ -148,6 +149,8 @@ def put_in_place(path: Path) -> None:
     Nobody has it open. Raises UnderhillError: BUSY, DISK_ERROR.
     """
     with store_lock(path), writing(path):
+        # A crash between this and the next rename leaves the original in the trash and the copy under its hidden name:
+        # remove_leftovers puts the copy in place.
         trash.put(path)
         filesystem.replace(beside(path), path)
         sync_directory(path.parent)

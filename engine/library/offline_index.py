@@ -43,6 +43,7 @@ def note_cards(folder: Path, now: Sequence[ModelCard]) -> None:
     """Remember what is in a folder."""
     names = [f.name for f in fields(ModelCard) if f.name not in _LEFT_OUT]
     short = [{k: v for k, v in asdict(card).items() if k in names} for card in now]
+    # Through JSON and back, tuples have become lists as in the file: so an entry that did not change compares as equal.
     _change(folder, lambda entry: {**entry, "cards": json.loads(json.dumps(short))})
 
 

@@ -57,6 +57,8 @@ def noted(
 
     def report(phrase: Translatable, done: int, total: int) -> None:
         nonlocal written
+        # Before there is a total the importer only reads headers, and the directory may be an earlier import's of other
+        # weights.
         if not written and total:  # from here on the directory is this import's
             written = _write(partial, what)
         if progress is not None:

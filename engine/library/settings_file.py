@@ -50,6 +50,7 @@ def change(values: Mapping[str, Any]) -> dict[str, settings.Value]:
             msg("Install that version again to change these settings. They are untouched."),
         )
     checked = settings.validated({**_known(written), **values}, settings.SHARED)
+    # Of a newer version, which may be used again: what this one does not know is written back as it was.
     others = {name: value for name, value in written.items() if name not in checked}
     changed = {s.name: checked[s.name] for s in settings.SHARED if checked[s.name] != s.default} | others
     with writing(file()):

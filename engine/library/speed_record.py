@@ -89,6 +89,7 @@ def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Deco
     usual = expected(machine, known, *how, min(plan.context, USUAL))
     correction = 1.0
     if not now.decode[0] / OFF <= measured <= now.decode[1] * OFF:
+        # Of rates the geometric mean: as far from the worse as from the better, as a factor.
         middle = math.sqrt(now.decode[0] * now.decode[1])
         correction = max(1 / MOST_CORRECTION, min(MOST_CORRECTION, measured / middle))
     low, high = (said * here / there for said, here, there in zip(plan.speed, now.decode, usual.decode, strict=True))

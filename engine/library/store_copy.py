@@ -66,6 +66,8 @@ def copy(source: Path, destination: Path, report: Report, *, move: bool = False)
                 parent=source.parent, name=source.name),
             msg("Import it under another name instead: that makes a copy."),
         )  # fmt: skip
+    # The destination first, here and everywhere: two moves in opposite directions find one of their locks taken and are
+    # told so (a FileLock does not wait), so they cannot block each other.
     with store_lock(destination), store_lock(source) if move else nullcontext(), writing(destination):
         if destination.exists():
             raise UnderhillError(
@@ -74,12 +76,13 @@ def copy(source: Path, destination: Path, report: Report, *, move: bool = False)
                     name=destination.name, parent=destination.parent),
                 msg("Rename or delete that one first."),
             )  # fmt: skip
-        if move and _renamed(source, destination):
+        if move and renamed_at_once(source, destination):
             return
         manifest = load_manifest(source)
-        _begin(partial, CopyNote(str(source.resolve()), _sha256(source / manifests.NAME), move))
+        begin_copy(partial, CopyNote(str(source.resolve()), file_sha256(source / manifests.NAME), move))
         _copy_files(source, partial, manifest, report)
         _check(partial, report)
+        # The names of the files reach the disk before the one rename that makes them a model.
         sync_directory(partial)
         filesystem.replace(partial, destination)
         sync_directory(destination.parent)
@@ -99,6 +102,7 @@ def finish(destination: Path) -> None:
     if note.move:
         if not source.parent.is_dir():
             return
+        # By its manifest: since the copy was made another model may have been imported under that name.
         if source.exists() and source != destination.resolve() and _same_manifest(source, note):
             remove(source)
     with writing(destination):
@@ -133,7 +137,7 @@ def under_way(destination: Path) -> CopyNote | None:
     return read(_partial(destination))
 
 
-def _renamed(source: Path, destination: Path) -> bool:
+def renamed_at_once(source: Path, destination: Path) -> bool:
     """Within one disk a move is a rename."""
     try:
         same = source.stat().st_dev == destination.parent.stat().st_dev
@@ -150,7 +154,7 @@ def _renamed(source: Path, destination: Path) -> bool:
     return True
 
 
-def _begin(partial: Path, note: CopyNote) -> None:
+def begin_copy(partial: Path, note: CopyNote) -> None:
     """Make the directory of the copy; what is there of another store is removed."""
     there = read(partial)
     if partial.exists() and (there is None or there.manifest != note.manifest):
@@ -187,14 +191,15 @@ def _copy_files(source: Path, partial: Path, manifest: Manifest, report: Report)
             _copy_small(source / name, partial / name)
             done += sizes[name]
             continue
+        # From the last whole chunk on: a file's length may have reached the disk without its last bytes.
         start = min(there[name], sizes[name]) // CHUNK * CHUNK
         done += start
-        for n in _copied(source / name, partial / name, start):
+        for n in copy_bytes(source / name, partial / name, start):
             done += n
             report(msg("Copying"), done, total)
 
 
-def _copied(source: Path, target: Path, start: int) -> Iterator[int]:
+def copy_bytes(source: Path, target: Path, start: int) -> Iterator[int]:
     """Copy a file from `start` on, and bring it to the disk; yields the length of every piece written."""
     memory = memoryview(bytearray(CHUNK))
     with _opened(source) as read_from, target.open("r+b" if target.exists() else "w+b", 0) as write_to:
@@ -254,17 +259,19 @@ def _differs(where: Path, what: str) -> UnderhillError:
 
 def _same_manifest(source: Path, note: CopyNote) -> bool:
     with suppress(OSError):
-        return _sha256(source / manifests.NAME) == note.manifest
+        return file_sha256(source / manifests.NAME) == note.manifest
     return False
 
 
-def _sha256(file: Path) -> str:
+def file_sha256(file: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal digits."""
     return hashlib.sha256(read_regular(file, MANIFEST_BYTES)).hexdigest()
 
 
 def _files(source: Path) -> list[str]:
     """The files of a store, its manifest last. A note of an earlier copy is not part of it."""
     names = sorted(p.name for p in source.iterdir() if is_regular(p) and p.name != NOTE)
+    # A directory is a store by its manifest: without it, what is there of a copy is none.
     return sorted(names, key=lambda name: name == manifests.NAME)
 
 

@@ -30,6 +30,7 @@ def put(path: Path) -> None:
     trash = path.parent / TRASH
     trash.mkdir(exist_ok=True)
     filesystem.replace(path, trash / f"{path.name}@{int(time.time() * 1e6)}")
+    # The new name before the old one's end: a power cut in between may show the model twice, and never not at all.
     sync_directory(trash)
     sync_directory(path.parent)
 

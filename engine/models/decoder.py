@@ -56,7 +56,7 @@ class Decoder:
             head = _normed(fetch(weights, f"{spec.head}.weight"))
         bias = fetch(weights, f"{spec.head or spec.embedding}.bias") if spec.head_bias else None
         self._head = Linear(head, bias, dense.for_head)
-        self._embedding = table or self._head
+        self.embedding = table or self._head
         del head
         self.layers = [Layer(layer, weights, spec.hidden, dense, experts) for layer in spec.layers]
         self._norm = build_norm(spec.norm, weights, spec.hidden)
@@ -124,7 +124,7 @@ class Decoder:
         """
         tokens = torch.as_tensor(ids, dtype=torch.int64)
         span = PositionRange(state.length, state.length + len(tokens), max(horizon, state.horizon))
-        x = self._embedding.rows(tokens)
+        x = self.embedding.rows(tokens)
         if self.spec.embedding_multiplier != 1.0:
             x = x * self.spec.embedding_multiplier
         make = self._per_layer_inputs

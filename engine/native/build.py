@@ -66,6 +66,7 @@ def build(compiler: Sequence[str], library: Path, windows: bool | None = None) -
     """
     windows = for_windows(compiler[0]) if windows is None else windows
     chosen = options(windows, "ziglang" in compiler)
+    # Beside the target, or os.replace would cross file systems and could not be one step.
     with tempfile.TemporaryDirectory(dir=library.parent) as folder:
         made = Path(folder) / library.name
         command = [*compiler, *chosen, "-shared", *sources(), "-o", str(made), "-lm"]
@@ -73,6 +74,8 @@ def build(compiler: Sequence[str], library: Path, windows: bool | None = None) -
         environment = {"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder, **os.environ}
         # a compiler need not keep to Windows' code page, which Python would take
         subprocess.run(command, check=True, capture_output=True, encoding="utf-8", errors="replace", env=environment)
+        # Whole or not at all. On Linux an engine that runs keeps the old file, which is only unlinked; Windows refuses
+        # to replace a library that is loaded.
         os.replace(made, library)
 
 

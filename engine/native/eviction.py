@@ -132,6 +132,8 @@ def unimportance(weights: Tensor | NDArray[np.floating]) -> NDArray[np.float64]:
     """
     if isinstance(weights, Tensor):
         weights = weights.detach().cpu().float().numpy()
+    # The router's own float32, not float64: runtime (C), replay and calibration have to find the same score on the same
+    # side of a threshold.
     given = np.ascontiguousarray(weights, np.float32)
     k = given.shape[-1]
     scores, order = np.empty(given.shape), np.empty(k, np.int32)

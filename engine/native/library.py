@@ -13,6 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.native.build import SOURCES, library_name
 from engine.translatable import Translatable, msg
 
+# Raised with every change of a structure or signature that both sides know; see the comment in load_library.
 ABI = 17  # UH_ABI in underhill_kernels.h
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 NAMES = {
@@ -74,6 +75,7 @@ def load_holding_lock(path: Path | None = None) -> ctypes.PyDLL:
 def default_threads() -> int:
     """Physical cores, as far as this process may use them: a second thread on a core only gets in the way."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # psutil gives None where it cannot tell (some containers), and knows nothing of an affinity or a container's share.
     return max(1, min(psutil.cpu_count(logical=False) or allowed, allowed))
 
 

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 PAGE = 4096  # what direct I/O reads to
+# Of x86-64, and of arm64 with pages of 4 KiB. Elsewhere alignments are merely larger than needed.
 HUGE = 2 << 20  # bytes of a huge page
 SLAB = 256 << 20  # of address space, which costs nothing until it is written to
 OWN_MAPPING = 1 << 20  # bytes of a block that leaves the heap alone
@@ -36,9 +37,12 @@ def huge(nbytes: int) -> Tensor:
     if not LINUX or nbytes < HUGE:
         return torch.frombuffer(_mapping(_pages(nbytes)), dtype=torch.uint8, count=nbytes)
     mapping = _mapping(_pages(nbytes) + HUGE)
+    # mmap aligns to pages only; the HUGE bytes more than asked for, which are never touched, leave room to begin at a
+    # multiple.
     start = -_address(mapping) % HUGE
     whole = start + nbytes // HUGE * HUGE
     _advise(mapping, "MADV_HUGEPAGE", start, whole - start)
+    # The kernel would back the tail by a whole huge page at its first write: up to 2 MiB beyond what the plan counts.
     _advise(mapping, "MADV_NOHUGEPAGE", whole, len(mapping) - whole)
     return torch.frombuffer(mapping, dtype=torch.uint8, count=nbytes, offset=start)
 
@@ -119,6 +123,7 @@ class Arena:
             return huge(nbytes)
         size = _pages(nbytes)
         with self._lock:
+            # What is left of the old slab is address space that was never written to: it costs nothing.
             if self._slab is None or self._at + size > self._end:
                 length = max(SLAB, -(-size // HUGE) * HUGE)
                 self._slab = _mapping(length + HUGE)

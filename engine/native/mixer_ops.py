@@ -10,8 +10,10 @@ from engine.native.library import MatrixView
 from engine.native.op_graph import Op, OpKind, sized
 from engine.record.layout import ROWS_PER_TILE
 
+# As in native/latent.h, which widens rows to float32 into an array of this width on its stack; DeepSeek's are 512 + 64.
 WIDEST_ROW = 624  # latent and rotary key together
 WIDEST_HEAD = 512  # of DeltaNet
+# `latent_room` mirrors how C lays these out in `room`: if one side changes alone, C writes behind the tensor.
 _SPANS, _BLOCK, _HEADS, _DIMS = 8, 24, 16, 16  # as in native/latent.h
 
 

@@ -231,6 +231,7 @@ def heads(spec: Heads, projected: Tensor, values: Tensor, state: int) -> Op:
 
 def attend_room(heads: int, dim: int) -> int:
     """Floats of `room` in `attend`."""
+    # What attend.h lays out for every span and head; too little would be written beyond.
     return SPANS * heads * (2 * (dim + 17) + (dim + 16) // 2)
 
 

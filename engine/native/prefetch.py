@@ -69,6 +69,7 @@ class PrefetchPlanner:
 
     def routed(self, row: int, chosen: Sequence[int]) -> None:
         """See uh_prefetch_routed."""
+        # int64, as a router's ids are, which C compares them with; alive for the length of the call.
         ids = array("q", chosen)
         self._routed(self._at, row, ids.buffer_info()[0], len(ids))
 

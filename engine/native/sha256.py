@@ -34,6 +34,8 @@ class Sha256:
         self._length = int(length or 0)
         if len(words) not in (0, len(_START)) or self._length % BLOCK:
             raise ValueError(f"{state!r} is no state of a SHA-256")
+        # Big-endian in a state that is kept, as FIPS prints it, so that a journal may move to another machine; native
+        # in memory.
         self._words = np.frombuffer(bytes.fromhex(words or _START), ">u4").astype(np.uint32)
         self._rest = b""
 
@@ -61,8 +63,10 @@ class Sha256:
 
     def hexdigest(self) -> str:
         """Of the bytes so far."""
+        # FIPS 180-4, 5.1.1: a 1 bit, zeros, and the length in bits as 8 bytes, up to a whole block; 9 = 1 + 8.
         zeros = (-self._length - 9) % BLOCK
         end = np.frombuffer(self._rest + b"\x80" + bytes(zeros) + (8 * self._length).to_bytes(8, "big"), np.uint8)
+        # The padding goes through a state that is then put back, so that `update` may go on after a digest.
         before = self._words.copy()
         self._blocks(end)
         found = self._words.astype(">u4").tobytes().hex()

@@ -66,6 +66,8 @@ def held_by(cache_bytes: int, record_bytes: int, experts: int) -> int:
 def cache_within(room: int, record_bytes: int, experts: int) -> int:
     """The largest cache that `room` bytes hold; 0 or less where there is none."""
     slabs = 1 + 1 / PAGES_PER_SLAB
+    # held_by the other way round. It counts an entry for each expert or for each record that fits, whichever are fewer,
+    # so of the two caches that each would allow the larger is right. 1: held_by rounds up.
     with_all = (room - HUGE - 1 - ENTRY * experts) / slabs
     by_size = (room - HUGE - 1 - ENTRY) / (slabs + ENTRY / record_bytes)
     return int(max(with_all, by_size))

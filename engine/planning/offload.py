@@ -184,6 +184,8 @@ class _Parts:
         context = min(self.plan.context, USUAL)
         far = misses * (1 - self.near) * active  # bytes of experts that the card lacks
         crossing = far / (self.card.pinned or PINNED)
+        # HOBBIT, section 4, and Fiddler: an expert that the card lacks is computed where it lies where that is
+        # predicted to be faster than to move it.
         there = far / expert_rate(machine, model, tier) + HANDOVER * model.moe_layers
         device, host, link = active / own, 0.0, crossing
         if mode == ASSISTED and there < crossing:

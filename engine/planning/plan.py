@@ -147,9 +147,12 @@ def make_plan(
         dense = opened.dense
     per_token = model.per_token(dense)
     fixed += model.dense_bytes[dense]
+    # Of an open model the context keeps what it has allocated, however few of its tokens are planned for now.
     rows = max(tokens * per_token, 0 if opened is None else opened.kv_bytes)
     least = fixed + workspace + rows + for_experts
     if opened is None:
+        # Opening has a peak of its own: a matrix as it is stored lies beside its packed form, before there are experts
+        # or context.
         least = max(least, in_use + model.dense_bytes[dense] + model.opening_bytes.get(dense, 0))
     if least > most:
         raise _too_little(model, least, most, asked=settings["memory_gb"] is not None)

@@ -211,9 +211,12 @@ def chunk_costs(machine: Machine, model: ModelFacts, tier: int, dense: str, cach
 
     cache: bytes of experts in memory, of which the tokens' own memory and a window to read through are taken.
     """
+    # Uniform routing: each token passes an expert over with a chance of 1 - k / E, all of them with that to the power
+    # of their number.
     visited = 1 - (1 - model.experts_per_token / model.experts) ** tokens
     weights = 8 / (tier + PARAMETER_BITS) if tier < 16 else 8 / tier  # a byte of experts
     active = model.experts_per_token * model.moe_layers * model.record_bytes[tier] * weights
+    # Weights in a byte.
     per_byte = {"f32": 0.25, "bf16": 0.5, "int8": 1.0, "int4": 2.0}[dense]
     layers = _others(model, dense) - model.head_bytes.get(dense, 0)
     met = tokens * model.experts_per_token / (model.experts * visited)  # tokens of an expert that is called for

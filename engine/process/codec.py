@@ -44,6 +44,8 @@ def _fields(kind: type) -> tuple[str, ...]:
 @cache
 def _declared(name: str) -> Any:
     module, _, path = name.partition(":")
+    # The other process may have been led astray by what it read: a name from it must not import, and so run, anything
+    # but this engine.
     if not module.startswith(_OURS):
         raise ValueError(f"not of the engine: {name}")
     found: Any = importlib.import_module(module)

@@ -88,6 +88,8 @@ class EngineProcess:
         with self._lock:
             died = self._died
             if not died:
+                # In one with the queueing: once `_read` has gone through what was open when the process died, nothing
+                # may be added that nobody would answer.
                 self._open[command.id] = type(command)
                 self._commands.put(command)
         if died:
@@ -129,6 +131,8 @@ class EngineProcess:
         self._held = why
         _log.error("The engine is ended: %s", why)
         if sys.platform != "win32":  # there are no such signals
+            # faulthandler prints every thread's stack at that signal, in the signal handler itself: also where
+            # something keeps Python's lock (engine/process/host.py).
             self._process.send_signal(signal.SIGUSR1)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(STACKS)
@@ -156,6 +160,7 @@ class EngineProcess:
                     self._on_event(event)
         except EOFError:
             pass
+        # First the code and the last words: what is told of commands that were open names both.
         code = self._process.wait()
         self._threads["engine-said"].join()
         with self._lock:
@@ -256,6 +261,7 @@ class StopWatchdog:
             time.sleep(TICK)
             now = time.monotonic()
             passed, before = min(now - before, 2 * TICK), now  # the computer slept, or had no time for anyone
+            # On a starved computer the engine is late without being stuck, since it has given way (`give_way`).
             passed *= STARVED + (1.0 - STARVED) * processors.free()
             if self._heard.is_set():
                 self._heard.clear()

@@ -64,6 +64,7 @@ NF4_TIMES, NF4_ZERO = 124.07, 0.15
 def _table(values: tuple[int, ...], zero: float = 0.0) -> Levels:
     """Levels of ascending signed values; the coarse zero is where a line through the means of each four meets 0."""
     means = [sum(values[i : i + 4]) / 4 for i in range(0, 16, 4)]
+    # Least squares through four points at -1.5, -0.5, 0.5 and 1.5, whose squares sum to 5.
     slope = sum((i - 1.5) * mean for i, mean in enumerate(means)) / 5
     return Levels(tuple(v - values[0] for v in values), zero - values[0], 1.5 - sum(means) / 4 / slope)
 

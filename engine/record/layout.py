@@ -255,6 +255,7 @@ def _layout(spec: ExpertSpec) -> RecordLayout:
                 nbytes = aligned(spec.params_bytes(m, int(name[1])), LINE)
             else:
                 bits = spec.top if spec.raw else spec.plane_bits(m)[int(name[1])]
+                # To whole cache lines, so that a kernel's 64-byte load of a tile never crosses one.
                 nbytes = aligned(rows * cols * bits // 8, LINE)
             sections[m.name] = Section(here, nbytes)
             here += nbytes

@@ -36,6 +36,8 @@ def write(stream: IO[bytes], value: object) -> None:
 
 def read(stream: IO[bytes], max_bytes: int) -> Any:
     """The next JSON value. Raises as `receive`, and ValueError for what is none."""
+    # surrogatepass: texts may hold half a surrogate pair (JSON's \ud800 in an imported chat), which strict UTF-8
+    # refuses.
     return parse_json(receive(stream, max_bytes).decode("utf-8", "surrogatepass"))
 
 

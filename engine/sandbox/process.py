@@ -106,6 +106,7 @@ class SandboxedFunction:
         An iterator that is left before its end kills the process, which would otherwise go on without a reader.
         """
         stopped: Callable[[], bool] | None = getattr(_waits, "stopped", None)
+        # In steps, so that a stop is heard while another thread's call goes on.
         while not self._lock.acquire(timeout=POLL):
             if stopped is not None and stopped():
                 raise SandboxStopped(f"{self._function} was busy")
@@ -116,6 +117,8 @@ class SandboxedFunction:
                 yield from self._values(process, arguments, seconds)
                 whole = True
             finally:
+                # After an error, a stop or an iterator that was left, answers of this call may still be in the pipe:
+                # the next call would take them for its own.
                 if not whole:
                     self._end(process)
         finally:
@@ -125,6 +128,7 @@ class SandboxedFunction:
         """End the call that is under way, if there is one, from another thread: it raises SandboxTimeout."""
         process = self._process
         if self._lock.locked() and process is not None:
+            # Before the kill: the thread that reads sees the pipe end at once, and asks why.
             self._why = SandboxTimeout
             process.kill()
 
@@ -200,6 +204,7 @@ class SandboxedFunction:
         if isinstance(cause, frames.FrameTooLarge):
             return SandboxMemory(f"{self._function} answered with {cause}")
         with contextlib.suppress(subprocess.TimeoutExpired):
+            # The pipe ends a moment before the process can be waited for; its code is wanted for the log.
             process.wait(1.0)
         said = self._last_words(process)
         if "memory allocation" in said or "MemoryError" in said or "bad_alloc" in said:  # Rust and C++ abort
@@ -217,9 +222,12 @@ class SandboxedFunction:
         own = str(Path(engine.__file__).parents[1])
         path = os.pathsep.join(part for part in (own, os.environ.get("PYTHONPATH", "")) if part)
         made = subprocess.Popen(
+            # -P: modules are not searched for in the working directory, which may be a folder with files of others.
             [sys.executable, "-P", "-m", "engine.sandbox.worker", self._function, str(self._memory),
              str(self._nice)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            # Of its own session: Ctrl+C in a terminal goes to the whole group, and what ends this process is decided by
+            # its parent.
             env={**os.environ, "PYTHONPATH": path}, start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
@@ -240,6 +248,7 @@ class SandboxedFunction:
     def _last_words(self, process: subprocess.Popen[bytes]) -> str:
         said, listener = self._said
         if process.poll() is not None:
+            # A child of the process could hold the pipe open, so not for ever.
             listener.join(1.0)
         return b"".join(said).decode("utf-8", "replace").strip()
 

@@ -22,6 +22,7 @@ def main(function: str, memory: int, nice: int) -> None:
     memory: bytes that it may take beyond what it has once the function's module is imported.
     """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    # A library that asks on standard input must find its end, not the requests.
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)  # what libraries print must not come among the answers
@@ -61,7 +62,10 @@ def _limit_time(seconds: float) -> None:
 
     used = resource.getrusage(resource.RUSAGE_SELF)
     most = int(used.ru_utime + used.ru_stime + (os.cpu_count() or 1) * seconds) + 5
-    resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
+    # Only the soft limit: it is raised again for the next value, which a lowered hard limit would forbid. 5 seconds
+    # more than allowed, so that it is the parent's clock that ends a slow call.
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (_within(most, hard), hard))
 
 
 def _limit(memory: int, nice: int) -> None:
@@ -76,7 +80,14 @@ def _limit(memory: int, nice: int) -> None:
     if sys.platform == "linux":
         status = Path("/proc/self/statm").read_text(encoding="ascii")
         most = int(status.split()[0]) * resource.getpagesize() + memory
+        # Address space: Linux has not enforced RLIMIT_RSS since 2.4. Hard as well, or the code in here could raise it.
+        most = _within(most, resource.getrlimit(resource.RLIMIT_AS)[1])
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _within(most: int, hard: int) -> int:
+    """No more than the hard limit that this process began with (`ulimit`), which it may not raise; -1: none."""
+    return most if hard < 0 else min(most, hard)
 
 
 if __name__ == "__main__":

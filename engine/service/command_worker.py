@@ -76,6 +76,7 @@ class CommandWorker:
                 self._queue.append(command)
                 self._ready.notify()
                 return
+        # Without the lock: whoever hears of it may send the next command from there.
         self._emit(self._stopped(command))
 
     def cancel(self, target: str) -> bool:
@@ -107,6 +108,7 @@ class CommandWorker:
                 if not self._queue or not isinstance(self._queue[0], kinds):
                     return
                 command = self._queue.popleft()
+            # Not as `_running`: Stop means the command that lets these in, and they are over in a moment.
             self._emit(self._finish(command))
 
     def close(self) -> None:
@@ -159,6 +161,8 @@ class CommandWorker:
                     return None
                 if self._queue:
                     self._running = self._queue.popleft()
+                    # Under the lock, with `_running`: a Stop that comes for this command right after must not be
+                    # cleared away, and one that came for the last must not stop this.
                     self._cancel.clear()
                     return self._running
             if self._idle is not None:

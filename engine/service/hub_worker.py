@@ -25,6 +25,8 @@ class HubWorker:
         # Guards `_open`, which `go_offline` goes through from another thread.
         self._lock = threading.Lock()
         self._open: set[Hub] = set()
+        # Pages of one search are pages of one list: asked anew for each, models that were updated meanwhile would come
+        # twice or never.
         self._last: tuple[tuple[str, str], tuple[protocol.HubModel, ...]] | None = None  # hub and words, what was found
 
     def do(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:

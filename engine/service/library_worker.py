@@ -43,6 +43,8 @@ class LibraryWorker:
         self, emit: Callable[[protocol.Event], None], loaded: Callable[[], Path | None], holds: Callable[[str], bool]
     ) -> None:
         self._emit, self._loaded, self._holds = emit, loaded, holds
+        # Used by two threads without a lock: single operations of a set are one step each under Python's lock, and a
+        # look that misses one sees it POLL later.
         self._resting: set[str] = set()
         self._tidied: float | None = None
         self._known: Known = {}

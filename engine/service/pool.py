@@ -61,6 +61,8 @@ class Pool:
             else:
                 if session.all_in_memory or not self._sessions:
                     return session
+                # Before another one is closed: a plan is made by what is free, and this session's own memory would
+                # count as taken.
                 session.close()
             self._sessions.popitem(last=False)[1].close()
 

@@ -49,6 +49,8 @@ class Service:
 
     def __init__(self, on_event: Callable[[protocol.Event], None]) -> None:
         self._on_event = on_event
+        # Not reentrant: the callback may not send. A worker that has died answers on the thread that sends, which would
+        # wait for this lock in its own hands.
         self._emitting = threading.Lock()  # every worker emits; the callback gets one event at a time
         self._current: OpenModel | None = None
         self._pool: Pool | None = None
@@ -112,7 +114,7 @@ class Service:
         self._control.join(timeout)
 
     @property
-    def _session(self) -> Session | None:
+    def session(self) -> Session | None:
         """Of the model in use; from any thread."""
         opened = self._current
         return None if opened is None else opened.session
@@ -127,7 +129,7 @@ class Service:
         if isinstance(command, protocol.Stop):
             workers = (self._model, self._library, self._hub, self._catalogue)
             return any(worker.cancel(command.target) for worker in workers)
-        session = self._session
+        session = self.session
         return 0 if session is None else session.beat()
 
     def _on_control(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
@@ -187,7 +189,7 @@ class Service:
         return now
 
     def _list(self, chosen: dict[str, Any]) -> tuple[protocol.ModelCard, ...]:
-        session = self._session
+        session = self.session
         cards = self._library_worker.cards(chosen)
         if session is None:
             return cards
@@ -203,11 +205,11 @@ class Service:
         return protocol.TokenCount(tuple(len(session.chat.encode(t)) for t in whole), session.context.limit)
 
     def _open_store(self) -> Path | None:
-        session = self._session
+        session = self.session
         return None if session is None else session.store.path
 
     def _send_telemetry(self) -> None:
-        session = self._session
+        session = self.session
         self._telemetry_at = time.monotonic()
         if session is not None and (snapshot := session.snapshot(self._look)) is not None:
             self._emit(protocol.Telemetry("", **vars(snapshot)))
@@ -257,9 +259,9 @@ class Service:
         return measure_computer(command.again, report, cancelled)
 
     def _loaded(self) -> Session:
-        if self._session is None:
+        if self.session is None:
             raise UnderhillError(Kind.BAD_REQUEST, msg("No model is loaded."), msg("Choose a model first."))
-        return self._session
+        return self.session
 
     def _update(self, changes: dict[str, Any]) -> dict[str, Any]:
         session = self._loaded()
@@ -331,7 +333,7 @@ class Service:
     @contextlib.contextmanager
     def _close_for(self, path: Path, report: Callable[[Translatable, int, int], None]) -> Iterator[None]:
         """While this lasts the model at this path is closed; if it was the open one, it is opened again behind it."""
-        open_one = self._session
+        open_one = self.session
         settings_then = None if open_one is None or open_one.store.path != path else dict(open_one.settings)
         if settings_then is not None:
             self._current = None
@@ -348,7 +350,7 @@ class Service:
 
     def _plan_changed(self, session: Session, notice: Translatable) -> None:
         """Say so, on the thread that watches memory; not of models that are only kept open."""
-        if session is self._session:
+        if session is self.session:
             self._emit(protocol.PlanChanged("", session.sentences, notice))
 
     def _release(self) -> None:

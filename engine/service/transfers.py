@@ -93,6 +93,7 @@ class Transfers:
             self._closed = True
             for job in self._jobs.values():
                 job.stop()
+            # Waited for without the lock: each takes it once more, to say how it ended.
             threads = list(self._threads)
         for thread in threads:
             thread.join()
@@ -181,6 +182,7 @@ class Transfers:
 
     def _keep(self) -> None:
         self._kept = time.monotonic()
+        # Under the lock although it waits for the disk: of two writers the one with the older list could be the last.
         transfers.keep_transfers(one for one in self._known().values() if one.state != FINISHED)
 
     # ---- who may run
@@ -212,6 +214,8 @@ class Transfers:
         """It is further."""
         with self._lock:
             now = self._known().get(job.id)
+            # A job tells on its own thread and may be late: paused, cancelled or begun anew by then, the list says so
+            # already.
             if now is None or now.state != RUNNING or self._jobs.get(job.id) is not job:
                 return
             later = self._known()[now.id] = replace(now, **changes)
@@ -285,6 +289,7 @@ class PullJob:
             self._undo = not keep
             late = self._over
         self._control.cancel()
+        # `run` has looked at `_undo` before it was set, and will not look again.
         if late and not keep:
             threading.Thread(target=self.remove, name="underhill-transfer", daemon=True).start()
 

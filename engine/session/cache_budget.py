@@ -94,21 +94,23 @@ class CacheBudget:
     ) -> None:
         """held: bytes of the cache now. written: bytes of the context's rows that are written, and so resident.
         refusals: how often the system refused the cache memory so far."""
-        self._share = share
+        self.share = share
         self._held, self._apply, self._lend, self._said, self._written = held, apply, lend, said, written
         self._refusals, self._refused = refusals, 0
         self._state = Pressure()
         self._slack = Slack()
-        self._use = OwnUse()
+        self.use = OwnUse()
         self._fits: tuple[int | None, int | None] = (None, None)  # below the ceiling: decoding, and in a prompt
-        self._lent = 0
+        self.lent = 0
         self._rows: int | None = None  # bytes that the context's rows take; None: not known
-        self._due = 0  # of these, the ones that are written once the pass under way is through
+        self.due = 0  # of these, the ones that are written once the pass under way is through
         self._many = True  # until a first token was computed it is not known what that takes
         self._announced: int | None = None  # bytes that `said` was last called for, where less than planned fits
         self._blind = self._blind_said = False  # the last look failed; that one did was said
         # Held while a capacity is decided and applied: the watching thread and the thread of the model both do, and
         # without it one would apply a capacity decided on what the other has just changed.
+        # First of four, before PendingLoads.layer_lock, ExpertCache.lock and NativeKernel's own: what applies a
+        # capacity takes those two. Nothing under them may ask for this one.
         self._lock = threading.Lock()
 
     @property
@@ -118,7 +120,7 @@ class CacheBudget:
             return msg(
                 "How much memory is free cannot be seen now, so the experts that are kept stay as many as they are."
             )
-        share, fits, limit, kept = self._share, self._fits[False], self._state.limit, self._kept()
+        share, fits, limit, kept = self.share, self._fits[False], self._state.limit, self._kept()
         if kept >= FELT * share.planned:
             return NO_TEXT
         if fits is not None and (limit is None or fits < limit):
@@ -138,7 +140,7 @@ class CacheBudget:
     @property
     def unused(self) -> int:
         """Bytes of the context's that experts have for now."""
-        share = self._share
+        share = self.share
         return 0 if self._rows is None or not share.grows else max(0, share.context - self._rows)
 
     @property
@@ -149,13 +151,13 @@ class CacheBudget:
     def plan(self, share: Share, apply: Callable[[int], None]) -> None:
         """A new plan is in force. apply: makes it so, given the capacity; where it raises, the old one stays."""
         with self._lock:
-            before = self._share, self._slack, self._fits
-            self._share, self._slack = share, Slack()
+            before = self.share, self._slack, self._fits
+            self.share, self._slack = share, Slack()
             self._fit()
             try:
                 apply(self._capacity())
             except BaseException:
-                self._share, self._slack, self._fits = before
+                self.share, self._slack, self._fits = before
                 raise
 
     def computing(self, tokens: int, rows: Callable[[], int | None] = lambda: None) -> None:
@@ -164,20 +166,22 @@ class CacheBudget:
         rows: bytes that the context's will take then, None where that is not known; asked where experts could use what
         it leaves. They give it back before it is taken.
         """
-        share, many = self._share, tokens > FEW
+        share, many = self.share, tokens > FEW
         lent = share.lent_to(tokens)
-        if many and lent < self._lent:  # the chunks of a prompt use the same memory
-            lent = self._lent
+        if many and lent < self.lent:  # the chunks of a prompt use the same memory
+            lent = self.lent
         taken = rows() if share.grows and share.context else None
-        if (lent, taken, many) == (self._lent, self._rows, self._many):
+        # Without the lock, as only this thread ever writes these three: it is asked for every token.
+        if (lent, taken, many) == (self.lent, self._rows, self._many):
             return
-        if self._many and not many and (self._lent or self._fits[True] is not None):
+        if self._many and not many and (self.lent or self._fits[True] is not None):
+            # Before the cache is given its memory back: the holes a prompt left in the heap count as taken.
             trim_heap()
         with self._lock:
             before = self._capacity()
-            self._lent, self._rows, self._many = lent, taken, many
-            self._due = self._written() + tokens * share.row
-            self._use = own_use.turned(self._use, many, tokens)
+            self.lent, self._rows, self._many = lent, taken, many
+            self.due = self._written() + tokens * share.row
+            self.use = own_use.turned(self.use, many, tokens)
             self._fit()
             if (after := self._capacity()) != before:
                 self._lend(after)
@@ -189,23 +193,23 @@ class CacheBudget:
         cache's: what was read before a prompt took its share would be taken for what the process takes beside it.
         """
         with self._lock:
-            seen, share, held = read(), self._share, self._held()
+            seen, share, held = read(), self.share, self._held()
             capacity = self._capacity()
-            known = self._slack, self._state, self._refused, self._use, self._fits
+            known = self._slack, self._state, self._refused, self.use, self._fits
             try:
                 self._follow(seen, held, now)
-                self._state = pressure.decide(self._state, seen, held + self._lent, self._wanted(), share.smallest, now)
+                self._state = pressure.decide(self._state, seen, held + self.lent, self.wanted(), share.smallest, now)
                 if (refused := self._refusals()) != self._refused:
                     self._refused = refused
-                    self._state = pressure.refused(held + self._lent, share.smallest, now)
+                    self._state = pressure.refused(held + self.lent, share.smallest, now)
                 if seen.own:
                     written = self._written()
-                    self._use = own_use.seen(self._use, seen.own, held, written, max(written, self._due), now)
+                    self.use = own_use.seen(self.use, seen.own, held, written, max(written, self.due), now)
                     self._fit()
                 if self._capacity() != capacity:
                     self._apply(self._capacity())
             except BaseException:
-                self._slack, self._state, self._refused, self._use, self._fits = known
+                self._slack, self._state, self._refused, self.use, self._fits = known
                 raise
         if self._blind:
             self._blind = False
@@ -225,7 +229,7 @@ class CacheBudget:
 
     def _tell(self) -> None:
         """Say what is less than planned when it gets so, and much less once more; and when it is as planned again."""
-        share, sentence, kept = self._share, self.sentence, self._kept()
+        share, sentence, kept = self.share, self.sentence, self._kept()
         if sentence and (self._announced is None or kept < AGAIN * self._announced):
             self._announced = kept
             _log.warning(
@@ -241,7 +245,7 @@ class CacheBudget:
 
     def _follow(self, seen: Reading, held: int, now: float) -> None:
         """Grow into what is left below the ceiling, but not by what a prompt takes, nor while memory is short."""
-        share = self._share
+        share = self.share
         fits = self._fits[False]
         short = self._state.limit is not None or (fits is not None and fits < share.planned)
         if share.ceiling is None or not share.grows or self._many or short or not seen.own:
@@ -255,39 +259,39 @@ class CacheBudget:
 
     def _fit(self) -> None:
         """What the rest of the process leaves below the ceiling, for the phase that it is in."""
-        share = self._share
+        share = self.share
         if share.ceiling is None:
             self._fits = None, None
             return
-        rows = max(self._written(), self._due)
-        wanted = self._allowed_by_system() - self._lent
-        found = own_use.allowed(self._use, self._fits[self._many], wanted, rows, share.ceiling)
+        rows = max(self._written(), self.due)
+        wanted = self._allowed_by_system() - self.lent
+        found = own_use.allowed(self.use, self._fits[self._many], wanted, rows, share.ceiling)
         self._fits = (self._fits[False], found) if self._many else (found, None)
 
     def _base(self) -> int:
         """What is planned, and what the context leaves, its memory taken as experts take it."""
-        share = self._share
+        share = self.share
         unused = self.unused * own_use.SHARE // (own_use.SHARE + 1) // share.record * share.record
         return share.planned + unused
 
-    def _wanted(self) -> int:
+    def wanted(self) -> int:
         """The capacity if the system had room for it, and nothing were lent."""
-        share = self._share
+        share = self.share
         grown = 0 if self._many else self._slack.grown
         return min(max(share.most, share.planned), self._base() + grown)
 
     def _allowed_by_system(self) -> int:
-        wanted = self._wanted()
+        wanted = self.wanted()
         return wanted if self._state.limit is None else min(wanted, self._state.limit)
 
     def _kept(self) -> int:
         """Of what is planned, what there is room for while tokens are computed one by one."""
-        share, limits = self._share, (self._fits[False], self._state.limit)
+        share, limits = self.share, (self._fits[False], self._state.limit)
         return max(share.smallest, min(share.planned, *(n for n in limits if n is not None), share.planned))
 
     def _capacity(self) -> int:
-        allowed, fits = self._allowed_by_system() - self._lent, self._fits[self._many]
-        return max(self._share.smallest, allowed if fits is None else min(allowed, fits))
+        allowed, fits = self._allowed_by_system() - self.lent, self._fits[self._many]
+        return max(self.share.smallest, allowed if fits is None else min(allowed, fits))
 
 
 class PressureWatch:

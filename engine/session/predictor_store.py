@@ -171,6 +171,8 @@ class LearntTables:
         """What is noted with a file of this model and version; None for any other."""
         path = self._path(kind)
         try:
+            # Twice what a table may take: safetensors' header, and ids beside the counts. A larger file is none of
+            # ours, and would be read whole.
             if not is_regular(path) or path.stat().st_size > 2 * MOST[kind]:
                 return None
             with safe_open(path, framework="np") as file:
@@ -181,8 +183,12 @@ class LearntTables:
             return None
 
     def _write(self, kind: str, held: _Held) -> None:
+        # By the stamp another session's file is told from the one that was read here. Its time would not do: two writes
+        # may fall into one tick of the file system.
         stamp = secrets.token_hex(8)
         about = {"version": VERSION, "fingerprint": self._mark, "texts": str(held.texts), "stamp": stamp}
+        # Noted before the state is taken: what is learnt while the file is written is not in it, and is to be written
+        # the next time.
         changes = held.table.changes
         state = {name: np.ascontiguousarray(array) for name, array in held.table.state().items()}
         try:

@@ -80,6 +80,7 @@ class Session(LoadedModel):
         plan = planning.make_plan(machine, facts, chosen, self._base)
         if not plan.direct and store.io_mode == "direct":
             store.read_through_cache()
+        # Before the weights come: mallopt counts for blocks that are allocated from then on.
         _limit_heap(plan)
         self._context_planned = plan.context
         report(msg("Loading the model"), 0, 0)
@@ -351,6 +352,7 @@ class Session(LoadedModel):
         """Release everything. Safe to call twice."""
         if not self._closed:
             self._closed = True
+            # First the thread that changes the cache, then what it would change.
             self._pressure.close()
             self.warm.save()
             self.runtime.close()

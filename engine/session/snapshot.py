@@ -109,6 +109,7 @@ class Watcher:
             tokens, read, missed, waited = (rate.add(value, now) for rate, value in zip(self._rates, values))
             if not self._generating:
                 tokens = read = missed = waited = 0.0
+            # MAPS_EVERY lies between one and two pulses: so it is every other one, however late each comes.
             if self._generating and look == self._mapped[0] and now - self._mapped[1] < MAPS_EVERY * look.pulse:
                 look = Look()
             else:

@@ -60,6 +60,8 @@ class SpeedCheck:
             return
         read = model.runtime.snapshot().bytes_read - self._read
         tokens = max(0, len(stats.token_ids) - 1)
+        # Rows attended to by all of them: each sees those before it, on average half of the answer less than there are
+        # in the end.
         before = tokens * (len(model.context.tokens) - tokens // 2)
         self._took += Decoded(tokens, stats.decode_seconds, read, before)
         if not self._took.enough:

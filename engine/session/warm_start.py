@@ -27,18 +27,18 @@ class WarmStart:
 
     def __init__(self, model: LoadedModel) -> None:
         self._model, self._history = model, model.history
-        self._left: deque[ExpertKey] = deque()
+        self.left: deque[ExpertKey] = deque()
         self._pending: dict[ExpertKey, int] = {}  # and their bytes
         self._prompt: Uses = ()
         if not model.all_in_memory and model.settings["remember_routing"]:
             last = self._history.residents()
-            self._left.extend(dict.fromkeys((*last, *self._history.likely())))
+            self.left.extend(dict.fromkeys((*last, *self._history.likely())))
         self.read = 0  # experts that came so
 
     @property
     def complete(self) -> bool:
         """Whether nothing is left to be read."""
-        return not self._left and not self._pending
+        return not self.left and not self._pending
 
     def read_until(self, wanted: Callable[[], bool]) -> None:
         """Read until all is there, the cache is full, or `wanted` is true: then pending reads are cancelled."""
@@ -62,7 +62,7 @@ class WarmStart:
             prefetch.prompted(self._history.matrix(uses))
         if not self._model.settings["remember_routing"] or self._model.all_in_memory:
             return
-        self._left = deque(self._history.likely_after(uses))
+        self.left = deque(self._history.likely_after(uses))
         self._submit()
 
     def token_done(self) -> None:
@@ -75,7 +75,7 @@ class WarmStart:
 
     def refresh(self) -> None:
         """Something has left experts coarse: read what they lack, as far as there is room."""
-        self._left.extend(sorted(self._model.runtime.cache.residency()))
+        self.left.extend(sorted(self._model.runtime.cache.residency()))
 
     def answered(self, uses: Uses) -> None:
         """An answer has ended. uses: of its prompt and its tokens."""
@@ -117,16 +117,18 @@ class WarmStart:
         runtime = self._model.runtime
         tier, most = self._model.plan.tier, READS * int(self._model.settings["readers"])
         room = runtime.cache.capacity * MAX_PREFETCH_SHARE
-        while self._left and (len(self._pending) < most or sum(self._pending.values()) < room):
-            key = self._left[0]
+        while self.left and (len(self._pending) < most or sum(self._pending.values()) < room):
+            key = self.left[0]
             spec = self._model.store.spec(*key)
             full = tier if tier in spec.tiers else spec.top
             cache = runtime.cache
             nbytes = cache.missing_bytes(key, full)
+            # Full, but for less than one expert: reading on would evict, and what is in memory is at least as likely as
+            # what is left of the list.
             if cache.free < nbytes:
-                self._left.clear()
+                self.left.clear()
                 return
-            self._left.popleft()
+            self.left.popleft()
             if cache.tier(key) < full and runtime.pending.prefetch(key, full):
                 self._pending[key] = nbytes
 
@@ -137,6 +139,6 @@ class WarmStart:
         self._pending = left
 
     def _cancel(self) -> None:
-        self._left.clear()
+        self.left.clear()
         self._model.runtime.pending.cancel(self._pending)
         self._update_pending()

@@ -23,8 +23,11 @@ def arrays(path: Path, max_bytes: int = ARRAYS_BYTES) -> Iterator[Mapping[str, A
     """
     with open_regular(path, max_bytes) as file:
         with zipfile.ZipFile(file) as archive:
+            # Before anything is unpacked: some kB of zeros, deflated, unpack to gigabytes. What the archive states is
+            # what zipfile keeps to when it reads.
             if sum(member.file_size for member in archive.infolist()) > max_bytes:
                 raise ValueError("its arrays are too large")
         file.seek(0)
+        # A pickle runs code when it is read, and these files lie where anyone's model may bring them along.
         with np.load(file, allow_pickle=False) as found:
             yield found

@@ -40,6 +40,7 @@ class DenseWeights:
         self._file = self._opened()
         self._scattered: DataFile | None = None  # the same once more, for tables
         self.copies = True
+        # At opening: else it would be found in the middle of loading, after gigabytes were read.
         if any(t.offset + t.nbytes > self._file.size for t in manifest.dense):
             self.close()
             raise broken(msg("{name} is cut short", name=self._path.name))

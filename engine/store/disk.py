@@ -82,6 +82,8 @@ class PosixFile:
         wanted = [b for b in buffers if b.nbytes]
         done = 0
         while wanted:
+            # May give less than was asked for, not only at the end of the file: Linux reads at most 0x7ffff000 bytes in
+            # one call. Python tries again by itself after a signal (PEP 475).
             n = os.preadv(self._fd, wanted[:IOV_MAX], offset + done)
             if n == 0:
                 break

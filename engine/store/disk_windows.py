@@ -165,6 +165,8 @@ class WindowsFile:
 
     def _read_once(self, offset: int, length: int, address: int) -> int:
         kernel = self._kernel
+        # One for each read: without, GetOverlappedResult waits for the handle of the file, which the end of any other
+        # thread's read sets as well.
         event = kernel.CreateEventW(None, 1, 0, None)
         if not event:
             raise self._system.failed()

@@ -42,6 +42,8 @@ class Fields:
     def number(self, name: str, low: float = 0.0) -> float:
         """A finite number of at least `low`."""
         value = self._take(name)
+        # JSON of Python's knows NaN and Infinity: neither is within these bounds. A bool is an int to Python, and none
+        # here.
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value < 1e300:
             raise broken(msg("{name} in {where} is not a number in range", name=repr(name), where=self.where))
         return float(value)

@@ -25,6 +25,8 @@ class Journal:
         if self.resumed:
             self.entries = dict(lines[1:])
         self._file = path.open("r+b" if self.resumed else "wb")
+        # What a crash left of its last line goes first: a new line written behind it would be unreadable, and with it
+        # all that follow.
         self._file.truncate(length if self.resumed else 0)
         self._file.seek(0, os.SEEK_END)
         if not self.resumed:
@@ -52,6 +54,8 @@ def _whole_lines(path: Path) -> tuple[list[tuple[str, Any]], int]:
     except FileNotFoundError:
         return [], 0
     lines, length = [], 0
+    # Behind the last newline is nothing, or half a line. What is not whole ends the journal: lines behind it were never
+    # synced with it.
     for text in whole.split(b"\n")[:-1]:
         try:
             key, value = parse_json(text)

@@ -138,6 +138,7 @@ def fingerprint(store: Path) -> str:
     What is learnt of a model is kept beside it under this name, so that another model's is told apart.
     """
     try:
+        # 128 bits: enough that no two models of one library are ever alike, short enough for every note that names it.
         return hashlib.sha256(read_regular(store / NAME, MANIFEST_BYTES)).hexdigest()[:32]
     except OSError:
         return ""
@@ -150,7 +151,7 @@ def dumps(manifest: Manifest) -> bytes:
         {"index": x.index, "file": x.file, "records": [[r.spec, r.offset, *r.crcs] for r in x.records]}
         for x in manifest.layers
     ]
-    body["checksum"] = _checksum(body)
+    body["checksum"] = checksum(body)
     return json.dumps(body, separators=(",", ":")).encode()  # in ASCII: a config may hold what UTF-8 cannot
 
 
@@ -173,7 +174,9 @@ def loads(text: bytes) -> Manifest:
             ),
             action,
         )
-    if top.text("checksum") != _checksum({k: v for k, v in body.items() if k != "checksum"}):
+    # After the version, before all else: another version may compute its checksum otherwise, and what follows may rely
+    # on fields being those that were written.
+    if top.text("checksum") != checksum({k: v for k, v in body.items() if k != "checksum"}):
         raise broken(msg("its manifest does not match its own checksum"))
     specs = tuple(_spec(Fields(x, msg("spec {i}", i=i))) for i, x in enumerate(top.array("specs")))
     layers = tuple(
@@ -186,6 +189,7 @@ def loads(text: bytes) -> Manifest:
     for what, names in (
         ("layer", [x.index for x in layers]),
         ("tensor", [x.name for x in dense]),
+        # Across kinds: copied files keep the names that they came with, and one of these could be that of a data file.
         ("file", [*(x.file for x in layers), *(x.name for x in files), top.file_name("dense_file")]),
     ):
         if len(set(names)) != len(names):
@@ -205,7 +209,8 @@ def loads(text: bytes) -> Manifest:
     )
 
 
-def _checksum(body: dict[str, Any]) -> str:
+def checksum(body: dict[str, Any]) -> str:
+    """Return the SHA-256 of a manifest's fields, in hexadecimal digits."""
     return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 

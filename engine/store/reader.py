@@ -175,6 +175,8 @@ class Store:
             try:
                 file = open_file(path, direct != "off")
             except OSError as cause:
+                # open(2) documents EINVAL for a file system without O_DIRECT; some network and FUSE file systems say
+                # EOPNOTSUPP. All else (no permission, too many open files) would befall a buffered open as well.
                 if direct == "off" or cause.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
                     raise
                 if direct == "on":
@@ -188,6 +190,7 @@ class Store:
                 file = open_file(path, False)
         except OSError as cause:
             raise unreadable(path, cause) from cause
+        # At opening, so that a store that was cut short is refused before a chat begins and not at some token.
         last = max(layer.records, key=lambda r: r.offset, default=None)
         if last is not None and last.offset + self.manifest.specs[last.spec].layout.nbytes > file.size:
             file.close()

@@ -98,6 +98,8 @@ class TensorTable:
 
     def _looked_through(self) -> npt.NDArray[np.uint32]:
         """The checksum of every row, all of them being together what the manifest says."""
+        # The manifest has one checksum for the whole tensor; those of single rows, by which a row is checked when a
+        # token reads it, are made here, of bytes that add up to that one.
         found = np.empty(self._rows, np.uint32)
         step = max(1, CHUNK // self._row_bytes)
         buffer = memoryview(huge(min(step, self._rows) * self._row_bytes).numpy().data)

@@ -101,6 +101,8 @@ class StoreWriter:
             self._journal = Journal(self.partial / journals.NAME, self._identity)
             stack.callback(self._journal.close)
             if not self._journal.resumed:
+                # Files of an import with another identity have other lengths and offsets: bytes of theirs would stay in
+                # gaps.
                 self._remove_leftovers()
             self._check_space()
             stack.callback(self._files.close)
@@ -109,6 +111,7 @@ class StoreWriter:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         with self._stack:
+            # A disk that has just refused to write would refuse the sync too, and that error would hide the first.
             if error is not None and not isinstance(error.__cause__, OSError):
                 self._commit()  # cancelled: what is done need not be done again
 
@@ -132,6 +135,7 @@ class StoreWriter:
         view = record.data
         if view.nbytes != layout.nbytes:
             raise ValueError(f"a record of {view.nbytes} bytes for layer {layer}, expected {layout.nbytes}")
+        # By part, since a reader has one part of an expert without the others.
         crcs = [crc32(view[p.offset : p.offset + p.nbytes]) for p in layout.parts]
         with writing(self.partial):
             self._files.write(plan.name, plan.offsets[expert], view)
@@ -166,6 +170,7 @@ class StoreWriter:
     def forget(self, keys: Iterable[str]) -> None:
         """These parts turned out to be wrong: they are not finished any more, after a crash neither."""
         wrong = [key for key in keys if self.done(key) is not None]
+        # As lines that say null: `done` takes them for unfinished, and in the journal the later line of a key counts.
         self._pending.update(dict.fromkeys(wrong))
         self.commit()
 
@@ -173,15 +178,21 @@ class StoreWriter:
         """Copy the small files, write the manifest, and put the store in place. Every part must have been written."""
         with writing(self.partial):
             for plan in (*self._plans.values(), self._dense_plan):
+                # Headers last: until then nothing takes these files for whole ones.
                 self._files.write(plan.name, 0, memoryview(plan.header))
                 self._files.set_length(plan.name, plan.nbytes)
             self._commit()
             text = manifests.dumps(self._manifest(description))
             manifests.loads(text)  # what would be refused when opened is not put in place
-            self._write_small(manifests.NAME, text)
+            self.write_small(manifests.NAME, text)
+            # The names of the files, before the rename makes the directory a model: after a power cut it must not be
+            # one without them.
             sync_directory(self.partial)
+            # Windows renames no directory in which a file is open.
             self._journal.close()
             put_in_place(self.partial, self.destination)
+            # Only now: with the journal gone a crash before the rename would have the whole import begin again. A crash
+            # right here leaves a journal in a whole store, which remove_leftovers takes away.
             filesystem.remove(self.destination / journals.NAME)
         return self.destination
 
@@ -189,7 +200,7 @@ class StoreWriter:
         files = []
         for path in d.copies:
             data = read_regular(path, COMPANION_BYTES)
-            self._write_small(path.name, data)
+            self.write_small(path.name, data)
             files.append(FileHash(path.name, len(data), hashlib.sha256(data).hexdigest()))
         specs = list(dict.fromkeys(spec for own in self._specs.values() for spec in own))
         layers = []
@@ -209,7 +220,8 @@ class StoreWriter:
             tuple(files), d.quality, d.lowering,
         )  # fmt: skip
 
-    def _write_small(self, name: str, data: bytes) -> None:
+    def write_small(self, name: str, data: bytes) -> None:
+        """Write a small file of the store whole; it is on the disk when this returns."""
         (self.partial / name).write_bytes(data)
         sync_file(self.partial / name)
 
@@ -222,6 +234,8 @@ class StoreWriter:
     def _commit(self) -> None:
         """Sync the data, then note it as finished."""
         with writing(self.partial):
+            # Before the journal says so: a line about bytes that a power cut took would put zeros into the store, under
+            # a checksum of what should have been there.
             self._files.sync()
             self._journal.append(self._pending)
             self._pending, self._pending_bytes = {}, 0
@@ -294,6 +308,7 @@ def unlock_dead(destination: Path) -> None:
 
 
 def _lock_file(destination: Path) -> Path:
+    # Beside the store and not in it: the directory is renamed and removed under the lock.
     return destination.with_name(destination.name + LOCK)
 
 

@@ -47,6 +47,8 @@ class Lease:
 
     def release(self) -> None:
         """Give it back. Raises RuntimeError the second time."""
+        # Taken away before the unpin, which may raise what a callback of the policy raised: a second release must not
+        # undo the pin of another lease.
         cache, self._cache = self._cache, None
         if cache is None:
             raise RuntimeError(f"the lease of {self.key} was released twice")
@@ -69,6 +71,8 @@ class _PolicyCalls:
     def _evictable(self, key: ExpertKey) -> bool:
         table = self.table()
         assert table is not None
+        # One of the two functions of the table that may be called in the middle of another one (see
+        # native/expert_cache.py).
         return not table.library.uh_cache_pins(table.address, self._rows[key.layer] * self._width + key.expert)
 
     def residency_changed(self, expert: int, resident: int) -> None:
@@ -106,7 +110,7 @@ class ExpertCache:
         self.lock = threading.RLock()
         self.least = least
         self.width = shape.experts
-        self._policy = policy
+        self.policy = policy
         self._rows = {layer: row for row, layer in enumerate(shape.layers)}
         self.keys = [ExpertKey(layer, expert) for layer in shape.layers for expert in range(shape.experts)]
         self.specs = [specs[layer][expert] if expert < len(specs[layer]) else None for layer, expert in self.keys]
@@ -117,10 +121,14 @@ class ExpertCache:
         )  # fmt: skip
         calls.table = weakref.ref(self.table)
         self.notes = 0
+        # Before anything is reserved, as uh_cache_policy wants it. A policy that only follows the protocol is asked by
+        # the callbacks for every victim; `protect` is only for those whose arrays the table knows.
         if isinstance(policy, ScoredPolicy):
             state = policy.eviction_state()
             self.notes = state.hobbit
             self.table.follow(Eviction(*state))
+        # totals: capacity, bytes in use, bytes held (with blocks that wait for reuse), slabs ever had; C's own
+        # counters.
         self._of, self._at, self._totals = self.table.library, self.table.address, self.table.totals
         self._shown: dict[int, Array[c_char]] = {}
         # Views by (number, tier), each with the version of the expert that it shows. The table's blocks clear it when
@@ -132,23 +140,23 @@ class ExpertCache:
     def routed(self, visit: LayerVisit) -> None:
         """The layer that runs now, and what it uses: see Policy.routed. To be told before it is looked up."""
         with self.lock:
-            self._policy.routed(visit)
+            self.policy.routed(visit)
 
     def begin_sequence(self) -> None:
         """A new sequence begins."""
         with self.lock:
-            self._policy.begin_sequence()
+            self.policy.begin_sequence()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Put the policy's records of the sequence aside while another one runs beside it."""
         with self.lock:
-            records = self._policy.put_aside()
+            records = self.policy.put_aside()
         try:
             yield
         finally:
             with self.lock:
-                self._policy.bring_back(records)
+                self.policy.bring_back(records)
 
     def protect(self, keys: Iterable[ExpertKey]) -> None:
         """Evict these last, until the next call: see Policy.protect."""
@@ -159,8 +167,8 @@ class ExpertCache:
     def reweigh(self, weights: HobbitWeights) -> None:
         """Other weights for the policy 'hobbit', others have none; the same again change nothing."""
         with self.lock:
-            if isinstance(self._policy, Hobbit) and self._policy.weights != weights:
-                self._policy.reweigh(weights)
+            if isinstance(self.policy, Hobbit) and self.policy.weights != weights:
+                self.policy.reweigh(weights)
 
     # ---- what is there ----------------------------------------------------------------------------------------------
 

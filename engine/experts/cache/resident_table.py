@@ -40,6 +40,9 @@ class LayerTable:
         self.table = (ctypes.c_char * (EXPERT.size * n))()
         for expert, own in enumerate(specs):
             most = 0 if own == spec else len(own.tiers)
+            # No address and no planes: an expert is not there until ExpertCache.show has been told of this table and it
+            # comes in. The last number caps a lowered expert, whose record holds fewer planes than the layer's layout;
+            # 0: no cap.
             EXPERT.pack_into(self.table, EXPERT.size * expert, 0, 0, 0, 0, 0, 0, 1, most)
         self._layout, self._ranks = expert_layout(spec, activation), RankShares()
         self._scores: Floats | None = None  # that were looked at last
@@ -55,6 +58,8 @@ class LayerTable:
             n=n,
         )
         self.native.ranks = ctypes.addressof(self._ranks)
+        # By planes held: the index of `precision` that native code adds to when an expert runs with so many; four, as
+        # UH_PLANES is 3.
         self.native.tiers[:] = (0, *spec.tiers, 0, 0)[:4]
         self.address = ctypes.addressof(self.native)
 
@@ -106,6 +111,8 @@ class ResidentTable:
         """Change what counts as full and as coarse. tiers: by layer, expert and RequestedPrecision."""
         with self._cache.lock:
             for index, layer in self.layers.items():
+                # Of an expert that was not lowered: what lowered ones run at is capped by their own record (`most` of
+                # uh_expert).
                 _, low, layer.full = tiers[index][layer.whole]
                 planes = layer.spec.tiers.index
                 layer.native.low = planes(low) + 1

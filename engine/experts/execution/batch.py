@@ -63,6 +63,7 @@ class BatchExecutor:
 
         Raises the UnderhillError of an expert that cannot be had; nothing is leased or pending for the call then.
         """
+        # Before the look: what a prefetch has brought by now is a hit and need not be waited for.
         self._pending.commit_completed()
         found = [(request, self._cache.lookup(request.key, request.tier, request.full)) for request in requests]
         there = deque((request, lease) for request, lease in found if lease is not None)
@@ -97,7 +98,7 @@ class BatchExecutor:
                 # Those that came first: the next ones are read into their memory. What was there can wait, and
                 # is something to compute whenever none has come.
                 batch = _batch(came or there, None if sweep is None and not loads else BATCH)
-                self._compute(call, batch)
+                self.compute(call, batch)
                 if sweep is not None:
                     for request, _ in batch:
                         sweep.done(request.key)
@@ -105,11 +106,15 @@ class BatchExecutor:
         finally:
             for _, lease in (*there, *came):
                 lease.release()
+            # After an error or a stop: what was demanded for this call is in nobody's account any more, and would hold
+            # its room.
             loads.cancel()
 
-    def _compute(self, call: Call, found: Sequence[tuple[ExpertRequest, Lease]]) -> None:
+    def compute(self, call: Call, found: Sequence[tuple[ExpertRequest, Lease]]) -> None:
         """Compute these experts and release them."""
         try:
+            # One kernel call takes one layout, and a lowered expert (fewer bits stored) has another than the rest of
+            # its layer.
             groups: dict[int, tuple[ExpertSpec, list[Work]]] = {}  # by identity of the spec
             for request, lease in found:
                 _, work = groups.setdefault(id(request.spec), (request.spec, []))

@@ -65,6 +65,9 @@ class DecodeExecutor:
         self._pending.commit_completed()
         chosen: list[int] = step.chosen.tolist()
         prefetch = self.prefetch if self.prefetch is not None and self.prefetch.awake else None
+        # Looked at without the lock: an expert may go or come before `_run_cached` looks again. A wrong guess costs no
+        # more than the order: with nothing missing the next layer's reads begin before this layer computes, and with
+        # something missing only once the demands are submitted, which they must not delay.
         if prefetch is not None and not self._missing(experts, step):
             prefetch.routed(layer, chosen, step.given)
             prefetch = None
@@ -98,6 +101,8 @@ class DecodeExecutor:
             while missing and not again:
                 ended = self._compute_and_wait(experts, ready, pending.ends)
                 if not ended:
+                    # None has ended and none is open: what is missing was never asked for, since all the room is
+                    # pinned.
                     raise cache_is_held()
                 ran, ready = ready, 0
                 ready, again = pending.place(first, ids, awaited, k, ranks, ran, ended)
@@ -117,6 +122,7 @@ class DecodeExecutor:
             if ready:
                 cache.unpin([first + chosen[rank] for rank in self._ranks[:ready]])
             if missing:
+                # Only after an error: a step that went well has set `missing` to 0.
                 pending.cancel([experts.keys[chosen[rank]] for rank in self._left(k)])
 
     def _run_cached(self, experts: LayerTable, step: Step) -> int:
@@ -150,6 +156,8 @@ class DecodeExecutor:
             experts.address, self._args_at, self._addresses[1], n=n, reads=reads, ends=to, most=most,
             times=self._times_at,
         )  # fmt: skip
+        # uh_nanoseconds and time.perf_counter are one clock (CLOCK_MONOTONIC; QueryPerformanceCounter on Windows), so
+        # the profiler may hold these against times of its own.
         begun, computed, waited = self._times
         if self.observer is not None and n:
             self.observer.computed(experts.layer, n, begun * 1e-9, computed * 1e-9)

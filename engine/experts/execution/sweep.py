@@ -110,6 +110,7 @@ class Sweeps:
         for expert in range(len(self._specs[layer])):  # those asked for are leased, and go when they are done
             if expert not in keep:
                 self._cache.drop(ExpertKey(layer, expert))
+        # What the last layer's sweep read ahead lies in this layer's window already.
         self._cache.make_free(through - (0 if last is None else last.brought))
         self._last = Sweep(self._cache, self._pending, through, keep, self._following(layer, len(requests)))
         return self._last
@@ -118,4 +119,5 @@ class Sweeps:
         after = self._next.get(layer)
         if after is None or visited < COVERAGE * len(self._specs[layer]):
             return []
+        # In full: of a prompt's many tokens one mostly asks for that, and the highest request wins (requests_of).
         return [(ExpertKey(after, expert), tiers[-1]) for expert, tiers in enumerate(self._tiers[after])]

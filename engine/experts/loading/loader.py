@@ -53,6 +53,8 @@ def _packed(shapes: Shapes, target: int) -> bytes:
     for extent, (sizes, stride, scatters) in enumerate(shapes):
         at = 0
         for part, run in [(first, sizes)] if scatters else [(first + i, (size,)) for i, size in enumerate(sizes)]:
+            # Chunks of equal length rather than full ones and a rest: a short last read costs nearly as much as a whole
+            # one, and the readers would not end together.
             total = sum(run)
             length = aligned(-(-total // max(1, round(total / target))), stride)
             for start in range(0, total, length):
@@ -128,11 +130,13 @@ class Loader:
 
     @listener.setter
     def listener(self, listener: ChunkListener | None) -> None:
+        # First: it raises where there is no memory for events, and nothing has changed then.
         self.reads.listen(listener is not None)
         self._listener = listener
 
     def plan(self, key: ExpertKey, parts: tuple[int, ...], sizes: Sequence[int]) -> ReadPlan:
         """How these parts are read. sizes: bytes that there is room for. Raises ValueError."""
+        # C lists the slices of a chunk in an array of this length on its stack, and checks nothing.
         if len(parts) > MOST_PARTS:
             raise ValueError(f"{len(parts)} parts; {MOST_PARTS} are the most")
         extents = self._source.extents(key.layer, key.expert, parts)
@@ -177,5 +181,6 @@ class Loader:
 
 def _os_error(number: int) -> OSError:
     if os.name == "nt":
+        # ReadFile's GetLastError, not an errno: OSError would make a wrong sentence of it.
         return ctypes.WinError(number)  # type: ignore[attr-defined, unused-ignore, no-any-return]
     return OSError(number, os.strerror(number))

@@ -68,7 +68,12 @@ class PendingLoads:
         self._cache, self._loader, self._telemetry = cache, loader, telemetry
         self._table = cache.table
         self._of, self._at = self._table.library, self._table.address
+        # Single calls of the table take no lock of ours: they keep the interpreter's (PyDLL), which lets one in at a
+        # time. The cache's is taken where a call may evict, since its callbacks run the policy, and where two calls
+        # have to find the same state.
         self._demanded = array("i", [0, 0])
+        # The table keeps the pool's address; CacheTable keeps the pool, and has it stop before the memory that it reads
+        # into goes.
         self._table.read_with(loader.reads)
         # Where ends of reads come from, where they are written to, and how many there is room for; for `place`.
         self.ends = loader.reads.address, self._table.ends, AT_ONCE
@@ -110,6 +115,7 @@ class PendingLoads:
             try:
                 return not self.pending_tier(key) and self._begin(key, tier, urgency)
             except UnderhillError as e:
+                # A read ahead is never worth an error: out of memory it is as if there had been no room.
                 if e.kind is not Kind.OUT_OF_MEMORY:
                     raise
                 return False  # the layer that really needs it will say so
@@ -253,6 +259,8 @@ class PendingLoads:
 
     def _cancel(self, numbers: Sequence[int]) -> None:
         for number in numbers:
+            # This only takes back what no reader has in hand. A chunk under way cannot be called off, and its memory
+            # must not go to another expert before that read has ended: hence the wait below.
             self._of.uh_cache_cancel(self._at, number)
         while any(self._of.uh_cache_pending_planes(self._at, number) for number in numbers):
             self._commit(self._next_end(), ())
@@ -271,6 +279,7 @@ class PendingLoads:
 
     def _layer_of_first(self) -> int:
         """Of the reads that have just ended."""
+        # For the profiler alone: the search is linear.
         request = self._table.first_ended
         ended = [n for n in self._table.pending() if self._of.uh_cache_request(self._at, n) == request]
         return self._cache.keys[ended[0]].layer
@@ -338,9 +347,14 @@ class LoadQueue:
         waiting, awaited = self._waiting, self._awaited
         while waiting and len(awaited) < self._window:
             key, tier = waiting[0], self._tiers[waiting[0]]
+            # One is always asked for when nothing is under way or to be computed: room that only a computed expert
+            # would free might else be waited for without end.
             if (awaited or besides) and self._has_room is not None and not self._has_room(key, tier):
                 return
             if not self._pending.demand(key, tier):
+                # With nothing of this call in flight it is prefetches and upgrades that hold the room; a demand may
+                # take it from them. With something in flight its end will make room, and cancelling would only waste
+                # what was read.
                 if awaited or not self._pending.cancel_all():
                     return
                 continue

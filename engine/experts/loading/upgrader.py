@@ -38,6 +38,7 @@ class PrecisionUpgrader:
 
         It always is for the moment, so what counts are the last layers: where they missed much, the next will, too.
         """
+        # An exponential mean over some 1 / SMOOTHING = 10 layers: a part of a token, so it follows within one.
         missed, self._misses = self._telemetry.misses != self._misses, self._telemetry.misses
         self._missing += SMOOTHING * (missed - self._missing)
         if not self._coarse or self._missing > CALM or not self._loader.idle or self._pending:

@@ -80,6 +80,8 @@ class LruPerLayer(Lru):
         """See Policy.victim."""
         self._bring_up()
         held, own = self._held, self._rows.get(incoming.layer)
+        # A token's misses of a layer are all reserved before one is there: counted by residents alone, its own layer
+        # would seem to have room for each of them.
         coming = self._awaited - {incoming}
         there = sum(key.layer == incoming.layer for key in coming) + (0 if own is None else held[own])
         full = own is not None and there >= max(1, (sum(held) + len(coming)) // len(held))
@@ -156,6 +158,7 @@ class EdgeMoe(ScoredPolicy):
             counts[base + expert] += 1 if visit.counts is None else visit.counts[i]
 
     def _weigh(self, order: Array) -> None:
+        # Far below one use, and above 0: times the turn it still orders those that were never used by their distance.
         np.add(self._uses, 1e-6, out=order)
         by_row = order.reshape(self.table)
         by_row *= self._turns[self._row]
@@ -182,9 +185,9 @@ class ActivationAware(ScoredPolicy):
         False where the session sees to that.
         """
         super().__init__(shape)
-        self._collection = EamCollection(*self.table) if collection is None else collection
+        self.collection = EamCollection(*self.table) if collection is None else collection
         self._adds = adds
-        self._matching = EamMatcher(self._collection)
+        self._matching = EamMatcher(self.collection)
         # Of the tokens of answers, of the one being decoded among them, and of prompts; and the token that that one is.
         self._answer, self._now, self._prompt = (np.zeros(len(self._keys)) for _ in range(3))
         self._each = tuple(map(values, (self._answer, self._now, self._prompt)))
@@ -208,8 +211,9 @@ class ActivationAware(ScoredPolicy):
     def _weigh(self, order: Array) -> None:
         own = (self._answer + self._prompt).reshape(self.table)
         share = own / np.maximum(own.sum(1, keepdims=True), 1.0)
-        if len(self._collection):
+        if len(self.collection):
             if self._matching.changed() or self._begun_at != self._token:
+                # Without the token under way, which is matched by itself (`used`): it would count twice.
                 before = (self._answer - self._now).astype(np.float32)
                 self._begun = self._matching.begun(before, self._prompt.astype(np.float32))
                 self._begun_at = self._token
@@ -220,7 +224,7 @@ class ActivationAware(ScoredPolicy):
 
     def _end(self) -> None:
         if self._adds:
-            self._collection.add(self._answer.astype(np.float32), self._prompt.astype(np.float32))
+            self.collection.add(self._answer.astype(np.float32), self._prompt.astype(np.float32))
 
     def _forget(self) -> None:
         for noted in self._noted():

@@ -35,11 +35,11 @@ class Hobbit(ScoredPolicy):
         super().__init__(shape)
         self.weights = weights
         n = len(self._keys)
-        self._score, self._last, self._tick = np.zeros(n), np.zeros(n), np.zeros(n)  # last: R; tick: for ties
+        self.score, self.last, self._tick = np.zeros(n), np.zeros(n), np.zeros(n)  # last: R; tick: for ties
         self._near = self._nearness()
         # hobbit.c keeps all of these up to date, and knows their addresses.
         self._numbers = HobbitScores(
-            self._score, self._last, self._tick, self._penalty, self._near, self._rank_of, self._state
+            self.score, self.last, self._tick, self._penalty, self._near, self._rank_of, self._state
         )  # fmt: skip
         self._next = self._numbers.found
         self._numbers.weigh(weights.lru, weights.lfu, weights.lhu)
@@ -55,7 +55,9 @@ class Hobbit(ScoredPolicy):
     def reweigh(self, weights: HobbitWeights) -> None:
         """Other weights from now on. Uses count from here; when each expert was used last is still known."""
         self.weights = weights
-        self._score[:] = weights.lru * self._last
+        # Scores are kept as running sums (hobbit.c), and the uses in them cannot be taken apart any more; recency can
+        # be had from `last`.
+        self.score[:] = weights.lru * self.last
         self._near[:] = self._nearness()  # in place: native code knows the addresses
         self._numbers.weigh(weights.lru, weights.lfu, weights.lhu)
         self._weighed = False
@@ -75,19 +77,19 @@ class Hobbit(ScoredPolicy):
         return self._numbers.found
 
     def _forget(self) -> None:
-        self._score[:] = 0.0
-        self._last[:] = 0.0
+        self.score[:] = 0.0
+        self.last[:] = 0.0
 
     def _noted(self) -> Sequence[Array]:
-        return self._score, self._last, self._tick
+        return self.score, self.last, self._tick
 
     @property
-    def _round(self) -> tuple[float, ...]:
+    def round(self) -> tuple[float, ...]:
         """See ScoredPolicy."""
         return self._numbers.round
 
-    @_round.setter
-    def _round(self, value: tuple[float, ...]) -> None:
+    @round.setter
+    def round(self, value: tuple[float, ...]) -> None:
         self._token, self._row = int(value[0]), int(value[1])
         self._numbers.round = self._token, self._row
 
@@ -106,6 +108,8 @@ class HobbitWeights:
 
     def __post_init__(self) -> None:
         weights = astuple(self)
+        # Scores of another sum would only be a multiple of these and order alike, but figures in files and in the plan
+        # would not compare; 1e-6 is what is left of sums of decimals such as 0.1 in float64.
         if not (all(0.0 <= w <= 1.0 for w in weights) and abs(sum(weights) - 1.0) < 1e-6):
             raise UnderhillError(
                 Kind.BAD_REQUEST,

@@ -44,7 +44,7 @@ class EvictionState(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Of a sequence that was put aside: copies of `ScoredPolicy._noted`, and what `ScoredPolicy._round` says."""
+    """Of a sequence that was put aside: copies of `ScoredPolicy._noted`, and what `ScoredPolicy.round` says."""
 
     noted: list[Array]
     round: tuple[float, ...]
@@ -111,7 +111,7 @@ class ScoredPolicy(ABC):
     def put_aside(self) -> Records:
         """See Policy.put_aside."""
         self._digest()
-        kept = Records([noted.copy() for noted in self._noted()], self._round)
+        kept = Records([noted.copy() for noted in self._noted()], self.round)
         self._start()
         return kept
 
@@ -123,20 +123,20 @@ class ScoredPolicy(ABC):
         self._start()
         for noted, kept in zip(self._noted(), records.noted, strict=True):
             noted[:] = kept  # in place: native code knows the addresses
-        self._round = records.round
+        self.round = records.round
 
     def _start(self) -> None:
-        self._round = (0, len(self._shape.layers))
+        self.round = (0, len(self._shape.layers))
         self._weighed = False
         self._forget()
 
     @property
-    def _round(self) -> tuple[float, ...]:
+    def round(self) -> tuple[float, ...]:
         """Where in the sequence it is: tokens so far, the row that runs."""
         return self._token, self._row
 
-    @_round.setter
-    def _round(self, value: tuple[float, ...]) -> None:
+    @round.setter
+    def round(self, value: tuple[float, ...]) -> None:
         self._token, self._row = int(value[0]), int(value[1])
 
     def routed(self, visit: LayerVisit) -> None:
@@ -155,6 +155,7 @@ class ScoredPolicy(ABC):
     def removed(self, key: ExpertKey) -> None:
         """See Policy.removed."""
         at = self._at(key)
+        # The order of the others stays as it is, so `_weighed` does: a layer's several victims cost one ranking.
         self._penalties[at] = self._ranks[at] = np.inf
 
     def protect(self, keys: Iterable[ExpertKey]) -> None:
@@ -176,6 +177,8 @@ class ScoredPolicy(ABC):
         """See Policy.victim."""
         self._bring_up()
         orders, keys = self._ranks, self._keys
+        # May name what has left since it was ranked (its rank is infinite by then), or what is pinned only for the
+        # moment.
         for at in self._next[: self._state[1]]:
             if orders[at] < np.inf and evictable(key := keys[at]):
                 return key
@@ -215,6 +218,7 @@ class ScoredPolicy(ABC):
                 self._token += visit.tokens
             self._row = row
             self._note(row * self._shape.experts, visit)
+        # Each visit once; what `routed` notes from here on belongs to the next victim.
         self._pending.clear()
 
     def _bring_up(self) -> None:

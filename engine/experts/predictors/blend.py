@@ -151,6 +151,7 @@ def _importance(wanted: Floats, k: int) -> Floats:
         return np.ones_like(wanted)
     near = np.partition(wanted, [-k - 1, -k], axis=1)
     cut = (near[:, -k - 1] + near[:, -k])[:, None] / 2
+    # 1e-6: a router that gives all experts the same score has a spread of 0.
     return np.asarray(np.exp(-np.abs(wanted - cut) / (wanted.std(1, keepdims=True) + 1e-6)), np.float32)
 
 
@@ -160,8 +161,11 @@ def _solved(gram: np.ndarray, right: np.ndarray, spread: float) -> Floats:
     weights = np.zeros(len(right), np.float32)
     while kept:
         own = gram[np.ix_(kept, kept)]
+        # The ridge is for parts that say the same, whose matrix is singular: a millionth of the trace changes no weight
+        # that is worth keeping.
         solved = np.linalg.solve(own + 1e-6 * np.trace(own) * np.eye(len(kept)), right[kept])
         # what the others cannot make good of what this one explains: its weight squared over its own of the inverse
+        # Backward elimination by the textbook: what leaving part i out adds to the squared error is w_i^2 / (G^-1)_ii.
         loss = np.square(solved) / np.diag(np.linalg.inv(own + 1e-9 * np.trace(own) * np.eye(len(kept))))
         worst = int(np.where(solved <= 0, -1, loss).argmin())
         if solved[worst] > 0 and loss[worst] >= LEAST * spread:

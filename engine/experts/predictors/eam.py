@@ -22,13 +22,15 @@ class Eam(Predictor):
         self.name = "eam"
         self._adds = adds
         self._shape = shape
-        self._collection = collection
+        self.collection = collection
         self._matching = EamMatcher(collection)
         self._both = np.zeros((2, shape.rows * shape.experts), np.float32)
         self._answer, self._prompt = self._both
         self._similar = np.zeros(0, np.float32)
         self._done = -1  # rows of this token that are in the similarities
         self._stamp = -1
+        # MoE-Infinity's proximity factor (section 4.5): 1 - (i - l) / L for a row i that is i - l ahead of the one
+        # routed last.
         self._proximity = 1 - np.arange(shape.rows, dtype=np.float32)[:, None] / shape.rows  # by rows ahead
 
     def begin_sequence(self) -> None:
@@ -38,7 +40,7 @@ class Eam(Predictor):
     def end_request(self) -> None:
         """Keep the matrix of the answer that ends here, unless others do."""
         if self._adds:
-            self._collection.add(self._answer.reshape(self._shape.rows, -1))
+            self.collection.add(self._answer.reshape(self._shape.rows, -1))
         self._both[:] = 0
         self._done = self._stamp = -1
 
@@ -79,7 +81,7 @@ class Eam(Predictor):
 
     def _look(self, context: RoutingContext) -> bool:
         """Find the closest answers; False: there are none."""
-        if not len(self._collection):
+        if not len(self.collection):
             return False
         if self._matching.changed():
             self._done = self._stamp = -1

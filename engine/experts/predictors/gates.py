@@ -72,6 +72,9 @@ def folded(source: Gate, target: Gate) -> LinearMap:
         return LinearMap(weight, bias)
     size = np.abs(source.given_scale)
     heard = size > LEAST_SCALE * size.max()
+    # The source's experts are given norm(h) * given_scale; divided by that, the input is the normed hidden state that
+    # the target's router would multiply by its own scale. What the norm silences is left out: 1 / scale would blow up
+    # its noise.
     weight = np.where(heard, weight / np.where(heard, source.given_scale, 1), 0).astype(np.float32)
     if source.given_shift is not None:
         bias = bias - weight @ source.given_shift
@@ -216,6 +219,8 @@ def _before(run: TraceView, row: int) -> Floats:
     """[N, H]: what the experts of a row were given for the token before; 0 where a sequence begins."""
     assert run.gating is not None, "only a run with gating inputs can be fitted to"
     found = np.roll(run.gating[row].astype(np.float32), 1, axis=0)
+    # np.roll brings the last token of the sequence before; and what Prefetcher knows of the first token of a sequence
+    # is nothing either.
     found[sorted(run.starts)] = 0
     return found
 
@@ -226,11 +231,13 @@ def _fitted(x: Floats, wanted: Floats, prior: LinearMap) -> LinearMap:
     prior: for the first channels of x; of the others nothing is believed.
     """
     size = np.sqrt(np.square(x).mean(0)) + np.float32(1e-6)
+    # A channel that is next to silent would be scaled up until its noise counts as much as any other's signal.
     size = np.maximum(size, size.max() * np.float32(1e-4))
     scaled = np.concatenate([x / size, np.ones((len(x), 1), np.float32)], 1)
     believed = prior.weight.shape[1]
     rest = wanted - (x[:, :believed] @ prior.weight.T + prior.bias)
     if len(x) < scaled.shape[1]:  # the same solution from the smaller of the two matrices
+        # Products in float32, for speed; solved in float64, since normal equations square the condition of the inputs.
         gram = (scaled @ scaled.T).astype(np.float64)
         gram[np.diag_indices_from(gram)] += RIDGE
         found = scaled.T @ np.linalg.solve(gram, rest).astype(np.float32)

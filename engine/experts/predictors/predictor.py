@@ -125,4 +125,5 @@ def log_shares(counts: Floats) -> Floats:
     total = float(counts.sum())
     if total <= 0:
         return np.zeros_like(counts)
+    # As logarithms: what Blend fits sums of these to are routers' scores, which are logits themselves.
     return np.log(counts * np.float32(1 / total) + np.float32(FLOOR))

@@ -59,6 +59,8 @@ class TokenTable(Predictor):
     def within(cls, shape: RoutingShape, nbytes: int) -> TokenTable:
         """One that never takes more bytes."""
         kind = 1 if shape.experts <= 256 else 2
+        # Per token: its experts and their counts; 200 bytes are the entry in `rows_of`, with the id as an object in it
+        # and in `ids`.
         each = shape.rows * max(min(WIDTH, shape.experts), shape.k) * (kind + 1) + 200
         return cls(shape, max(1, min(MOST_TOKENS, nbytes // each)))
 
@@ -96,6 +98,8 @@ class TokenTable(Predictor):
         known = same.any(2)
         column = same.argmax(2)
         if not known[there].all():
+            # int16, so that FULL + 1 fits above every count: what this token has just chosen must not be thrown out for
+            # a newcomer.
             weight = counts.astype(np.int16)
             weight[(same & known[..., None]).any(1)] = FULL + 1  # not for newcomers
             lowest = weight.argsort(1, kind="stable")
@@ -152,6 +156,8 @@ class TokenTable(Predictor):
             raise ValueError("tokens of another model")
         if len(ids) > self._most or len(set(ids.tolist())) != len(ids) or (seen > FULL).any():
             raise ValueError("impossible tokens")
+        # The file may be damaged or another model's: an expert that does not exist would be an index beyond `_out`, and
+        # one that is named twice would lose one of its counts.
         named = np.sort(experts, -1)
         if (named >= self._shape.experts).any() or (named[..., 1:] == named[..., :-1]).any():
             raise ValueError("impossible experts")
@@ -172,6 +178,8 @@ class TokenTable(Predictor):
 
     def _least_seen(self) -> int:
         """A token that was seldom seen: the least of the next few, going round, so that it costs little."""
+        # The clock algorithm with a look at 32: a search of all 8,192 would be paid for at every new token, in the
+        # middle of an answer.
         near = np.arange(self._hand, self._hand + 32) % self._most
         self._hand = int(near[-1]) + 1
         return int(near[self.seen[near].argmin()])
@@ -269,12 +277,14 @@ class Paths(Predictor):
         key = (context.row, context.chosen[-3][0], context.chosen[-2][0])
         found = self.counts.get(key)
         if found is None:
+            # Full: only known paths are counted on, since nothing here tells which of them has not come for long.
             if len(self.counts) >= self._most:
                 return
             found = self.counts[key] = np.zeros(self._experts, np.uint8)
         now = list(context.chosen[-1])
         if found[now].max() == FULL:
             found >>= 1  # what is old counts half
+        # `now` names each expert once, as a router's choice does; numpy would count a repeated index once.
         found[now] += 1
 
     def state(self) -> dict[str, NDArray[Any]]:

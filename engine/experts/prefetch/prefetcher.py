@@ -129,6 +129,8 @@ class Prefetcher:
 
     def begin(self, tokens: Sequence[int], misses: int) -> None:
         """These tokens are about to run. misses: of the runtime so far, from which it knows whether there is a need."""
+        # Experts that the disk had to bring for the last token, in time or not: while there are none the whole model in
+        # use is in memory, and predicting would only cost.
         reads = misses + self._tracker.used
         self._quiet = 0 if reads > self._reads else self._quiet + 1
         self._reads = reads
@@ -140,6 +142,8 @@ class Prefetcher:
         if self.awake:
             self._tracker.cancel_all()
         if awake and not self.awake:
+            # Tokens went by untold (a prompt, or while it slept): a predictor that goes by the token before must not
+            # take an older one for it.
             self._predictor.interrupted()
         self.awake = self._in_step = awake
         if awake:
@@ -155,6 +159,8 @@ class Prefetcher:
         chosen: best first. gating: [H] float32, what the experts are given; not kept longer than until the next call.
         """
         row = self._row[layer]
+        # A row that was not told (an error in the middle of a token) leaves predictors with a gap: silent until the
+        # next token.
         if not self._in_step or row != self._context.row + 1:
             self._in_step = False
             return
@@ -180,6 +186,8 @@ class Prefetcher:
         """Walk the coming rows until one lacks an expert that is expected there, which is read ahead; or, where the
         predictor speaks of all rows at once, read of them all.
         """
+        # At least one: at a quarter of the width of a top-1 model nothing would be read, and nothing measured from
+        # which to recover.
         context, width = self._context, max(1, round(self._width * self._controller.width))
         if self._predictor.everywhere:
             plan = self._predictor.plan(context) if context.row + 1 < len(self._row) else None

@@ -52,6 +52,8 @@ class PrefetchTracker:
 
     def commit_routing(self, row: int, chosen: Sequence[int]) -> None:
         """Record the experts chosen in `row`; mark its prefetches used or wasted. -1: a token begins, none chosen."""
+        # Without the cache's lock: it evicts nothing and calls nothing back, and the interpreter's lock is held all
+        # through.
         self._planner.routed(row, chosen)
 
     def plan_row(self, row: int, scores: Floats, width: int) -> int:
@@ -85,6 +87,8 @@ class PrefetchTracker:
     def _limits(self, width: int) -> tuple[int, int, int]:
         """Experts of a row that may be read, and that count as expected; bytes in flight."""
         width = min(width, MOST_EXPECTED)
+        # Twice as many count as expected as are read: a read under way goes on while its expert has only slipped a few
+        # ranks, since a cancelled one is wasted for certain.
         return width, min(MOST_EXPECTED, 2 * max(self._k, width)), int(self._cache.capacity * MAX_PREFETCH_SHARE)
 
     def cancel_all(self) -> None:

@@ -61,7 +61,7 @@ def parse(grammar: str, text: str) -> tuple[ToolCall, ...]:
     if marks * len(text) > _COSTLY:
         return ()
     try:
-        return _GRAMMARS[grammar](text)
+        return GRAMMARS[grammar](text)
     except (ValueError, KeyError, TypeError, SyntaxError, RecursionError, MemoryError):
         return ()
 
@@ -251,7 +251,7 @@ def spoken(name: str, text: str) -> tuple[ToolCall, ...]:
         return ()
 
 
-_GRAMMARS: dict[str, Callable[[str], tuple[ToolCall, ...]]] = {
+GRAMMARS: dict[str, Callable[[str], tuple[ToolCall, ...]]] = {
     "any": _any, "json": _json, "function": _function, "keys": _keys, "invoke": _invoke, "elements": _elements,
     "deepseek": _deepseek, "kimi": _kimi, "kimi3": _kimi3, "solar": _solar, "solar2": _solar2, "mistral": _mistral,
     "python": _python, "gemma": _gemma,

@@ -258,7 +258,7 @@ class SequenceState:
         self.horizon = 0
         self.max_snapshots = max_snapshots
         self.max_snapshot_bytes = max_snapshot_bytes
-        self._rows = [layer for layer in self.layers if isinstance(layer, RowsState)]
+        self.rows = [layer for layer in self.layers if isinstance(layer, RowsState)]
         for layer in self.layers:
             for buffer in layer.buffers:
                 buffer.most = most_tokens
@@ -335,7 +335,7 @@ class SequenceState:
         reached = min(length, self.length)
         if self._recurrent and (reached < self.length or self._partial):
             reached = self._restore(reached)
-        for rows in self._rows:
+        for rows in self.rows:
             rows.truncate(reached)
         self.length = reached
         self.horizon = self.horizon if reached else 0
