@@ -84,13 +84,28 @@ Description: chat offline with models bigger than your computer's memory
  .
  The first start installs the engine's packages for the user.
 EOF
-# Python writes what it compiles beside the sources where root runs it; none of that is dpkg's.
+# What Python compiles lies beside the sources, which users may not write to; none of it is dpkg's.
+cat >"$deb/DEBIAN/postinst" <<'EOF'
+#!/bin/sh
+set -e
+[ "$1" != configure ] || /usr/bin/underhill --compile
+EOF
 cat >"$deb/DEBIAN/prerm" <<'EOF'
 #!/bin/sh
 set -e
 find /opt/underhill -name __pycache__ -type d -prune -exec rm -rf {} +
 EOF
-chmod 755 "$deb/DEBIAN/prerm"
+# What the first start has installed into home folders, as each user: root does not follow what lies there.
+cat >"$deb/DEBIAN/postrm" <<'EOF'
+#!/bin/sh
+set -e
+case "$1" in remove | purge) ;; *) exit 0 ;; esac
+getent passwd | while IFS=: read -r user _ id _ _ home _; do
+    [ "$id" -ge 1000 ] && [ "$id" -lt 65000 ] && [ -d "$home/.local/share/underhill/program" ] || continue
+    runuser -u "$user" -- rm -rf "$home/.local/share/underhill/program" </dev/null || true
+done
+EOF
+chmod 755 "$deb/DEBIAN/postinst" "$deb/DEBIAN/prerm" "$deb/DEBIAN/postrm"
 dpkg-deb --root-owner-group -Zxz -z1 --build "$deb" "$output/underhill${fat}_${version}_amd64.deb" >/dev/null
 
 # ---- the .run -------------------------------------------------------------------------------------------------------

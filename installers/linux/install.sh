@@ -54,10 +54,11 @@ for each in $links; do
     rm -f "$prefix/$each"
     case "$each" in
         bin/*) sed "s|@FOLDER@|\"$app\"|" "$payload/launch.sh" >"$prefix/$each" && chmod 755 "$prefix/$each" ;;
-        *.desktop) sed "s|^Exec=.*|Exec=\"$prefix/bin/underhill\"|" "$payload/$each" >"$prefix/$each" ;;
+        *.desktop) sed "s|^Exec=.*|Exec=\"$prefix/bin/underhill\" %f|" "$payload/$each" >"$prefix/$each" ;;
         *) cp "$payload/$each" "$prefix/$each" ;;
     esac
 done
+"$prefix/bin/underhill" --compile || true # without a Python it says so, and the first start will too
 refresh
 echo "Underhill is installed. Start it from the menu, or with $prefix/bin/underhill"
 case ":$PATH:" in *":$prefix/bin:"*) ;; *) echo "($prefix/bin is not in PATH, so a terminal needs the whole path.)" ;; esac

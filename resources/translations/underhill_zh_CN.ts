@@ -2964,13 +2964,13 @@
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
-            <source>The engine runs the models. Its packages are downloaded once, about 300 MB.</source>
-            <translation>引擎用于运行模型。所需软件包只下载一次，约 300 MB。</translation>
+            <source>The engine runs the models. Its packages are downloaded once, about {amount}.</source>
+            <translation>引擎用于运行模型。所需软件包只下载一次，约 {amount}。</translation>
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
-            <source>They need about 1.4 GB in {folder}.</source>
-            <translation>安装后占用约 1.4 GB，位于 {folder}。</translation>
+            <source>They need about {amount} in {folder}.</source>
+            <translation>安装后占用约 {amount}，位于 {folder}。</translation>
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
