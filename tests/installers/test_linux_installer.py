@@ -18,6 +18,12 @@ PLACES = (
     "share/icons/hicolor/scalable/apps/underhill.svg", "share/man/man1/underhill.1",
 )  # fmt: skip
 
+LAUNCH = """import pathlib, sys
+if sys.argv[1:] == ["--compile"]:
+    pathlib.Path(__file__).with_name("compiled").write_text(sys.argv[1])
+print('1.0', *sys.argv[1:])
+"""
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="an installer for Linux")
 
 
@@ -25,7 +31,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="an installer fo
 def payload(tmp_path: Path) -> Path:
     made = tmp_path / "payload"
     (made / "app").mkdir(parents=True)
-    (made / "app" / "launch.py").write_text("import sys\nprint('1.0', *sys.argv[1:])\n")
+    (made / "app" / "launch.py").write_text(LAUNCH)
     for place in PLACES:
         (made / place).parent.mkdir(parents=True, exist_ok=True)
         (made / place).write_text("Exec=underhill\n")
@@ -60,9 +66,10 @@ def install(payload: Path, home: Path, *words: str) -> None:
 
 def test_it_installs_starts_and_is_replaced(payload: Path, home: Path) -> None:
     install(payload, home)
+    assert (home / ".local/share/underhill-app/compiled").read_text() == "--compile"
     assert run(home, str(home / ".local/bin/underhill"), "--model", "a b").stdout == "1.0 --model a b\n"
     assert run(home, str(home / ".local/bin/underhill-cli"), "chat").stdout == "1.0 --cli chat\n"
-    assert (home / ".local" / PLACES[0]).read_text() == f'Exec="{home}/.local/bin/underhill"\n'
+    assert (home / ".local" / PLACES[0]).read_text() == f'Exec="{home}/.local/bin/underhill" %f\n'
     (payload / "app" / "launch.py").write_text("print('2.0')\n")
     (home / ".local/share/underhill-app/old.txt").write_text("")
     install(payload, home)

@@ -11,6 +11,7 @@ import platformdirs
 from tests.windows.machine import Machine
 from tests.windows.smoke import smoke
 from tests.windows.suite import suite
+from tests.windows.window import window
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,6 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("smoke", help="what must hold at the least, in a few minutes")
     whole = commands.add_parser("suite", help="the suite, held against expected.txt; suite.py says how lines are added")
     whole.add_argument("pieces", nargs="*", metavar="PIECE", help="words in the names of those to run; default: all")
+    commands.add_parser("window", help="the window with the real engine, used as a person does; pictures into --out")
     run = commands.add_parser("run", help="run python.exe with ARGUMENTS in the checkout, W:\\tree")
     run.add_argument("arguments", nargs="*", metavar="-- ARGUMENTS")
     options = parser.parse_args(arguments)
@@ -37,6 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
         return suite(machine, options.pieces, (options.out or machine.nothing.with_name("suite")).absolute())
     out = (options.out or machine.nothing).absolute()
     out.mkdir(parents=True, exist_ok=True)
+    if options.command == "window":
+        return window(machine, out)
     done = machine.run(options.arguments, out, options.timeout)
     sys.stdout.write(done.stdout)
     return done.returncode
