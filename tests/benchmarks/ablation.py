@@ -23,13 +23,13 @@ import argparse
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from engine import settings
 from tests.benchmarks.bench import OVERLAP, Bench, calibrated, chosen, counted, fitting
-from tests.benchmarks.common import emit, limit_options, median, orderly, setting
+from tests.benchmarks.common import emit, limit_options, orderly, say, setting, several
 from tests.benchmarks.ours import OursAlone, Turn
-from tests.benchmarks.prepare import say
 from tests.benchmarks.roofs import floors
 
 FIRST = 16  # tokens
@@ -123,7 +123,7 @@ def dials(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     engines: dict[str, OursAlone] = {}
     turns: dict[str, list[Turn]] = {}
     thresholds: dict[str, tuple[float, float] | None] = {}
-    for name in args.dials.split(","):
+    for name in args.dials:
         engines[name], _ = stack.enter_context(bench.opened(name, {"dial": name}))
         thresholds[name], turns[name] = calibrated(args, engines[name], bench.model.shape, name), []
         engines[name].turn(warm)
@@ -196,7 +196,7 @@ def main() -> None:
     """Print the table."""
     parser = limit_options(__doc__)
     way = parser.add_mutually_exclusive_group()
-    way.add_argument("--dials", help="compare these, separated by commas")
+    way.add_argument("--dials", type=several(str), help="compare these, separated by commas")
     way.add_argument("--off", type=setting, action="append", metavar="NAME=VALUE", help="compare without, live")
     parser.add_argument("--repeats", type=int, help="turns of each; 5, with --off 10")
     parser.add_argument("--segment", type=int, help="tokens in one turn; 16, with --dials 10")

@@ -10,9 +10,9 @@ from typing import Any
 from engine.hardware.machine import GB
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
-from tests.benchmarks.common import Quiet, conditions
+from tests.benchmarks.common import Quiet, conditions, say
 from tests.benchmarks.ours import OursAlone, Turn
-from tests.benchmarks.prepare import Model, prepare_model, say
+from tests.benchmarks.prepare import Model, prepare_model
 from tests.benchmarks.roofs import Roofs
 from tests.random_models.shapes import Shape, large
 from tests.random_models.tokens import stream
@@ -54,8 +54,7 @@ class Bench:
 
     def about(self, **more: Any) -> dict[str, Any]:
         """What all results end with."""
-        others = [round(share, 2) for share in self.quiet.others]
-        known = conditions(self.args, isa=self.roofs.isa, others=others, **more)
+        known = conditions(self.args, isa=self.roofs.isa, others=self.quiet.others, **more)
         return {"roof": self.roofs.report(), "conditions": known}
 
 

@@ -14,22 +14,11 @@ MOUNTS = Path("/proc/mounts")
 LEAVING = 10.0  # seconds that the kernel may take to let a dead process go
 
 
-@dataclass(frozen=True)
-class Names:
-    """How a version calls what is used here. events: where kills are counted."""
-
-    limit: str
-    swap: str
-    now: str
-    most: str
-    events: str
-
-
-V1 = Names(
-    "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.usage_in_bytes", "memory.max_usage_in_bytes",
-    "memory.oom_control",
-)  # fmt: skip
-V2 = Names("memory.max", "memory.swap.max", "memory.current", "memory.peak", "memory.events")
+# What each version calls the limit, the limit with swap, the most used, and where kills are counted.
+NAMES = {
+    1: ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control"),
+    2: ("memory.max", "memory.swap.max", "memory.peak", "memory.events"),
+}
 
 
 @dataclass(frozen=True)
@@ -39,10 +28,6 @@ class Group:
     folder: Path
     version: int
 
-    @property
-    def _names(self) -> Names:
-        return V1 if self.version == 1 else V2
-
     def command(self, *arguments: str | os.PathLike[str]) -> list[str]:
         """A command line that runs `arguments` as a member from its first byte on."""
         join = 'echo $$ > "$0" && exec "$@"'
@@ -50,19 +35,14 @@ class Group:
 
     def limit(self, nbytes: int) -> None:
         """Set the most that its processes may take together, in memory and swap."""
-        names = self._names
-        (self.folder / names.limit).write_text(str(nbytes))
-        swap = self.folder / names.swap
+        limit, swap, _, _ = map(self.folder.joinpath, NAMES[self.version])
+        limit.write_text(str(nbytes))
         if swap.exists():
             swap.write_text(str(nbytes if self.version == 1 else 0))
 
-    def now(self) -> int:
-        """Bytes in use, page cache included."""
-        return int((self.folder / self._names.now).read_text())
-
     def most(self) -> int | None:
         """Most bytes that were ever in use; None where this kernel does not say."""
-        path = self.folder / self._names.most
+        path = self.folder / NAMES[self.version][2]
         return int(path.read_text()) if path.exists() else None
 
     def anonymous(self) -> int:
@@ -72,7 +52,7 @@ class Group:
 
     def kills(self) -> int:
         """How many of its processes the kernel has killed for want of memory."""
-        return self._table(self._names.events).get("oom_kill", 0)
+        return self._table(NAMES[self.version][3]).get("oom_kill", 0)
 
     def _table(self, file: str) -> dict[str, int]:
         lines = (self.folder / file).read_text().splitlines()

@@ -10,18 +10,18 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from app.storage import branches
 from app.storage.records import Chat, StoredMessage, new_id
 from app.storage.search import find
 from app.storage.store import ChatStore
-from tests.benchmarks.common import arguments, emit, in_turns, median
+from tests.benchmarks.common import arguments, emit, median_ms
 
 WORDS, SIGNS = 8000, 3000
 LONG = 5000  # messages of the one long chat
 OLD = 2000  # messages, the oldest, in letters that no other has
+TURNS = 5
 BAR = 100.0  # milliseconds of the slowest search
 
 
@@ -42,12 +42,14 @@ def main() -> None:
             "frequent word, one sign": f"{words[30]} \u4e01", "two letters, old chats only": "\u03b1\u03b2",
             "one letter, old chats only": "\u03b1",
         }  # fmt: skip
-        figures = {f"search, {name}": _median(lambda text=text: find(store, text)) for name, text in asked.items()}
-        figures[f"read a chat of {LONG:,}"] = _median(lambda: branches.read(store, long_chat))
-        figures["list of chats"] = _median(store.chats)
-        figures["check at the start"] = _median(store.check)
-        figures["a question, on disk"] = _median(
-            lambda: store.add(StoredMessage(new_id(), long_chat, None, "user", "Q"))
+        figures = {
+            f"search, {name}": median_ms(lambda text=text: find(store, text), TURNS) for name, text in asked.items()
+        }
+        figures[f"read a chat of {LONG:,}"] = median_ms(lambda: branches.read(store, long_chat), TURNS)
+        figures["list of chats"] = median_ms(store.chats, TURNS)
+        figures["check at the start"] = median_ms(store.check, TURNS)
+        figures["a question, on disk"] = median_ms(
+            lambda: store.add(StoredMessage(new_id(), long_chat, None, "user", "Q")), TURNS
         )
         slowest = max(value for name, value in figures.items() if name.startswith("search"))
         figures |= {"bar of a search": BAR, "slowest search / bar": slowest / BAR}
@@ -90,10 +92,6 @@ def _fill(store: ChatStore, messages: int) -> tuple[list[str], int]:
         last = last or chat.id
         left -= count
     return words, last
-
-
-def _median(what: Callable[[], object]) -> float:
-    return 1000 * median(in_turns({"it": what}, 5, warm=0)["it"])
 
 
 if __name__ == "__main__":

@@ -6,27 +6,32 @@ import argparse
 import json
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any
 from unittest.mock import patch
 
+import platformdirs
 import psutil
 
 from engine.library.home import HOME
 from engine.native.library import default_threads
-from tests.benchmarks.prepare import default_folder
 from tests.random_models.shapes import SHAPES
 from tests.random_models.tokens import STREAMS
 
 LOOK = 0.25  # seconds
 CALM = 0.1  # of all cores
+
+
+def default_folder() -> Path:
+    """Where prepared models are kept."""
+    return Path(platformdirs.user_cache_dir("underhill", appauthor=False)) / "benchmarks"
 
 
 def setting(text: str) -> tuple[str, str]:
@@ -53,12 +58,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def arguments(description: str | None, *options: str) -> argparse.ArgumentParser:
-    """A parser with these of OPTIONS, and the one that all have."""
+def several(kind: Callable[[str], Any]) -> Callable[[str], list[Any]]:
+    """Values of this kind on a command line, separated by commas; none of an empty text."""
+    return lambda text: [kind(one) for one in text.split(",") if one]
+
+
+def arguments(description: str | None, *options: str, json: bool = True) -> argparse.ArgumentParser:
+    """A parser with these of OPTIONS, and with `--json`."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     for name in options:
         parser.add_argument(f"--{name}", **OPTIONS[name])
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    if json:
+        parser.add_argument("--json", action="store_true", help="one JSON object")
     return parser
 
 
@@ -86,7 +97,7 @@ class Quiet:
         while (share := psutil.cpu_percent(LOOK) / 100) > CALM and time.monotonic() - start < self._left:
             pass
         self._left -= time.monotonic() - start - LOOK
-        self.others.append(share)
+        self.others.append(round(share, 2))
 
 
 @contextmanager
@@ -125,9 +136,14 @@ def conditions(args: argparse.Namespace, **more: Any) -> dict[str, Any]:
     return {**given, **more, "load": round(os.getloadavg()[0], 2)}
 
 
-def median(values: Sequence[float]) -> float:
-    """The middle one."""
-    return statistics.median(values)
+def say(what: str) -> None:
+    """To whoever waits, apart from the figures."""
+    print(what, file=sys.stderr, flush=True)
+
+
+def milliseconds(seconds: Iterable[float]) -> list[float]:
+    """Turns from the shortest to the longest."""
+    return [round(1e3 * s, 3) for s in sorted(seconds)]
 
 
 @contextmanager
@@ -147,6 +163,16 @@ def in_turns(actions: Mapping[str, Callable[[], object]], turns: int, warm: int 
             if turn >= 0:
                 taken[name].append(time.perf_counter() - start)
     return taken
+
+
+def median_ms(action: Callable[[], object], repeats: int) -> float:
+    """Milliseconds of an action, the median of so many."""
+    return 1e3 * median(in_turns({"it": action}, repeats, warm=0)["it"])
+
+
+def medians(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Of each value that the rows have."""
+    return {name: median(row[name] for row in rows) for name in rows[0]}
 
 
 def emit(result: dict[str, Any], as_json: bool) -> None:

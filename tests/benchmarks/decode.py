@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 from tests.benchmarks.bench import PREFERRED
-from tests.benchmarks.common import Quiet, arguments, busy, conditions, emit, median
+from tests.benchmarks.common import Quiet, arguments, busy, conditions, emit, milliseconds, several
 from tests.benchmarks.ours import OursAlone
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.prepare import KINDS, Rival, prepare_pair
@@ -52,8 +53,7 @@ def best_peer(
 def measure(args: argparse.Namespace) -> dict[str, Any]:
     """All figures."""
     shape, length, prompts = SHAPES[args.shape], args.prompt or args.segment, args.prompt > 0
-    kinds = KINDS[args.tier] if args.kinds is None else args.kinds.split(",")
-    model, rival = prepare_pair(shape, args.tier, args.folder, kinds, top=8)
+    model, rival = prepare_pair(shape, args.tier, args.folder, args.kinds or KINDS[args.tier], top=8)
     warm = args.prompt or PROMPT
     tokens = stream(args.stream, shape.vocabulary, warm + (args.repeats + 1) * length)
     first, segments = tokens[:warm], [tokens[at : at + length] for at in range(warm, len(tokens), length)]
@@ -98,12 +98,10 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         "ratio": round(b / a, 3),
         "floor": need / r,
         "roof": round(r / 1e9, 2),
-        "seconds": {"ours": _spread(mine[1:]), "peer": _spread(theirs[1:])},
+        "seconds": {"ours": milliseconds(mine[1:]), "peer": milliseconds(theirs[1:])},
         "peer_best": peer.name,
         "peer_variants": {name: round((warm if prompts else TRIAL) / s, 2) for name, s in variants.items()},
-        "conditions": conditions(
-            args, isa=roof.isa, dense=ours.about["dense"], others=[round(x, 2) for x in quiet.others]
-        ),
+        "conditions": conditions(args, isa=roof.isa, dense=ours.about["dense"], others=quiet.others),
     }
     if prompts:
         return found
@@ -118,15 +116,11 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _spread(seconds: list[float]) -> list[float]:
-    return [round(1e3 * s, 3) for s in sorted(seconds)]
-
-
 def main() -> None:
     """Print the figures."""
     parser = arguments(__doc__, "shape", "tier", "threads", "stream", "patience", "folder")
     parser.add_argument("--prompt", type=int, default=0, help="read prompts of so many tokens, instead of one by one")
-    parser.add_argument("--kinds", help="the peer's types to choose the fastest of, instead of all of about these bits")
+    parser.add_argument("--kinds", type=several(str), help="the peer's types to choose the fastest of")
     parser.add_argument("--dense", help="how ours holds its other weights; by default as the tier, at least 4 bits")
     parser.add_argument("--repeats", type=int, default=9, help="turns of each")
     parser.add_argument("--segment", type=int, default=32, help="tokens in one turn")

@@ -31,7 +31,7 @@ from engine.record.layout import ExpertSpec
 from engine.tracing.replay import Replayer
 from engine.tracing.trace import Trace, TraceConditions
 from engine.tracing.visits import sizes_of
-from tests.benchmarks.common import arguments, emit, own_home
+from tests.benchmarks.common import arguments, emit, own_home, several
 from tests.benchmarks.policies import builtin, routed
 
 ROUTER = (6, 128, 8)  # layers, experts, top k of the uniform routing
@@ -128,17 +128,18 @@ def _fixed(full: str, coarse: str) -> Share:
 def main() -> None:
     """Print the table."""
     parser = arguments(__doc__)
-    parser.add_argument("--shares", help="full/coarse in percent, separated by commas; default: those of the dials")
-    parser.add_argument("--bits", default="8,4", help="of full precision")
-    parser.add_argument("--caches", default="0.5,0.25", help="shares of the experts in memory; empty: none")
+    parser.add_argument(
+        "--shares", type=several(str), default=DIALS, help="full/coarse in percent; default: those of the dials"
+    )
+    parser.add_argument("--bits", type=several(int), default="8,4", help="of full precision")
+    parser.add_argument("--caches", type=several(float), default="0.5,0.25", help="shares of the experts in memory")
     parser.add_argument("--tokens", type=int, default=12_000)
     args = parser.parse_args()
     with own_home():
         shares: dict[str, Share] = {}
-        for name in DIALS if args.shares is None else args.shares.split(","):
+        for name in args.shares:
             shares[name] = partial(dial_shares, name) if name in DIALS else _fixed(*name.split("/"))
-        caches = [float(cache) for cache in args.caches.split(",") if cache]
-        found = measure(shares, [int(b) for b in args.bits.split(",")], caches, args.tokens)
+        found = measure(shares, args.bits, args.caches, args.tokens)
     emit(found, args.json)
 
 

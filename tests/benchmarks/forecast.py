@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 from unittest.mock import patch
 
@@ -38,9 +39,9 @@ from engine.session.speed_check import is_full
 from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
-from tests.benchmarks.common import Quiet, arguments, conditions, emit, median, orderly
+from tests.benchmarks.common import Quiet, arguments, conditions, emit, orderly, say
 from tests.benchmarks.ours import OursAlone, Turn
-from tests.benchmarks.prepare import TOPS, prepare_model, say
+from tests.benchmarks.prepare import TOPS, prepare_model
 from tests.benchmarks.roofs import Rates, Roofs
 from tests.random_models.shapes import SHAPES, large
 from tests.random_models.tokens import stream
@@ -223,7 +224,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         },
         "plan": about,
         "conditions": conditions(args, filled=trial.filled, segment=len(trial.turns[0].seconds),
-                                 others=[round(x, 2) for x in trial.quiet.others]),
+                                 others=trial.quiet.others),
     }  # fmt: skip
 
 

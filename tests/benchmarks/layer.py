@@ -12,10 +12,10 @@ All take turns, token by token, on one thread; microseconds per layer. --busy: a
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median, quantiles
 from typing import Any
 
 import torch
@@ -30,7 +30,7 @@ from engine.models.families import read_spec
 from engine.models.layers.weight_format import WeightFormat
 from engine.native.memory import PAGE
 from engine.record.layout import ExpertSpec
-from tests.benchmarks.common import arguments, busy, emit, in_turns
+from tests.benchmarks.common import arguments, busy, conditions, emit, in_turns
 from tests.engine.experts.sources import MemorySource
 from tests.engine.models.compat.checkpoint import Dense, random_model
 from tests.engine.models.compat.sweep import quiet
@@ -135,12 +135,12 @@ def main() -> None:
     times = {name: [1e6 * seconds / args.layers for seconds in own] for name, own in taken.items()}
     found: dict[str, Any] = {"us per layer per token": {}}
     for name, all_of in times.items():
-        tenth = statistics.quantiles(all_of, n=10)
-        found["us per layer per token"][name] = {"median": statistics.median(all_of), "p10": tenth[0], "p90": tenth[-1]}
+        tenth = quantiles(all_of, n=10)
+        found["us per layer per token"][name] = {"median": median(all_of), "p10": tenth[0], "p90": tenth[-1]}
     if not args.compat:
-        ours, peer = (statistics.median(times[name]) for name in ("native", "torch"))
+        ours, peer = (median(times[name]) for name in ("native", "torch"))
         found |= {"ours": ours, "peer": peer, "ratio": peer / ours, "floor": min(times["native"]), "roof": GOAL}
-    emit(found | {"conditions": vars(args) | {"torch": torch.__version__}}, args.json)
+    emit(found | {"conditions": conditions(args, torch=torch.__version__)}, args.json)
 
 
 if __name__ == "__main__":

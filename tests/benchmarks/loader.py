@@ -21,9 +21,8 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +33,7 @@ from engine.native.memory import Arena
 from engine.record.layout import ExpertSpec, aligned
 from engine.store.disk import DataFile, open_file
 from engine.store.reader import Extent
-from tests.benchmarks.common import arguments, emit, median
-from tests.benchmarks.prepare import default_folder
+from tests.benchmarks.common import arguments, conditions, emit, medians, several
 from tests.benchmarks.roofs import Roof
 from tests.engine.experts.loading.loaders import Asked, Request
 
@@ -44,16 +42,23 @@ PIECE = 4 << 20  # bytes of memory read between two looks at what has ended: a t
 
 
 class Experts:
-    """A file full of experts of three parts, as a source."""
+    """A new file full of random experts of three parts, as a source."""
 
     layers = (0,)
 
     def __init__(self, path: Path, count: int, nbytes: int) -> None:
         codes = aligned(nbytes * 4 // 9)
         self.parts = (codes, codes, aligned(nbytes) - 2 * codes)
-        self.nbytes = sum(self.parts)
-        self.count = count
-        self._crcs = _write(path, count, self.parts)
+        self.nbytes, self.count = sum(self.parts), count
+        self._crcs: list[list[int]] = []
+        with path.open("wb", buffering=0) as file:
+            for expert in range(count):
+                pieces = [random.Random(expert).randbytes(4096) * (n // 4096) for n in self.parts]
+                self._crcs.append([zlib.crc32(piece) for piece in pieces])
+                file.write(b"".join(pieces))
+            os.fsync(file.fileno())
+            if hasattr(os, "posix_fadvise"):
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         self.file: DataFile = open_file(path, direct=True)
 
     def experts(self, layer: int) -> int:
@@ -68,37 +73,20 @@ class Experts:
     def checksums(self, layer: int, expert: int, parts: Sequence[int]) -> Sequence[int]:
         return [self._crcs[expert][index] for index in parts]
 
-
-def _write(path: Path, count: int, parts: Sequence[int]) -> list[tuple[int, ...]]:
-    """Random experts; their checksums."""
-    crcs = []
-    with path.open("wb", buffering=0) as file:
-        for expert in range(count):
-            pieces = [random.Random(expert).randbytes(4096) * (n // 4096) for n in parts]
-            crcs.append(tuple(zlib.crc32(piece) for piece in pieces))
-            file.write(b"".join(pieces))
-        os.fsync(file.fileno())
-        if hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    return crcs
-
-
-class Slots:
-    """Room for the requests under way, as the cache holds experts."""
-
-    def __init__(self, experts: Experts, count: int) -> None:
+    def slots(self, count: int) -> list[list[memoryview]]:
+        """Memory for so many experts, as the cache holds them."""
         arena = Arena()
-        self.views = [[arena.take(n).fill_(1).numpy().data for n in experts.parts] for _ in range(count)]
+        return [[arena.take(n).fill_(1).numpy().data for n in self.parts] for _ in range(count)]
 
 
 def plain(experts: Experts, readers: int, seconds: float, work: Callable[[], object] | None) -> dict[str, float]:
     """Threads that read and do nothing else."""
-    slots, stop, read = Slots(experts, readers), threading.Event(), [0] * readers
+    slots, stop, read = experts.slots(readers), threading.Event(), [0] * readers
 
     def serve(number: int) -> None:
         pick = random.Random(number)
         while not stop.is_set():
-            read[number] += experts.file.read(pick.randrange(experts.count) * experts.nbytes, slots.views[number])
+            read[number] += experts.file.read(pick.randrange(experts.count) * experts.nbytes, slots[number])
 
     steps, start = 0, time.perf_counter()
     with ThreadPoolExecutor(max(1, readers)) as pool:
@@ -120,7 +108,7 @@ def loaded(
     experts: Experts, readers: int, chunk: int, seconds: float, work: Callable[[], object] | None
 ) -> dict[str, float]:
     """The loader, asked by this thread."""
-    slots, pick, asked = Slots(experts, WINDOW), random.Random(99), Asked(experts, readers, chunk)
+    slots, pick, asked = experts.slots(WINDOW), random.Random(99), Asked(experts, readers, chunk)
     free, owner = list(range(WINDOW)), dict[Request, int]()
     requests = steps = 0
     asking, start = 0.0, time.perf_counter()
@@ -136,23 +124,11 @@ def loaded(
         while free:
             slot = free.pop()
             key = ExpertKey(0, pick.randrange(experts.count))
-            owner[asked.submit(Request(key, (0, 1, 2), slots.views[slot]))] = slot
+            owner[asked.submit(Request(key, (0, 1, 2), slots[slot]))] = slot
         asking += time.thread_time() - began
     took = time.perf_counter() - start
     asked.loader.close()
     return {"rate": requests * experts.nbytes / took, "steps": steps / took, "us": 1e6 * asking / max(1, requests)}
-
-
-@contextmanager
-def prepared(folder: Path, nbytes: int, expert: int) -> Iterator[Experts]:
-    """The file, for as long as this lasts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as inside:
-        experts = Experts(Path(inside) / "experts", nbytes // aligned(expert), expert)
-        try:
-            yield experts
-        finally:
-            experts.file.close()
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -163,28 +139,31 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     def work() -> float:
         return roof.measure(PIECE)
 
-    readers = [int(n) for n in args.readers.split(",")]
-    chunks = [int(n) << 10 for n in args.chunk_kb.split(",")]
-    with prepared(args.folder, int(args.gb * 1e9), int(args.expert_mb * 1e6)) as experts:
+    args.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+        size = int(args.expert_mb * 1e6)
+        experts = Experts(Path(folder) / "experts", int(args.gb * 1e9) // aligned(size), size)
         for _ in range(args.repeats):
             found.setdefault("compute", []).append(plain(experts, 0, args.seconds, work))
-            for n in readers:
+            for n in args.readers:
                 for beside, name in ((None, "rest"), (work, "busy")):
                     found.setdefault(f"peer {n} {name}", []).append(plain(experts, n, args.seconds, beside))
-                    for chunk in chunks:
-                        turn = loaded(experts, n, chunk, args.seconds, beside)
-                        found.setdefault(f"ours {n} {name} {chunk >> 10}", []).append(turn)
+                    for chunk in args.chunk_kb:
+                        turn = loaded(experts, n, chunk << 10, args.seconds, beside)
+                        found.setdefault(f"ours {n} {name} {chunk}", []).append(turn)
+        experts.file.close()
     roof.close()
-    alone = median([turn["steps"] for turn in found.pop("compute")])
+    alone = medians(found.pop("compute"))["steps"]
     table: dict[str, Any] = {}
     for name, turns in found.items():
         side, n, when, *_ = name.split()
-        row = {"gb_s": round(median([t["rate"] for t in turns]) / 1e9, 3)}
+        middle = medians(turns)
+        row = {"gb_s": round(middle["rate"] / 1e9, 3)}
         if side == "ours":
             row["ratio"] = round(row["gb_s"] / table[f"peer {n} {when}"]["gb_s"], 3)
-            row["us_per_request"] = round(median([t["us"] for t in turns]), 1)
+            row["us_per_request"] = round(middle["us"], 1)
         if when == "busy":
-            row["compute"] = round(median([t["steps"] for t in turns]) / alone, 3)
+            row["compute"] = round(middle["steps"] / alone, 3)
         table[name] = row
     best = max((name for name in table if name.startswith("ours") and "rest" in name), key=lambda m: table[m]["gb_s"])
     peer = max(row["gb_s"] for name, row in table.items() if name.startswith("peer") and "rest" in name)
@@ -193,19 +172,18 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
         "peer": peer,
         "ratio": round(table[best]["gb_s"] / peer, 3),
         "table": table,
-        "conditions": {k: v for k, v in vars(args).items() if k not in ("json", "folder")},
+        "conditions": conditions(args),
     }
 
 
 def main() -> None:
-    parser = arguments(__doc__)
+    parser = arguments(__doc__, "folder")
     parser.add_argument("--gb", type=float, default=2.0, help="size of the file")
     parser.add_argument("--expert-mb", type=float, default=2.66, help="size of an expert")
-    parser.add_argument("--readers", default="2,4", help="how many readers, several separated by commas")
-    parser.add_argument("--chunk-kb", default=str(CHUNK >> 10), help="sizes of chunks, separated by commas")
+    parser.add_argument("--readers", type=several(int), default="2,4", help="how many, separated by commas")
+    parser.add_argument("--chunk-kb", type=several(int), default=str(CHUNK >> 10), help="sizes of chunks")
     parser.add_argument("--seconds", type=float, default=0.2, help="of a turn")
     parser.add_argument("--repeats", type=int, default=9, help="turns of each")
-    parser.add_argument("--folder", type=Path, default=default_folder(), help="where the file is written")
     args = parser.parse_args()
     emit(run(args), args.json)
 

@@ -10,12 +10,11 @@ ahead. recall: of the experts a layer chose, those foreseen 1, 2 and 3 layers ah
 
 from __future__ import annotations
 
-import statistics
 from typing import Any
 
 from engine.calibration.calibrator import open_calibrated
 from tests.audit.f01_sequences import chain
-from tests.benchmarks.common import arguments, emit, own_home
+from tests.benchmarks.common import arguments, emit, medians, own_home, several
 from tests.benchmarks.warm import slow_disk
 from tests.engine.calibration.idling import idle, rest
 
@@ -42,7 +41,7 @@ def measure(dial: str, share: float, turns: int) -> dict[str, dict[str, Any]]:
             own.append(run(dial, share, depth))
     return {
         str(depth): {
-            **{name: statistics.median(one[name] for one in own) for name in ("waited", "early", "vain")},
+            **medians([{name: one[name] for name in ("waited", "early", "vain")} for one in own]),
             "waited, least and most": [min(one["waited"] for one in own), max(one["waited"] for one in own)],
             "recall": [round(share, 3) for share in own[0]["recall"]],
         }
@@ -55,7 +54,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--share", type=float, default=0.4, help="of the experts in memory (default: 0.4)")
     parser.add_argument("--rate", type=float, default=1e9, help="bytes per second of the disk (default: 1e9)")
-    parser.add_argument("--dials", default="exact,hobbit")
+    parser.add_argument("--dials", type=several(str), default="exact,hobbit")
     parser.add_argument("--turns", type=int, default=3)
     args = parser.parse_args()
     with own_home():
@@ -63,7 +62,7 @@ def main() -> None:
             while not idle(session).over:
                 rest(session)
         with slow_disk(args.rate):
-            found = {dial: measure(dial, args.share, args.turns) for dial in args.dials.split(",")}
+            found = {dial: measure(dial, args.share, args.turns) for dial in args.dials}
     emit({"share": args.share, "rate": args.rate, **found}, args.json)
 
 

@@ -15,10 +15,10 @@ caches hold: what the multipliers allow as it uses them.
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import cycle, islice
+from statistics import median
 
 import torch
 import torch.nn.functional as F
@@ -33,7 +33,7 @@ from engine.models.layers.latent_cache import absorbed
 from engine.native import mixer_ops, op_graph
 from engine.native.mixer_ops import Delta, Latent
 from engine.native.op_graph import STATES, GraphStep, KvRows, OpGraph
-from tests.benchmarks.common import arguments, emit
+from tests.benchmarks.common import arguments, conditions, emit, in_turns, several
 
 HEADS = ((16, 16, 128), (32, 4, 128), (32, 8, 128))  # heads, key heads, width: OLMoE, Qwen3-30B, Mixtral
 ALL_LAYERS = 384 << 20  # bytes of keys and values, at least: more than the last cache holds
@@ -142,13 +142,6 @@ def deltanet(kernel: NativeKernel) -> Layer:
     return Layer(ours, peer, sum(tensor.nbytes for tensor in (*states[0], spec.taps, mixed)))
 
 
-def microseconds(action: Callable[[], object], count: int) -> float:
-    """Wall time of one of so many that an action does."""
-    start = time.perf_counter()
-    action()
-    return 1e6 * (time.perf_counter() - start) / count
-
-
 @torch.inference_mode()
 def measure(kernel: NativeKernel, layers: list[Layer], repeats: int) -> dict[str, float]:
     """The figures of one case."""
@@ -156,19 +149,16 @@ def measure(kernel: NativeKernel, layers: list[Layer], repeats: int) -> dict[str
     nbytes = layers[0].nbytes
     many = max(1, AT_ONCE // nbytes)
     size = min(many * nbytes, len(plain))
-    taken: dict[str, list[float]] = {"ours": [], "peer": [], "roof": []}
-    for turn in range(repeats + 1):
-        part = plain[turn * size % (len(plain) - size + 1) :][:size]
-        own = [layers[(turn * many + at) % len(layers)] for at in range(many)]
-        theirs = [layers[(turn * many + at + len(layers) // 2) % len(layers)] for at in range(many)]
-        found = {
-            "ours": microseconds(lambda own=own: [layer.ours() for layer in own], many),  # type: ignore[misc]
-            "peer": microseconds(lambda theirs=theirs: [layer.peer() for layer in theirs], many),  # type: ignore[misc]
-            "roof": microseconds(lambda part=part: kernel.read(part), 1) * nbytes / size,  # type: ignore[misc]
-        }
-        for name, one in found.items() if turn else ():
-            taken[name].append(one)
-    ours, peer, roof = (statistics.median(own) for own in taken.values())
+    parts = cycle(range(0, len(plain) - size + 1, size))
+    own, theirs = cycle(layers), cycle(layers[len(layers) // 2 :] + layers[: len(layers) // 2])
+    actions: dict[str, Callable[[], object]] = {
+        "ours": lambda: [layer.ours() for layer in islice(own, many)],
+        "peer": lambda: [layer.peer() for layer in islice(theirs, many)],
+        "roof": lambda: kernel.read(plain[(at := next(parts)) : at + size]),
+    }
+    taken = {name: [1e6 * s / many for s in seconds] for name, seconds in in_turns(actions, repeats).items()}
+    ours, peer = median(taken["ours"]), median(taken["peer"])
+    roof = median(taken["roof"]) * many * nbytes / size
     return {"ours": ours, "peer": peer, "ratio": peer / ours, "roof": roof, "of_roof": roof / ours,
             "gb_s": nbytes / ours / 1e3, "best": min(taken["ours"])}  # fmt: skip
 
@@ -193,7 +183,7 @@ def main() -> None:
     """Command line."""
     parser = arguments(__doc__)
     parser.add_argument("--mixer", choices=("attention", "mla", "deltanet"), default="attention")
-    parser.add_argument("--lengths", default="1024,8192,32768", help="tokens of context, separated by commas")
+    parser.add_argument("--lengths", type=several(int), default="1024,8192,32768", help="tokens of context")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--isa")
     parser.add_argument("--repeats", type=int, default=20, help="turns of each")
@@ -201,9 +191,9 @@ def main() -> None:
     kernel = NativeKernel(args.threads, args.isa)
     torch.set_num_threads(kernel.threads)
     with torch.inference_mode():
-        rows = cases(kernel, args.mixer, [int(n) for n in args.lengths.split(",")], args.repeats)
+        rows = cases(kernel, args.mixer, args.lengths, args.repeats)
     worst = min(rows.values(), key=lambda row: row["of_roof"])
-    known = vars(args) | {"unit": "us per layer and token", "kernel": kernel.name, "torch": torch.__version__}
+    known = conditions(args, unit="us per layer and token", kernel=kernel.name, torch=torch.__version__)
     kernel.close()
     emit({**worst, "rows": rows, "conditions": known}, args.json)
 

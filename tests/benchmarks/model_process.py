@@ -4,14 +4,13 @@ For chats of 1, 10 and 100 messages: `ask`, all that one prompt has a template w
 the template itself takes, in this process; `apart`, the difference. Milliseconds, the middle of --repeats. `start`:
 until the process answers for the first time, and `memory`: what it holds then, in MB.
 
-For tokenizers that run in that process: `token`, to turn one token of an answer into text, and `draft`, to encode a
-kilobyte; `here`: the same where the tokenizer runs in the engine.
+`token`, to turn one token of an answer into text, and `draft`, to encode a kilobyte, where the tokenizer runs in the
+engine; `apart`: where it runs in that process.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import psutil
@@ -22,7 +21,7 @@ from engine.generation.chat import ChatFormat
 from engine.generation.detokenize import Detokenizer
 from engine.generation.messages import Message
 from engine.generation.sandboxed_tokenizer import SandboxedTokenizer
-from tests.benchmarks.common import arguments, emit, in_turns, median
+from tests.benchmarks.common import arguments, emit, median_ms
 
 LINE = "A sentence of a chat, as long as people write them, and a few more words. "
 
@@ -31,11 +30,6 @@ def chat_of(messages: int) -> list[Message]:
     """A chat with answers whose tokens are known, of about a kilobyte a message."""
     roles = ("user", "assistant")
     return [Message(roles[i % 2], f"{i}: {LINE * 14}", (5, 6, 7) if i % 2 else ()) for i in range(messages)]
-
-
-def middle(do: Callable[[], object], repeats: int) -> float:
-    """Milliseconds."""
-    return 1e3 * median(in_turns({"it": do}, repeats, warm=0)["it"])
 
 
 def rendered_here(wanted: list[dict[str, Any]], template: str) -> None:
@@ -57,24 +51,17 @@ def measure(repeats: int) -> dict[str, Any]:
         wanted = chat.wanted(messages)
         turns = [{"role": m.role, "content": m.content} for m in messages]
         same = [{"turns": turns, "prompt": prompt} for _, prompt in wanted]
-        ask = middle(lambda wanted=wanted: chat.rendering.texts(wanted, ""), repeats)  # type: ignore[misc]
-        render = middle(lambda same=same: rendered_here(same, chat.template), repeats)  # type: ignore[misc]
+        ask = median_ms(lambda wanted=wanted: chat.rendering.texts(wanted, ""), repeats)  # type: ignore[misc]
+        render = median_ms(lambda same=same: rendered_here(same, chat.template), repeats)  # type: ignore[misc]
         found[str(count)] = {"ask": ask, "render": render, "apart": ask - render}
-    found["token"], found["draft"] = used(chat.tokenizer, repeats), drafted(chat.tokenizer, repeats)
     apart = SandboxedTokenizer(chat.files.ask, {"added": [], "size": 0})
-    found["token apart"], found["draft apart"] = used(apart, repeats), drafted(apart, repeats)
+    for where, tokenizer in (("", chat.tokenizer), (" apart", apart)):
+        pieces = Detokenizer(tokenizer)
+        found[f"token{where}"] = median_ms(lambda pieces=pieces: pieces.add(42), 20 * repeats)  # type: ignore[misc]
+        found[f"draft{where}"] = median_ms(
+            lambda own=tokenizer: own.encode(LINE * 14, add_special_tokens=False), repeats
+        )  # type: ignore[misc]
     return found
-
-
-def used(tokenizer: Any, repeats: int) -> float:
-    """Milliseconds for a token."""
-    pieces = Detokenizer(tokenizer)
-    return middle(lambda: pieces.add(42), 20 * repeats)
-
-
-def drafted(tokenizer: Any, repeats: int) -> float:
-    """Milliseconds for a kilobyte."""
-    return middle(lambda: tokenizer.encode(LINE * 14, add_special_tokens=False).ids, repeats)
 
 
 def main() -> None:

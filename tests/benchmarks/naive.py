@@ -8,49 +8,22 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import torch
 
 from tests.benchmarks.blockdevice import drop_caches
-from tests.benchmarks.cgroup import limited
+from tests.benchmarks.cgroup import Group, limited
+from tests.benchmarks.common import say
 from tests.benchmarks.pipe import Child, serve
-from tests.benchmarks.prepare import say
 from tests.random_models.checkpoint import write_checkpoint
 from tests.random_models.shapes import Shape
 
 OWN = 800_000_000  # bytes of the interpreter and its libraries
 LAYERS_AT_ONCE = 1.5  # in bf16, while one is computed
 AMPLE = 1 << 40  # while it loads: experts of a layer are stacked then, which takes more than running does
-
-
-@dataclass(frozen=True)
-class Naive:
-    """What it took. seconds: of each token of the cut. limit: bytes that it might take. read: from disk, a token."""
-
-    layers: int
-    seconds: tuple[float, ...]
-    limit: int
-    read: int
-    on_disk: tuple[str, ...]
-
-    def per_token(self, layers: int) -> float:
-        """Median seconds of a token of a model with so many layers: all of it is in the layers."""
-        return median(self.seconds) * layers / self.layers
-
-    def report(self, layers: int) -> dict[str, Any]:
-        """Figures, those of a model with so many layers among them."""
-        return {
-            "tokens_per_second": round(1 / self.per_token(layers), 4),
-            "measured_layers": self.layers,
-            "seconds": [round(s, 2) for s in self.seconds],
-            "limit": self.limit,
-            "read_bytes": self.read,
-            "on_disk": self.on_disk,
-        }
 
 
 def narrowest(shape: Shape, share: float) -> Shape:
@@ -65,10 +38,12 @@ def narrowest(shape: Shape, share: float) -> Shape:
     raise SystemExit(f"accelerate cannot run {shape.name} within {share:g} of its bytes.")
 
 
-def run_naive(shape: Shape, share: float, threads: int, tokens: Sequence[int], folder: Path) -> Naive:
+def run_naive(shape: Shape, share: float, threads: int, tokens: Sequence[int], folder: Path) -> dict[str, Any]:
     """Decode the tokens under a limit of that share of the bf16 bytes. The disk holds the model twice meanwhile.
 
-    Raises SystemExit where accelerate is not installed, or the disk has not that much room.
+    Returns the layers that were measured, the seconds of each token, the bytes that it might take and that it read a
+    token, and what was on the disk. Raises SystemExit where accelerate is not installed, or the disk has not that much
+    room.
     """
     if importlib.util.find_spec("accelerate") is None:
         raise SystemExit("accelerate is not installed here: pip install accelerate")
@@ -78,28 +53,34 @@ def run_naive(shape: Shape, share: float, threads: int, tokens: Sequence[int], f
     if needed > free:
         raise SystemExit(f"accelerate's disk offload needs {needed / 1e9:.0f} GB in {here}; {free / 1e9:.0f} are free.")
     limit = int(2 * shape.weights() * share)
+    room = max(1, limit - OWN - int(LAYERS_AT_ONCE * _layer_bytes(shape)))
     try:
         say(f"Writing {here}")
         write_checkpoint(shape, here / "checkpoint")
-        with limited("naive", AMPLE) as group:
-            places = {"checkpoint": str(here / "checkpoint"), "offload": str(here / "offload")}
-            room = limit - OWN - int(LAYERS_AT_ONCE * _layer_bytes(shape))
-            arguments = {**places, "room": max(1, room), "threads": threads}
-            child = Child(
-                "accelerate", group.command(sys.executable, "-m", "tests.benchmarks.naive", json.dumps(arguments))
-            )
-            try:
-                drop_caches()
-                group.limit(limit)
-                child.decode(tokens[:1])
-                before = child.bytes_read
-                seconds = child.decode(tokens[1:])
-                read = (child.bytes_read - before) // len(seconds)
-            finally:
-                child.close()
+        with limited("naive", AMPLE) as group, child(here, room, threads, group) as model:
+            drop_caches()
+            group.limit(limit)
+            model.decode(tokens[:1])
+            before = model.bytes_read
+            seconds = model.decode(tokens[1:])
+            read, on_disk = (model.bytes_read - before) // len(seconds), model.ready["on_disk"]
     finally:
         shutil.rmtree(here, ignore_errors=True)
-    return Naive(shape.layers, tuple(seconds), limit, read, tuple(child.ready["on_disk"]))
+    return {
+        "measured_layers": shape.layers,
+        "seconds": [round(s, 2) for s in seconds],
+        "limit": limit,
+        "read_bytes": read,
+        "on_disk": on_disk,
+    }
+
+
+def child(folder: Path, room: int, threads: int, group: Group | None = None) -> Child:
+    """The checkpoint of a folder, opened in a process of its own. room: see Model."""
+    places = {"checkpoint": str(folder / "checkpoint"), "offload": str(folder / "offload")}
+    arguments = json.dumps({**places, "room": room, "threads": threads})
+    command = [sys.executable, "-m", "tests.benchmarks.naive", arguments]
+    return Child("accelerate", command if group is None else group.command(*command))
 
 
 def _layer_bytes(shape: Shape) -> int:

@@ -26,16 +26,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from tests.benchmarks.bench import CONTEXT, Bench, calibrated, counted, fitting
 from tests.benchmarks.blockdevice import drop_caches, read_ahead, read_ahead_file
 from tests.benchmarks.cgroup import limited
-from tests.benchmarks.common import emit, limit_options, median, orderly
+from tests.benchmarks.common import emit, limit_options, medians, milliseconds, orderly, say, several
 from tests.benchmarks.naive import narrowest, run_naive
 from tests.benchmarks.ours import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
-from tests.benchmarks.prepare import Rival, prepare_model, prepare_pair, say
+from tests.benchmarks.prepare import Rival, prepare_model, prepare_pair
 from tests.benchmarks.roofs import floors, middle
 from tests.random_models.shapes import large
 
@@ -72,7 +73,7 @@ class Contest:
         self._bench, self._args, self._ours = bench, bench.args, ours
         self.turns: list[Turn] = []
         self._at = bench.args.warm
-        self.warm = ours.turn(bench.tokens[: self._at])
+        ours.turn(bench.tokens[: self._at])
 
     def turn(self) -> list[int]:
         """One turn of ours, after a look at the roofs. Returns its tokens."""
@@ -137,36 +138,36 @@ def tokens(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
         **contest.floors(),
         **counted(turns),
         "memory": {"limit": bench.limit, "model": model.nbytes, **memory},
-        "seconds": {"warm": [round(s, 3) for s in contest.warm.seconds], "ours": _spread([t.per_token for t in turns])},
+        "seconds": {"ours": milliseconds(t.per_token for t in turns)},
         "plan": ours.about,
         **bench.about(thresholds=thresholds),
     }
     for name, found in zip(("", "_default"), rounds):
-        result["seconds"][f"peer{name}"] = _spread([s for s, _ in found.peer])
+        result["seconds"][f"peer{name}"] = milliseconds(s for s, _ in found.peer)
         result |= found.report(name)
     if args.naive:
         cut = narrowest(shape, args.limit)
         naive = run_naive(cut, args.limit, args.threads, bench.tokens[: args.naive_tokens + 1], args.folder)
-        result["naive"] = naive.report(shape.layers)
+        token = median(naive["seconds"]) * shape.layers / cut.layers  # all of it is in the layers
+        result["naive"] = {"tokens_per_second": round(1 / token, 4), **naive}
     return result
 
 
 def prompts(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     """Prompts, held against the disk and against computing with all in memory."""
-    lengths = [int(text) for text in args.prompts.split(",")]
     bench = Bench(args, stack, 1 << 20)
     drawn = iter(bench.tokens)
-    values = {"dense": "auto", "context_length": max(lengths) + BETWEEN + SPARE}
+    values = {"dense": "auto", "context_length": max(args.prompts) + BETWEEN + SPARE}
 
     def some(count: int) -> list[int]:
         return [next(drawn) for _ in range(count)]
 
-    turns: dict[int, list[dict[str, float]]] = {length: [] for length in lengths}
+    turns: dict[int, list[dict[str, float]]] = {length: [] for length in args.prompts}
     ours, _ = stack.enter_context(bench.opened("prompts", values))
     whole = stack.enter_context(OursAlone(bench.model.store, None, {"dial": args.dial, **values}))
     if whole.about["cache_share"] < 1:
         raise SystemExit(f"Not every expert fits in memory: {' '.join(whole.about['plan'])}")
-    for length in lengths:
+    for length in args.prompts:
         for _ in range(2):  # the first fills the cache, or is the first of its length
             ours.prompt(some(length))
         while whole.prompt_read(some(length))[1]:
@@ -180,7 +181,7 @@ def prompts(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
             turns[length].append({"ours": taken, "reading": reading, "computing": computing, "floor": floor,
                                   "times_floor": taken / floor, "gb_read": read / 1e9})  # fmt: skip
     by_length = {
-        length: {name: round(median([turn[name] for turn in found]), 3) for name in found[0]}
+        length: {name: round(value, 3) for name, value in medians(found).items()}
         | {"turns": [round(turn["times_floor"], 3) for turn in found]}
         for length, found in turns.items()
     }
@@ -190,10 +191,6 @@ def prompts(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
         "by_length": by_length,
         **bench.about(chunk=ours.about["chunk"], cache_share=round(ours.about["cache_share"], 3)),
     }
-
-
-def _spread(seconds: list[float]) -> list[float]:
-    return [round(1e3 * s, 2) for s in sorted(seconds)]
 
 
 def main() -> None:
@@ -207,7 +204,9 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="ours without the peer")
     parser.add_argument("--naive", action="store_true", help="also accelerate's disk offload, on a cut, in bf16")
     parser.add_argument("--naive-tokens", type=int, default=3)
-    parser.add_argument("--prompts", help="read prompts of these lengths, separated by commas, instead")
+    parser.add_argument(
+        "--prompts", type=several(int), help="read prompts of these lengths, separated by commas, instead"
+    )
     args = parser.parse_args()
     with orderly(), ExitStack() as stack:
         emit((prompts if args.prompts else tokens)(args, stack), args.json)

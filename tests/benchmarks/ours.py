@@ -23,15 +23,21 @@ from engine.generation.sampling import Sampler, Sampling
 from engine.hardware import probe
 from engine.planning.plan import dial_of
 from engine.planning.speed import USUAL, dial_shares, expected
+from engine.record.layout import ExpertSpec
 from engine.session import Session
 from tests.benchmarks.cgroup import Group
 from tests.benchmarks.pipe import Child, serve
-from tests.benchmarks.streams import read_bytes
 from tests.random_models.shapes import Shape
 from tests.random_models.tokens import routing
 
 POLL = 5e-5  # seconds
 BITS = {"f32": 32.0, "bf16": 16.0, "int8": 8.5, "int4": 4.5}  # per dense weight, with its share of scales
+
+
+def read_bytes(spec: ExpertSpec, tier: int) -> int:
+    """Bytes of an expert that a call really touches: its codes, and the parameters of its tier."""
+    layout = spec.layout
+    return sum(s.nbytes for index in layout.parts_for(tier) for s in layout.parts[index].sections.values())
 
 
 @dataclass(frozen=True)
@@ -255,7 +261,7 @@ class Model:
             "misses": now.misses,
             "bytes_read": now.bytes_read,
             "reads": now.reads,
-            "busy": int(1e9 * self._session.runtime._loader.io_stats().busy),
+            "busy": int(1e9 * self._session.runtime.loader.io_stats().busy),
             "wasted": 0 if ahead is None else ahead.stats.wasted,
             "used_bytes": experts + self._tokens * self._dense_bytes,
             "uses": sum(now.precision.values()),
@@ -273,7 +279,7 @@ class Model:
 
 def _wait_for_all(session: Session) -> None:
     """From now on a token's experts are computed only once all that a layer lacks has been read."""
-    pending, loader = session.runtime.pending, session.runtime._loader
+    pending, loader = session.runtime.pending, session.runtime.loader
     demand_all = pending.demand_all
 
     def demanded(*arguments: int) -> tuple[int, int, int]:

@@ -34,7 +34,7 @@ from engine.tracing.fit import fit
 from engine.tracing.recorder import Recorder
 from engine.tracing.replay import BELADY, BOUND, SHARES, Replayer, rows_of
 from engine.tracing.trace import Trace, TraceConditions
-from tests.benchmarks.common import arguments, emit
+from tests.benchmarks.common import arguments, emit, several
 from tests.random_models.tokens import stream
 
 ROUTER = (12, 64, 6)  # layers, experts, top k
@@ -157,9 +157,9 @@ def main() -> None:
     """Print the figures."""
     parser = arguments(__doc__)
     parser.add_argument("--tokens", type=int, default=4096, help="of each trace")
-    parser.add_argument("--dials", default="exact,balanced,fast", help="which, separated by commas")
+    parser.add_argument("--dials", type=several(str), default="exact,balanced,fast", help="which, separated by commas")
     args = parser.parse_args()
-    emit(measure(args.tokens, args.dials.split(",")), args.json)
+    emit(measure(args.tokens, args.dials), args.json)
 
 
 if __name__ == "__main__":

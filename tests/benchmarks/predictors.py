@@ -59,10 +59,7 @@ def predictors(fit: TraceView, weigh: TraceView, gates: list[Gate]) -> tuple[lis
     for _ in walk(fit, tables):
         pass
     blends: list[Predictor] = []
-    for name, parts in (
-        ("blend, untaught", [plain, *tables]),
-        ("blend", [taught, *tables]),
-    ):
+    for name, parts in (("blend, untaught", [plain, *tables]), ("blend", [taught, *tables])):
         blend = Blend(parts, fit_weights(weigh, parts, DEPTH, gates))
         blend.name = name
         blends.append(blend)
@@ -102,7 +99,8 @@ def main() -> None:
             raise SystemExit("This model's routers are not known: it runs through the compatibility backend.")
         gates = gates_of(session.decoder)
     text, test = runs
-    cut = max(start for start in text.starts if start <= FITTED * len(text.tokens))
+    cut = int(FITTED * len(text.tokens))  # where the last chat begins before it, if another one does
+    cut = max(start for start in text.starts if start <= cut) or cut
     alone, blends = predictors(text.part(0, cut), text.part(cut, min(len(text.tokens), cut + WEIGHED)), gates)
     scores = judge(test, alone, [*alone, *blends])
     rows = {name: score.row() for name, score in scores.items()}

@@ -10,7 +10,6 @@ takes about 18 GB, and Mixtral 5 GB more while it is made. --alone makes our sto
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import shutil
@@ -22,8 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import platformdirs
-
+from tests.benchmarks.common import arguments, say, several
 from tests.benchmarks.peer.client import peer_python
 from tests.benchmarks.pipe import ROOT
 from tests.random_models.checkpoint import write_checkpoint
@@ -75,11 +73,6 @@ class Seed:
         say(f"Writing {self._path}")
         write_checkpoint(self.shape, self._path, first_only=True)
         return self._path
-
-
-def default_folder() -> Path:
-    """Where prepared models are kept."""
-    return Path(platformdirs.user_cache_dir("underhill", appauthor=False)) / "benchmarks"
 
 
 def prepare_model(shape: Shape, tier: int, folder: Path, *, top: int | None = None, keep_only: bool = False) -> Model:
@@ -135,30 +128,20 @@ def _rival(seed: Seed, kinds: Sequence[str], folder: Path) -> Rival:
     return Rival(python, files)
 
 
-def say(what: str) -> None:
-    """To whoever waits, apart from the figures."""
-    print(what, file=sys.stderr, flush=True)
-
-
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shape", choices=tuple(SHAPES), required=True)
+    parser = arguments(__doc__, "shape", "layers", "tier", "folder", "keep-only", json=False)
     parser.add_argument("--large", action="store_true", help="8 GB of it at 4 bits")
-    parser.add_argument("--layers", type=int, help="another cut of the large model")
-    parser.add_argument("--tier", type=int, choices=tuple(KINDS), default=4)
-    parser.add_argument("--kinds", help="the peer's types, separated by commas; default: the plain one of the tier")
+    parser.add_argument("--kinds", type=several(str), help="the peer's types; default: the plain one of the tier")
     parser.add_argument("--alone", action="store_true", help="our store without the peer's files")
-    parser.add_argument("--keep-only", action="store_true", help="remove other shapes' models first")
-    parser.add_argument("--folder", type=Path, default=default_folder())
     args = parser.parse_args()
-    shape = large(args.shape, args.layers) if args.large or args.layers else SHAPES[args.shape]
-    top = TOPS[args.tier] if args.large or args.layers else 8
+    shape, top = SHAPES[args.shape], 8
+    if args.large or args.layers:
+        shape, top = large(args.shape, args.layers), TOPS[args.tier]
     if args.alone:
         prepare_model(shape, args.tier, args.folder, top=top, keep_only=args.keep_only)
     else:
-        kinds = args.kinds and args.kinds.split(",")
-        prepare_pair(shape, args.tier, args.folder, kinds, top=top, keep_only=args.keep_only)
+        prepare_pair(shape, args.tier, args.folder, args.kinds, top=top, keep_only=args.keep_only)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,9 @@ One process, step after step, on Linux. docs/benchmarks-offloading.md has the fi
 from __future__ import annotations
 
 import importlib
+import mmap
 from collections.abc import Callable
 from pathlib import Path
-
-
-def resident() -> tuple[float, float]:
-    """MB of this process: all that is resident, and of it what no file backs."""
-    fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines())
-    rss, anonymous = (float(fields[name].split()[0]) * 1024 / 1e6 for name in ("VmRSS", "RssAnon"))
-    return rss, anonymous
 
 
 def _answer() -> None:
@@ -35,7 +29,9 @@ def _answer() -> None:
 
 def show(step: str) -> None:
     """A line of the table."""
-    print("| {} | {:.0f} | {:.0f} |".format(step, *resident()))
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
+    rss, file_backed = (int(count) * mmap.PAGESIZE / 1e6 for count in pages[1:3])
+    print(f"| {step} | {rss:.0f} | {rss - file_backed:.0f} |")
 
 
 def main() -> None:

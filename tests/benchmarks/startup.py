@@ -122,9 +122,9 @@ def child(began: float) -> int:
 
     run = program._run
 
-    def watched(model: str | None) -> int:
+    def watched(model: str | None, file: str = "") -> int:
         watch()
-        return run(model)
+        return run(model, file)
 
     program._run = watched
     code = program.main([])

@@ -7,7 +7,6 @@ import filecmp
 import json
 import os
 import subprocess
-import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -21,10 +20,10 @@ from engine.store.reader import Store
 from tests.benchmarks.ablation import STEPS, pairs, rows, settings_of
 from tests.benchmarks.bench import CONTEXT, OVERLAP, calibrated, chosen, counted, fitting
 from tests.benchmarks.common import limit_options
-from tests.benchmarks.naive import Naive, narrowest
+from tests.benchmarks.naive import child, narrowest
 from tests.benchmarks.ours import OursAlone, Turn
 from tests.benchmarks.peer.client import PEER, Peer, peer_python
-from tests.benchmarks.pipe import ROOT, Child
+from tests.benchmarks.pipe import ROOT
 from tests.benchmarks.prepare import CONVERT, Model, prepare_model, prepare_pair
 from tests.benchmarks.roofs import Rates, floors
 from tests.random_models.checkpoint import write_checkpoint
@@ -212,26 +211,15 @@ def test_other_models_are_removed_only_when_asked(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_naive_floor_reads_what_it_was_not_allowed_to_keep(tmp_path: Path) -> None:
     write_checkpoint(small("qwen3"), tmp_path / "checkpoint")
-    places = {"checkpoint": str(tmp_path / "checkpoint"), "offload": str(tmp_path / "offload")}
-    arguments = {**places, "room": 1_000_000, "threads": 1}
-    child = Child("accelerate", [sys.executable, "-m", "tests.benchmarks.naive", json.dumps(arguments)])
-    try:
-        assert child.ready["on_disk"] == ["everything"]
-        assert len(child.decode([1, 2, 3])) == 3
-    finally:
-        child.close()
+    with child(tmp_path, room=1_000_000, threads=1) as model:
+        assert model.ready["on_disk"] == ["everything"]
+        assert len(model.decode([1, 2, 3])) == 3
 
 
 def test_the_naive_cut_has_room_for_a_layer() -> None:
     assert 2 < narrowest(large("qwen3"), 0.5).layers < narrowest(large("qwen3"), 0.25).layers < 24
     with pytest.raises(SystemExit, match="cannot run"):
         narrowest(large("mixtral"), 0.01)
-
-
-def test_the_naive_figure_is_scaled_by_layers() -> None:
-    found = Naive(4, (2.0, 3.0, 1.0), 10, 20, ("model.layers",))
-    assert found.per_token(24) == 12.0
-    assert found.report(24)["tokens_per_second"] == round(1 / 12, 4)
 
 
 def test_every_row_of_the_ablation_adds_one_thing_to_the_row_above() -> None:

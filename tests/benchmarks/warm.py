@@ -18,7 +18,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -31,7 +30,7 @@ from engine.library import library
 from engine.native.io_pool import ReadHook
 from engine.session import Session
 from engine.session.routing_history import MATRICES, RESIDENTS
-from tests.benchmarks.common import arguments, emit, own_home
+from tests.benchmarks.common import arguments, emit, medians, own_home
 
 PROMPT, STEPS, MEAN = 32, 320, 8
 
@@ -60,14 +59,10 @@ def slow_disk(rate: float) -> Iterator[None]:
         yield
 
 
-def text(session: Session, name: str, tokens: int) -> list[int]:
-    """Chats, one behind the other."""
-    chats = sequences(session.chat, resources.path("calibration", name), session.context.limit, tokens)
-    return [token for ids in chats for token in ids][:tokens]
-
-
-def fed(session: Session, ids: Sequence[int]) -> list[float]:
-    """Seconds of the prompt, then of every token."""
+def fed(session: Session, name: str) -> list[float]:
+    """Seconds of a prompt of this text, then of every token behind it."""
+    chats = sequences(session.chat, resources.path("calibration", name), session.context.limit, PROMPT + STEPS)
+    ids = [token for chat in chats for token in chat][: PROMPT + STEPS]
     session.runtime.telemetry.begin_answer()
     marks = [time.perf_counter()]
     session.context.read(ids[:PROMPT])
@@ -95,40 +90,34 @@ def measure(share: float, rate: float, turns: int) -> dict[str, Any]:
     rows: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
     with slow_disk(rate):
         with open_calibrated("builtin", chosen) as session:
-            fed(session, text(session, "calibration.jsonl", PROMPT + STEPS))
+            fed(session, "calibration.jsonl")
         for _ in range(turns):
             runs: dict[str, list[float]] = {}
             waited = 0.0
             for kind in rows:
                 kept = {name: (store / name).read_bytes() for name in (RESIDENTS, MATRICES)}
                 if kind == "cold":
-                    _remove(store)
+                    for name in kept:
+                        (store / name).unlink()
                 with open_calibrated("builtin", chosen) as session:
                     start = time.perf_counter()
                     session.warm.read_until(lambda: False)
                     waited = time.perf_counter() - start
-                    runs[kind] = fed(session, text(session, "eval.jsonl", PROMPT + STEPS))
+                    runs[kind] = fed(session, "eval.jsonl")
                 for name, content in kept.items():
                     (store / name).write_bytes(content)
             steady = statistics.median(t for run in runs.values() for t in run[len(run) // 2 :])
             for kind, run in runs.items():
                 seconds, tokens = until_steady(run, steady)
-                first = statistics.fmean(run[1:33])
-                rows[kind].append({"to_90": seconds, "tokens": tokens, "prompt": run[0], "first_32": first})
+                rows[kind].append({"to_90": seconds, "tokens": tokens, "prompt": run[0]})
             rows["warm"][-1]["read_before"] = waited
-    found = {kind: {k: statistics.median(r[k] for r in own) for k in own[0]} for kind, own in rows.items()}
+    found = {kind: medians(own) for kind, own in rows.items()}
     return {
         "share": share,
         "rate": rate,
         **found,
         "ratio": found["cold"]["to_90"] / max(found["warm"]["to_90"], 1e-9),
-        "ratio_prompt": found["cold"]["prompt"] / found["warm"]["prompt"],
     }
-
-
-def _remove(store: Path) -> None:
-    for name in (RESIDENTS, MATRICES):
-        (store / name).unlink(missing_ok=True)
 
 
 def main() -> None:

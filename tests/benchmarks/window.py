@@ -107,7 +107,7 @@ class Spent:
 
     def add(self, turn: Turn, times: list[tuple[float, int]]) -> None:
         """times: when tokens were told, and how many; a turn counts where it is within the answer."""
-        if turn.began < times[0][0] or turn.ended > times[-1][0]:
+        if not times or turn.began < times[0][0] or turn.ended > times[-1][0]:
             return
         self.told += sum(count for at, count in times if turn.began < at <= turn.ended)
         self.seconds += turn.ended - turn.began
@@ -219,7 +219,6 @@ def compared(pairs: list[Pair]) -> dict[str, float]:
         "with_window_tokens_per_second": statistics.median(b.speed for b in beside),
         "tokens_of_an_answer": statistics.median(p.tokens for p in pairs),
         "slowdown": 1 - math.exp(statistics.mean(speeds)), "resolution": doubt(speeds), "bar": BAR,
-        "lowest_ratio": math.exp(min(speeds)), "highest_ratio": math.exp(max(speeds)),
         "rise": math.exp(statistics.mean(prices)) - 1, "resolution_of_rise": doubt(prices),
         "cores_busy_alone": sum(a.engine.total() for a in alone) / sum(a.seconds for a in alone),
         "window_share_of_cores": share, "share_to_bar": share / BAR, "pairs": len(pairs),
@@ -324,6 +323,8 @@ def measure(folder: Path, count: int, sampling: dict[str, float], same: bool, le
                 for one in turns:
                     spent.add(one, switch.kept())
         assert engine.stats is not None
+        if not alone.told or not beside.told:
+            raise SystemExit(f"No turn of {TURN} s has room in so short an answer: more --tokens are needed.")
         return Pair(alone, beside, len(engine.stats.token_ids))
 
     until(lambda: underhill.models.state == "ready")
