@@ -47,15 +47,15 @@ class FaultyDisk:
         for name, by in wrapped.items():
             self._before[name] = getattr(os, name)
             setattr(os, name, self._wrapped(self._before[name], by))
-        self._write_bytes = Path.write_bytes
+        self.write_bytes = Path.write_bytes
         disk = self
 
         def write_bytes(path: Path, data: bytes) -> int:
-            kind = disk._next()
+            kind = disk.next()
             if kind in ("ENOSPC", "short", "cut", "EIO"):
-                disk._write_bytes(path, bytes(data[: len(data) // 2]))
-                disk._fail("ENOSPC" if kind == "short" else kind)
-            return disk._write_bytes(path, data)
+                disk.write_bytes(path, bytes(data[: len(data) // 2]))
+                disk.fail("ENOSPC" if kind == "short" else kind)
+            return disk.write_bytes(path, data)
 
         Path.write_bytes = write_bytes  # type: ignore[assignment,method-assign]
         return self
@@ -64,7 +64,7 @@ class FaultyDisk:
         """Whether it was the power cut that ended it: what was raised after that, no computer would have raised."""
         for name, before in self._before.items():
             setattr(os, name, before)
-        Path.write_bytes = self._write_bytes  # type: ignore[method-assign]
+        Path.write_bytes = self.write_bytes  # type: ignore[method-assign]
         return self.off
 
     def lose(self) -> None:
@@ -90,18 +90,18 @@ class FaultyDisk:
         def wrapper(*arguments: Any, **named: Any) -> Any:
             if not self._concerns(arguments[0]):
                 return call(*arguments, **named)
-            return by(call, self._next(), *arguments, **named)
+            return by(call, self.next(), *arguments, **named)
 
         return wrapper
 
-    def _next(self) -> str:
+    def next(self) -> str:
         """What goes wrong with this call, '' for nothing."""
         if self.off:
             raise PowerCut
         self._count += 1
         return self.fault[0] if self._count - 1 == self.fault[1] else ""
 
-    def _fail(self, kind: str) -> None:
+    def fail(self, kind: str) -> None:
         if kind == "cut":
             self.off = True
             raise PowerCut
@@ -110,19 +110,19 @@ class FaultyDisk:
             raise OSError(number, os.strerror(number))
 
     def _plain(self, call: Callable[..., Any], kind: str, *arguments: Any, **named: Any) -> Any:
-        self._fail("EIO" if kind == "short" else kind)
+        self.fail("EIO" if kind == "short" else kind)
         return call(*arguments, **named)
 
     def _write(self, call: Callable[..., Any], kind: str, fd: int, data: Any) -> int:
         half = memoryview(data)[: max(1, len(data) // 2)]
         if kind:
             written = int(call(fd, half))
-            self._fail(kind)
+            self.fail(kind)
             return written
         return int(call(fd, data))
 
     def _fsync(self, call: Callable[..., Any], kind: str, fd: int) -> None:
-        self._fail("EIO" if kind == "short" else kind)
+        self.fail("EIO" if kind == "short" else kind)
         path = Path(os.readlink(f"/proc/self/fd/{fd}"))
         if stat.S_ISDIR(os.fstat(fd).st_mode):
             self._renamed = [r for r in self._renamed if path not in (r[0].parent, r[1].parent)]
@@ -130,7 +130,7 @@ class FaultyDisk:
             self._synced[os.fstat(fd).st_ino] = path.read_bytes()
 
     def _rename(self, call: Callable[..., Any], kind: str, source: Any, target: Any) -> None:
-        self._fail("EIO" if kind == "short" else kind)
+        self.fail("EIO" if kind == "short" else kind)
         source, target = Path(source), Path(target)
         replaced = None
         if target.is_file():

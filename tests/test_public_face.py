@@ -6,8 +6,8 @@ import ast
 import subprocess
 from pathlib import Path
 
-MOST = 210  # of all tests; lower it when you have made one go
-LIBRARIES = {"_replace", "_obj", "_from_config", "_fields", "_asdict"}  # public for all their names
+MOST = 74  # of all tests; lower it when you have made one go
+LIBRARIES = {"_exit", "_replace", "_obj", "_from_config", "_fields", "_asdict"}  # public for all their names
 
 
 def private_uses(text: str) -> list[str]:

@@ -48,7 +48,7 @@ from tests.waiting import LONGEST
 
 HERE = Path(__file__).parent
 _LONGEST = int(1000 * LONGEST)  # milliseconds
-_ENDING = LONGEST  # seconds
+ENDING = LONGEST  # seconds
 OFFSCREEN = "This plugin does not support propagateSizeHints()"  # of a platform without windows; nothing else may warn
 LOCALE_C = re.compile(r"Detected locale .*?which is not UTF-8.*?for more information\.\n", re.DOTALL)  # nor there
 
@@ -82,7 +82,7 @@ def no_thread_left() -> Iterator[None]:
     before = set(threading.enumerate())
     yield
     for thread in set(threading.enumerate()) - before:
-        thread.join(_ENDING)  # one that has been told to end may be about to
+        thread.join(ENDING)  # one that has been told to end may be about to
         assert not thread.is_alive(), f"left running: {thread}"
 
 
@@ -234,6 +234,6 @@ def close(underhill: Application) -> None:
 
 def engine_of(underhill: Application) -> FakeEngine:
     """The scripted engine behind a window."""
-    engine = underhill.link._engine
+    engine = underhill.link.engine
     assert isinstance(engine, FakeEngine)
     return engine

@@ -22,9 +22,9 @@ _left: list[QWidget] = []
 @pytest.fixture(scope="module", autouse=True)
 def hasty() -> Iterator[None]:
     """What is left running here is left on purpose, and not waited for."""
-    usual, conftest._ENDING = conftest._ENDING, 0.2
+    usual, conftest.ENDING = conftest.ENDING, 0.2
     yield
-    conftest._ENDING = usual
+    conftest.ENDING = usual
 
 
 @pytest.fixture

@@ -101,7 +101,7 @@ class Person:
         if self._round % 3 == 0:
             composer.set_attachments([Attachment("notes.txt", "the treasure is under the oak\n" * 40)])
         composer.edit.setPlainText(f"And what of hill number {self._round}?")
-        composer._send()
+        composer.send()
         self._answered()
 
     def _again(self) -> None:
@@ -111,7 +111,7 @@ class Person:
     def _edit(self) -> None:
         self._window.editing.edit_last()
         self._window.composer.edit.appendPlainText("I mean the other one.")
-        self._window.composer._send()
+        self._window.composer.send()
         self._answered()
 
     def _version(self) -> None:
@@ -132,10 +132,10 @@ class Person:
     def _search(self) -> None:
         search, model = self._window.sidebar.search, self._window.sidebar.model
         search.setText("receptionist")
-        self._window.sidebar._search()
+        self._window.sidebar.search_now()
         self.until(lambda: model.rows and not any(isinstance(row, Chat) for row in model.rows))
         search.clear()
-        self._window.sidebar._search()
+        self._window.sidebar.search_now()
         self.until(lambda: sum(isinstance(row, Chat) for row in model.rows) >= 2)
 
     def _look_around(self) -> None:
@@ -155,7 +155,7 @@ class Person:
             window.chats.open_style()
             window.show_about()
             window.toast.show_message("Something was deleted.", "Undo", lambda: None)
-        menu = window.sidebar._new_menu()  # as for a click; where there is no display, popping up warns
+        menu = window.sidebar.new_menu()  # as for a click; where there is no display, popping up warns
         window.sidebar.fill_menu(menu)
         menu.close()
         window.header.fill_menu()
@@ -187,7 +187,7 @@ class Person:
         engine._cancelled.clear()
 
     def _engine(self) -> FakeEngine:
-        engine = self._underhill.link._engine
+        engine = self._underhill.link.engine
         assert isinstance(engine, FakeEngine)
         return engine
 

@@ -69,7 +69,7 @@ class Studio:
     def engine(self) -> FakeEngine:
         from tests.app.fake_engine import FakeEngine
 
-        engine = self.underhill.link._engine
+        engine = self.underhill.link.engine
         assert isinstance(engine, FakeEngine)
         return engine
 

@@ -50,7 +50,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
         ask(qtbot, underhill, words)
     chat = underhill.conversation.chat
     assert chat is not None
-    window.chats._change(lambda store: store.set_field(chat.id, "folder_id", store.make_folder("Letters").id))
+    window.chats.change(lambda store: store.set_field(chat.id, "folder_id", store.make_folder("Letters").id))
     qtbot.waitUntil(lambda: len(window.sidebar.folders) == 1)
     window.composer.set_text("A draft")
     window.composer.set_attachments((Attachment("notes.txt", "Some notes."), Attachment("plan.txt", "A plan.")))
@@ -163,7 +163,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
     window.navigator.show_chat()
     assert underhill.conversation.chat is not None
     window.sidebar.deleted.emit((underhill.conversation.chat,))
-    window.chats._open_trash()
+    window.chats.open_trash()
     yield from _opened(qtbot, window, "trash", TrashDialog)
     window.toast.undo()
     qtbot.waitUntil(lambda: bool(underhill.conversation.messages))

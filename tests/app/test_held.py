@@ -39,7 +39,7 @@ def real(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def apart(underhill: Application) -> EngineProcess:
-    found = underhill.link._engine
+    found = underhill.link.engine
     assert isinstance(found, EngineProcess)
     return found
 

@@ -39,7 +39,7 @@ def held(sidebar: Sidebar) -> dict[str, int]:
 def settled(qtbot: QtBot, underhill: Application) -> None:
     """Wait until the list has been read that a job of the database, asked for before, had read anew."""
     done: list[None] = []
-    database = underhill.window.chats._database
+    database = underhill.window.chats.database
     database.submit(lambda store: None, lambda _: database.submit(lambda store: None, done.append))
     qtbot.waitUntil(lambda: bool(done))
 
@@ -51,9 +51,9 @@ def drop(sidebar: Sidebar, moved: list[Chat], row: int) -> int:
     where = view.visualRect(sidebar.model.index(row)).center() if row >= 0 else view.viewport().rect().bottomLeft()
     common = (Qt.DropAction.MoveAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
     view.dragMoveEvent(QDragMoveEvent(where, *common))
-    marked = view._delegate.target
+    marked = view.delegate.target
     view.dropEvent(QDropEvent(QPointF(where), *common))
-    assert view._delegate.target == -1
+    assert view.delegate.target == -1
     return marked
 
 
@@ -64,7 +64,7 @@ def talked(qtbot: QtBot, launch: Launch) -> Callable[[], Application]:
         for text in ("one", "two", "three"):
             underhill.window.navigator.new_chat()
             ask(qtbot, underhill, text)
-        underhill.window.chats._change(lambda store: store.make_folder("Letters"))
+        underhill.window.chats.change(lambda store: store.make_folder("Letters"))
         qtbot.waitUntil(lambda: len(underhill.window.sidebar.model.rows) == 5)
         return underhill
 
@@ -93,7 +93,7 @@ def test_a_folder_that_became_one_with_another_is_given_back(qtbot: QtBot, talke
     sidebar = window.sidebar
     drop(sidebar, chats(sidebar)[:2], 0)
     qtbot.waitUntil(lambda: inside(sidebar) == ["three", "two"])
-    window.chats._change(lambda store: store.make_folder("Work"))
+    window.chats.change(lambda store: store.make_folder("Work"))
     qtbot.waitUntil(lambda: len(held(sidebar)) == 2)
     letters = next(row.folder for row in sidebar.model.rows if isinstance(row, SectionRow) and row.title == "Letters")
     assert letters is not None
@@ -164,11 +164,11 @@ def test_what_is_chosen_stays_chosen_when_the_list_is_read_anew(
     view.setCurrentIndex(sidebar.model.index(4))
     assert [chat.title for chat in view.chats()] == ["one"]  # by the arrows: the page still has the third
     ask(qtbot, underhill, "more")
-    underhill.window.chats._change(lambda store: store.make_folder("Another"))
+    underhill.window.chats.change(lambda store: store.make_folder("Another"))
     qtbot.waitUntil(lambda: len(sidebar.model.rows) == 6)
     assert [chat.title for chat in view.chats()] == ["one"]
     qtbot.keyClick(view, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
-    underhill.window.chats._change(lambda store: store.make_folder("And another"))
+    underhill.window.chats.change(lambda store: store.make_folder("And another"))
     qtbot.waitUntil(lambda: len(sidebar.model.rows) == 7)
     assert [chat.title for chat in view.chats()] == ["two", "one"]
 
@@ -216,7 +216,7 @@ def test_a_title_that_is_being_typed_outlives_the_end_of_an_answer(
     qtbot.keyClicks(editor, "quin")
     underhill.conversation.send("more")  # which marks its chat, and changes the list
     qtbot.waitUntil(lambda: not underhill.conversation.working)
-    underhill.window.chats._change(lambda store: store.make_folder("Another"))
+    underhill.window.chats.change(lambda store: store.make_folder("Another"))
     settled(qtbot, underhill)
     assert view.renaming
     assert editor.text() == "quin"

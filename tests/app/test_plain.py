@@ -27,7 +27,7 @@ def test_titles_and_folders_may_have_any_name(qtbot: QtBot, launch: Launch) -> N
     chat = underhill.conversation.chat
     assert chat is not None
     underhill.conversation.rename(chat.id, ODD)
-    window.chats._change(lambda store: store.make_folder(ODD))
+    window.chats.change(lambda store: store.make_folder(ODD))
     model = window.sidebar.model
     tip = Qt.ItemDataRole.ToolTipRole
     qtbot.waitUntil(lambda: len(window.sidebar.folders) == 1)

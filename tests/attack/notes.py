@@ -28,11 +28,11 @@ Reader = Callable[[Path], object]  # of the home folder
 
 def _config_kept(home: Path) -> object:
     model = HubModel("a/b", "b", "x", 1, 1, "", commit="c" * 40)
-    return search._kept(home / "configs", "https://x", model)
+    return search.cached_config(home / "configs", "https://x", model)
 
 
 def _config_place() -> str:
-    return f"configs/{search._file(Path(), 'https://x', 'a/b').name}"
+    return f"configs/{search.cached_config_file(Path(), 'https://x', 'a/b').name}"
 
 
 READERS: dict[str, tuple[str, Reader]] = {
@@ -41,14 +41,14 @@ READERS: dict[str, tuple[str, Reader]] = {
     "library": ("settings.json", lambda home: listing.listing()),
     "seen": ("seen.json", lambda home: offline_index.cards(home / "models")),
     "transfers": ("transfers.json", lambda home: transfers.read_transfers()),
-    "hardware": ("hardware.json", lambda home: hardware._rows(home)),
-    "tokens": ("tokens.json", lambda home: tokens._hubs()),
+    "hardware": ("hardware.json", lambda home: hardware.kept_rows(home)),
+    "tokens": ("tokens.json", lambda home: tokens.known_hubs()),
     "preferences": ("preferences.json", lambda home: preferences.load(home / "preferences.json")),
     "calibration": ("calibration.json", lambda home: dials.read(home)),
     "unfinished": ("m.partial/import.json", lambda home: partial_imports.read(home / "m")),
     "copy": ("copy.json", lambda home: store_copy.read(home)),
     "origin": ("download.json", lambda home: checkpoint.origin(home)),
-    "download": ("download.json", lambda home: download._noted(home)),
+    "download": ("download.json", lambda home: download.noted_downloads(home)),
     "config of a hub": (_config_place(), _config_kept),
     "policy": ("policy.json", lambda home: policy_weights.read(home)),
     "journal": ("journal.jsonl", lambda home: Journal(home / "journal.jsonl", "it").close()),

@@ -91,15 +91,15 @@ def _run(policy: str) -> tuple[int, int, Trace]:
 def _beside() -> bool:
     """Whether calibration beside an open chat leaves the policy's records of it as they were."""
     with open_calibrated("builtin", TIGHT) as session:
-        policy = session.runtime.cache._policy  # type: ignore[attr-defined]
+        policy = session.runtime.cache.policy  # type: ignore[attr-defined]
         assert isinstance(policy, Hobbit)
         _answer(session, 0, [Message("user", _questions()[0][0])])
-        before = policy._score.copy(), policy._last.copy(), policy._round
+        before = policy.score.copy(), policy.last.copy(), policy.round
         calibrator = Calibrator(session, session.calibrated, 256, start_over=True)
         while calibrator.stage < 2:
             calibrator.step()
-        same = np.array_equal(policy._score, before[0]) and np.array_equal(policy._last, before[1])
-        return bool(before[0].any() and same and policy._round == before[2])
+        same = np.array_equal(policy.score, before[0]) and np.array_equal(policy.last, before[1])
+        return bool(before[0].any() and same and policy.round == before[2])
 
 
 def examine() -> Finding:

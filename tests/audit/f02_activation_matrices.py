@@ -76,7 +76,7 @@ def _recall(chats: list[list[str]], collection: EamCollection) -> float:
         assert session.runtime.prefetch is not None
         predictor = session.runtime.prefetch._predictor
         assert isinstance(predictor, Eam)
-        if len(predictor._collection) != len(collection):
+        if len(predictor.collection) != len(collection):
             return 0.0
         _ask(session, chats)
         seen = session.runtime.prefetch.stats
@@ -88,7 +88,7 @@ def _read_behind_a_prompt(chats: list[list[str]]) -> int:
     path = library.location("builtin")
     (path / RESIDENTS).unlink()
     with open_calibrated("builtin", {**QUIET, "cache_fraction": 0.95, "readers": 1}) as session:
-        session.warm._left.clear()  # asked at once, before anything was read at opening
+        session.warm.left.clear()  # asked at once, before anything was read at opening
         _ask(session, [chats[0][:1]])
         session.warm.read_until(lambda: False)
         return session.warm.read
@@ -104,8 +104,8 @@ def examine() -> Finding:
         counts, prompts = kept.counts.sum((1, 2)), kept.prompts.sum((1, 2))
     with open_calibrated("builtin", ACTIVATION) as session:
         collection = session.history.collection
-        policy = session.runtime.cache._policy  # type: ignore[attr-defined]
-        wired = isinstance(policy, ActivationAware) and policy._collection is collection
+        policy = session.runtime.cache.policy  # type: ignore[attr-defined]
+        wired = isinstance(policy, ActivationAware) and policy.collection is collection
         saved = np.array_equal(collection.counts, kept.counts) and np.array_equal(collection.prompts, kept.prompts)
     matrices = (library.location("builtin") / MATRICES).read_bytes()
     blind, _, _ = _misses(judged, knows=False)

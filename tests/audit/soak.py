@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from engine.library import library
@@ -22,9 +23,9 @@ from engine.store.reader import load_manifest
 from tests.benchmarks.bench import chosen, counted, limit_of
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
-from tests.benchmarks.common import conditions, emit, limit_options, median, orderly
+from tests.benchmarks.common import conditions, emit, limit_options, orderly, say
 from tests.benchmarks.ours import OursAlone, Turn
-from tests.benchmarks.prepare import prepare_model, say
+from tests.benchmarks.prepare import prepare_model
 from tests.benchmarks.roofs import Roofs, floors
 from tests.random_models.shapes import Shape, large
 from tests.random_models.tokens import stream

@@ -12,7 +12,7 @@ import pytest
 
 from engine import filesystem
 from engine.errors import Kind, UnderhillError
-from engine.filesystem import FORGOTTEN, replace_file, replacing
+from engine.filesystem import FORGOTTEN, put_in_place, replace_file, replacing
 from engine.store.output import writing
 
 
@@ -35,6 +35,24 @@ def test_where_writing_fails_what_stood_there_stays(tmp_path: Path) -> None:
         temporary.with_name("nowhere").rename(temporary)
     assert path.read_bytes() == b"before"
     assert [p.name for p in tmp_path.iterdir()] == ["settings.json"]
+
+
+def test_a_directory_that_cannot_be_replaced_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("new", "model"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).touch()
+    rename = os.replace
+
+    def refuses_the_new_one(source: Path, target: Path) -> None:
+        if source.name == "new":
+            raise OSError(errno.EIO, "the disk refused")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", refuses_the_new_one)
+    with pytest.raises(OSError, match="the disk refused"):
+        put_in_place(tmp_path / "new", tmp_path / "model")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "new"]
+    assert (tmp_path / "model" / "model").exists()
 
 
 def test_what_a_killed_writer_left_goes_in_time_and_nothing_else_does(tmp_path: Path) -> None:

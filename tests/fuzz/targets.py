@@ -81,7 +81,7 @@ def _manifest(data: bytes) -> None:
     body = json.loads(data)
     if isinstance(body, dict):
         body.pop("checksum", None)
-        body["checksum"] = manifest._checksum(body)
+        body["checksum"] = manifest.checksum(body)
         data = json.dumps(body).encode()
     manifest.loads(data)
 
@@ -96,7 +96,7 @@ def _chats(data: bytes) -> None:
 
 def _calls(data: bytes) -> None:
     text = data.decode("utf-8", "replace")
-    for grammar in calls._GRAMMARS:
+    for grammar in calls.GRAMMARS:
         calls.parse(grammar, text)
     turns.parted(text)
 

@@ -55,7 +55,7 @@ def test_a_deleted_chat_waits_in_the_trash(qtbot: QtBot, launch: Launch, tmp_pat
     underhill.window.sidebar.deleted.emit((underhill.window.sidebar.model.rows[1],))
     assert on_disk(underhill, tmp_path) == []
     again = launch()
-    again.window.chats._open_trash()
+    again.window.chats.open_trash()
     qtbot.waitUntil(lambda: bool(again.window.findChildren(TrashDialog)))
     dialog = again.window.findChild(TrashDialog)
     assert isinstance(dialog, TrashDialog)
@@ -71,7 +71,7 @@ def test_removed_from_the_trash_is_for_good(qtbot: QtBot, launch: Launch, tmp_pa
     chat = underhill.conversation.chat
     assert chat is not None
     underhill.window.sidebar.deleted.emit((chat,))
-    underhill.window.chats._open_trash()
+    underhill.window.chats.open_trash()
     qtbot.waitUntil(lambda: bool(underhill.window.findChildren(TrashDialog)))
     dialog = underhill.window.findChild(TrashDialog)
     assert isinstance(dialog, TrashDialog)

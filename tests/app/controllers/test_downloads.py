@@ -94,11 +94,11 @@ def test_the_trash_is_emptied_only_when_one_is_sure(qtbot: QtBot, launch: Launch
     hub.deleted = (protocol.DeletedModel("old-model", "/models", 3 * GB, 0.0, 1e9),)
     page = underhill.window.library.show()
     qtbot.waitUntil(lambda: bool(underhill.library.deleted))
-    page.yours._empty_trash()
+    page.yours.empty_trash()
     assert "3.0 GB" in box_of(underhill).informativeText()
     press(box_of(underhill), "Keep it")
     assert not any(isinstance(c, protocol.EmptyTrash) for c in engine_of(underhill).received)
-    page.yours._empty_trash()
+    page.yours.empty_trash()
     press(box_of(underhill), "Empty the trash")
     qtbot.waitUntil(lambda: not underhill.library.deleted)
 

@@ -93,11 +93,11 @@ def test_what_is_said_of_an_expert_comes_into_sight(qtbot: QtBot, launch: Launch
     underhill = launch(script=lambda messages: SENTENCE * 30, rate=100.0)
     underhill.conversation.send("Hello", ())
     experts = underhill.window.live.experts
-    qtbot.waitUntil(lambda: experts.heatmap._data is not None)
+    qtbot.waitUntil(lambda: experts.heatmap.data is not None)
     underhill.conversation.stop()
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     experts.heatmap.chosen.emit(3, 1)
-    assert experts._data is not None
-    experts.show_data(replace(experts._data, expert=FACTS))
+    assert experts.data is not None
+    experts.show_data(replace(experts.data, expert=FACTS))
     inspector = experts.inspector
     qtbot.waitUntil(lambda: inspector.visibleRegion().boundingRect().height() > 0.9 * inspector.height())

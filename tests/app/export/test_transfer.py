@@ -226,6 +226,17 @@ def test_a_file_that_cannot_be_written_leaves_what_was_there(tmp_path: Path, mon
     assert path.read_text() == "old"
 
 
+def test_what_a_restored_backup_replaces_is_safe_before_it_goes(
+    store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[Path, bool]] = []
+    monkeypatch.setattr(
+        backup.filesystem, "sync_directory", lambda folder: synced.append((folder, (folder / "b.db").exists()))
+    )
+    backup.back_up(store, tmp_path / "b.db")
+    assert synced == [(tmp_path, True)]
+
+
 def test_a_backup_is_put_back_and_what_it_replaces_is_kept(store: ChatStore, tmp_path: Path) -> None:
     first, *_ = talk(store, "first", "the oak")
     backup.back_up(store, tmp_path / "b.db")

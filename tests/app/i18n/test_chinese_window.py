@@ -169,7 +169,7 @@ def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[
     window.header.fill_menu()
     for part in (window.sidebar, window.header, window.composer, *window.findChildren(QDockWidget)):
         walk(part)
-    menu = window.sidebar._new_menu()
+    menu = window.sidebar.new_menu()
     window.sidebar.fill_chat_menu(menu, window.sidebar.model.rows[1])
     walk(menu)
     menu.deleteLater()

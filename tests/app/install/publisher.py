@@ -33,7 +33,7 @@ class Publisher:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                publisher._answer(self)
+                publisher.answer(self)
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -49,7 +49,7 @@ class Publisher:
         self._thread.join()
         self._server.server_close()
 
-    def _answer(self, asked: http.server.BaseHTTPRequestHandler) -> None:
+    def answer(self, asked: http.server.BaseHTTPRequestHandler) -> None:
         name, wanted = asked.path.lstrip("/"), asked.headers.get("Range", "")
         self.requests.append((name, wanted))
         self.on_request.set()

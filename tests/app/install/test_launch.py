@@ -157,3 +157,15 @@ def test_a_release_that_fails_to_start_is_taken_back(tmp_path: Path, bundle: Pat
         )  # fmt: skip
         said.append((done.stdout.strip(), done.returncode))
     assert said == [("1.1 --model x", 1), ("1.1 --model x", 1), ("1.0 --model x", 0), ("1.0 --model x", 0)]
+
+
+@pytest.mark.long
+def test_an_installer_has_the_release_compiled(bundle: Path, program: Path, tmp_path: Path) -> None:
+    (bundle / "launch.py").write_text(Path(launch.__file__).read_text(encoding="utf-8"))
+    (bundle / "app").mkdir(exist_ok=True)
+    (bundle / "app" / "module.py").write_text("raise SystemExit('run')\n")
+    command = [sys.executable, "-I", "-S", str(bundle / "launch.py"), "--compile"]
+    done = subprocess.run(command, env={"UNDERHILL_HOME": str(tmp_path / "home")}, timeout=PROCESS, check=True)
+    assert done.returncode == 0
+    assert len(list((bundle / "app" / "__pycache__").glob("module.*.pyc"))) == 1
+    assert not (tmp_path / "home").exists()  # nothing was chosen, nor counted

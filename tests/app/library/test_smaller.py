@@ -95,10 +95,10 @@ def test_a_failure_is_said_in_the_dialog(qtbot: QtBot, underhill: Application) -
 
 def test_what_the_disk_cannot_hold_cannot_be_begun(qtbot: QtBot, underhill: Application) -> None:
     dialog = asked(qtbot, underhill)
-    dialog._running = "x"
+    dialog.running = "x"
     dialog._on_event(protocol.Done("x", protocol.LoweringOffer(0.02, 100, 50, ((2, 3),), 0.01, 2048, 60, 40, 9, 9, 0)))
     assert not dialog.go.isEnabled()
-    dialog._running = "y"
+    dialog.running = "y"
     dialog._on_event(protocol.Done("y", protocol.LoweringOffer(0.02, 100, 100, ((8, 3),), 0.0, 2048, 60, 400, 9, 9, 0)))
     assert not dialog.go.isEnabled()
     assert "Allow more" in dialog.found.text()

@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from app import main
 from app.application import Application, claim_single_instance
+from app.library.dialogs import ImportDialog
 from app.main_window import MainWindow
 from app.platform import single_instance
 from app.platform.single_instance import SingleInstance
@@ -34,7 +35,7 @@ print(alone.first, flush=True)
 if alone.first:
     sys.stdin.read()
 else:
-    print(alone.ask(sys.argv[2]), flush=True)
+    print(alone.ask(sys.argv[2], "/a file"), flush=True)
 """
 
 
@@ -60,7 +61,7 @@ def test_a_second_start_asks_the_first(
     assert first.first
     with qtbot.waitSignal(first.activation_requested) as asked:
         second = start(tmp_path, "some-model")
-    assert asked.args == ["some-model"]
+    assert asked.args == ["some-model", "/a file"]
     assert os.environ.pop("XDG_ACTIVATION_TOKEN") == "token-1"
     assert second.communicate(timeout=PROCESS)[0].split() == ["False", "True"]
 
@@ -84,7 +85,7 @@ def test_a_killed_one_does_not_count(qapp: QApplication, tmp_path: Path) -> None
 
 def test_nonsense_on_the_socket_shows_nothing(qtbot: QtBot, first: SingleInstance) -> None:
     heard: list[str] = []
-    first.activation_requested.connect(heard.append)
+    first.activation_requested.connect(lambda model, _file: heard.append(model))
     for said in (b"hello\n", b'{"model": 1}\n', b"[]\n", b"x" * (1 << 17)):
         socket = QLocalSocket()
         socket.connectToServer(first._name)
@@ -122,7 +123,7 @@ def test_another_user_is_not_heard(qtbot: QtBot, qapp: QApplication, monkeypatch
         first = SingleInstance(folder)
         (folder / "open").chmod(0o777)
         heard: list[str] = []
-        first.activation_requested.connect(heard.append)
+        first.activation_requested.connect(lambda model, _file: heard.append(model))
         intruder = subprocess.Popen(
             [sys.executable, "-c", INTRUDER, str(folder / "open")], text=True, stdout=subprocess.PIPE
         )
@@ -180,7 +181,7 @@ def test_one_that_has_ended_meanwhile_is_not_asked_again(
         return 0
 
     monkeypatch.setattr(QMessageBox, "exec", press)
-    alone, _ = claim_single_instance(qapp, tmp_path, Preferences(), "")
+    alone, _ = claim_single_instance(qapp, tmp_path, Preferences(), "", "")
     assert alone.first
     alone.close()
 
@@ -198,3 +199,14 @@ def test_the_window_comes_forward(qtbot: QtBot, launch: Callable[..., Applicatio
     assert asked == []
     window.come_forward("other")
     assert asked == ["other"]
+
+
+def test_a_file_that_a_second_start_brings_is_offered_for_import(
+    qtbot: QtBot, launch: Callable[..., Application], raised: list[MainWindow], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch()
+    offered: list[str] = []
+    monkeypatch.setattr(ImportDialog, "exec", lambda dialog: offered.append(dialog.name_field.text()) or 0)
+    underhill.window.come_forward("", "/some where/Mixtral.gguf")
+    assert offered == []  # the second start has its answer before a dialog waits here
+    qtbot.waitUntil(lambda: offered == ["Mixtral"])

@@ -75,7 +75,7 @@ def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., 
     dialog = underhill.window.settings.open()
     type_into(qtbot, dialog, "context_length", "4096")
     assert not dialog.reload_button.isHidden()
-    assert "loaded again" in dialog.editors["context_length"]._note.text()
+    assert "loaded again" in dialog.editors["context_length"].note.text()
     dialog.reload_button.click()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
     last = [c for c in engine_of(underhill).received if isinstance(c, protocol.LoadModel)][-1]
@@ -89,7 +89,7 @@ def test_a_wrong_value_says_what_is_allowed_and_changes_nothing(qtbot: QtBot, th
     changes: list[object] = []
     dialog.sampling_changed.connect(lambda name, value: changes.append((name, value)))
     type_into(qtbot, dialog, "temperature", "9")
-    assert "from 0 to 5" in dialog.editors["temperature"]._note.text()
+    assert "from 0 to 5" in dialog.editors["temperature"].note.text()
     type_into(qtbot, dialog, "temperature", "warm")
     assert changes == []
     type_into(qtbot, dialog, "temperature", "0.3")
@@ -191,7 +191,7 @@ def test_a_value_that_the_engine_refuses_is_taken_back_and_says_why(
         "", protocol.Kind.OUT_OF_MEMORY, "It needs 1.2 GB at the least.", "Raise the ceiling."
     )
     type_into(qtbot, dialog, "memory_gb", "0.3")
-    qtbot.waitUntil(lambda: "1.2 GB" in dialog.editors["memory_gb"]._note.text())
+    qtbot.waitUntil(lambda: "1.2 GB" in dialog.editors["memory_gb"].note.text())
     assert underhill.window.preferences.engine == {}
     line = dialog.editors["memory_gb"].control
     assert isinstance(line, QLineEdit)
@@ -303,7 +303,7 @@ def test_a_mode_that_cannot_run_is_greyed_out_and_says_why(qtbot: QtBot, launch:
     assert box.itemData(3, Qt.ItemDataRole.ToolTipRole) == "No graphics card was found."
     qtbot.keyClick(box, Qt.Key.Key_End)
     assert box.currentData() == "cpu"  # the last that can be chosen
-    assert "loaded again" in dialog.editors["mode"]._note.text()
+    assert "loaded again" in dialog.editors["mode"].note.text()
     assert not dialog.reload_button.isHidden()
     dialog.reject()
 
@@ -335,7 +335,7 @@ def test_weights_by_hand_go_to_the_engine_as_shares_and_come_back_from_disk(
     qtbot.waitUntil(lambda: path.exists() and preferences.load(path)[0].engine == kept)
     for slider in weights.sliders:
         slider.setValue(0)
-    assert "not all 0" in dialog.editors["policy_weights"]._note.text()
+    assert "not all 0" in dialog.editors["policy_weights"].note.text()
     dialog.editors["policy_weights"].reset()
     assert weights.automatic.isChecked()
     assert underhill.window.preferences.engine == {}

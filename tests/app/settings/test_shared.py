@@ -43,7 +43,7 @@ def test_what_the_engine_keeps_is_shown_and_changed(qtbot: QtBot, launch: Callab
         "", protocol.Kind.DISK_FULL, "The disk is full.", "Free some."
     )
     editors["import_battery"].reset()
-    qtbot.waitUntil(lambda: editors["import_battery"]._note.text() == "The disk is full. Free some.")
+    qtbot.waitUntil(lambda: editors["import_battery"].note.text() == "The disk is full. Free some.")
     dialog.reject()
 
 

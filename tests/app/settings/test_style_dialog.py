@@ -124,7 +124,7 @@ def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(
     dialog.keep.click()
     answer(dialog, "Replace it")
     assert dialog.names.currentData() == "None"
-    assert dialog._presets["None"].system == "Be poet."
+    assert dialog.presets["None"].system == "Be poet."
     dialog.reject()
 
 
@@ -143,13 +143,13 @@ def test_presets_are_kept_taken_and_deleted(
     dialog.names.activated.emit(dialog.names.currentIndex())
     assert dialog.style_now().system == "Rhyme."
     answers = iter([("none yet", False), ("taken", True), (" bard ", True)])
-    dialog._presets["taken"] = Style()
+    dialog.presets["taken"] = Style()
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: next(answers))
     dialog.rename.click()  # thought better of
     assert dialog.names.currentText() == "poet"
     dialog.rename.click()  # into what is taken: asked once more
     assert dialog.names.currentText() == "bard"
-    del dialog._presets["taken"]
+    del dialog.presets["taken"]
     dialog.remove.click()
     answer(dialog, "Keep it")
     assert dialog.names.currentText() == "bard"

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.install import download
@@ -38,12 +40,29 @@ def test_a_click_installs_and_the_window_makes_way(qtbot: QtBot, tmp_path: Path,
     assert window.work.environment.is_ready
 
 
+def test_enter_presses_what_has_the_focus(qtbot: QtBot, tmp_path: Path) -> None:
+    window = open_window(qtbot, EngineEnvironment(make_release(tmp_path / "release"), tmp_path / "program"))
+    begun: list[Options] = []
+    window.work.start = begun.append  # type: ignore[method-assign]
+    qtbot.waitUntil(lambda: window.focusWidget() is window.page.go, timeout=5000)
+    qtbot.keyClick(window.page.go, Qt.Key.Key_Return)
+    assert len(begun) == 1
+
+
 def test_a_fat_installer_begins_by_itself(qtbot: QtBot, tmp_path: Path) -> None:
     release = make_release(tmp_path / "release")
     make_wheel(release.folder / "packages" / "torch-1.0-py3-none-any.whl")
     window = open_window(qtbot, EngineEnvironment(release, tmp_path / "program"))
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=20_000)
     assert window.work.environment.is_ready
+
+
+def test_a_fat_installer_says_what_its_packages_need(qtbot: QtBot, tmp_path: Path) -> None:
+    release = make_release(tmp_path / "release")
+    make_wheel(release.folder / "packages" / "torch-1.0-py3-none-any.whl", 50_000_000)
+    window = open_window(qtbot, EngineEnvironment(release, tmp_path / "program"))
+    assert "They need about 200 MB in" in " ".join(label.text() for label in window.page.findChildren(QLabel))
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=20_000)
 
 
 def test_what_fails_is_said_and_can_be_tried_again(
@@ -125,5 +144,5 @@ def test_closing_leaves_no_thread_behind(qtbot: QtBot, tmp_path: Path, publisher
 
 
 def test_in_a_checkout_there_is_nothing_to_install(qtbot: QtBot, tmp_path: Path) -> None:
-    assert engine_python(None, None, tmp_path) == Path(sys.executable)  # type: ignore[arg-type]
+    assert engine_python(None, None, tmp_path, None) == Path(sys.executable)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []

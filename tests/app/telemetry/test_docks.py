@@ -83,7 +83,7 @@ def test_the_parts_of_memory_add_up_to_what_is_taken_and_to_the_ceiling(qtbot: Q
     bar.show_use(MEMORY)
     assert "room&nbsp;for&nbsp;experts&nbsp;300&nbsp;B" in bar.legend.text()
     bar.show_use(replace(MEMORY, device=1_000_000, device_cached=400_000))
-    assert bar._device_text.text() == "Graphics memory: 400 kB of 1.0 MB of experts"
+    assert bar.device_text.text() == "Graphics memory: 400 kB of 1.0 MB of experts"
 
 
 def test_hidden_they_gather_but_neither_paint_nor_look(
@@ -116,7 +116,7 @@ def test_while_an_answer_streams_one_is_painted_at_a_time(qtbot: QtBot, docks: T
     shown.clear()
     docks.take(replace(BASE, hits=100, generating=False))  # nothing more will come: all is shown
     assert shown == ["figures", "experts"]
-    assert not docks._turn.isActive()
+    assert not docks.turn.isActive()
 
 
 def test_snapshots_without_matrices_leave_the_heatmap_as_it_was(docks: TelemetryDocks) -> None:
@@ -124,9 +124,9 @@ def test_snapshots_without_matrices_leave_the_heatmap_as_it_was(docks: Telemetry
     docks.take(replace(BASE, hits=12, activations=(), residency=()))
     docks.take(replace(BASE, hits=13, activations=(), residency=(), generating=False))
     heatmap = docks.experts.heatmap
-    assert heatmap.describe(heatmap._cell(0, 0).center())
+    assert heatmap.describe(heatmap.cell(0, 0).center())
     docks.forget()
-    assert docks.experts.heatmap._data is None
+    assert docks.experts.heatmap.data is None
 
 
 def test_figures_that_change_are_painted_without_a_new_layout(qtbot: QtBot, docks: TelemetryDocks) -> None:
@@ -148,7 +148,7 @@ def test_figures_that_change_are_painted_without_a_new_layout(qtbot: QtBot, dock
 def test_what_is_as_before_is_not_painted_again(qtbot: QtBot, docks: TelemetryDocks) -> None:
     for _ in range(STEPS + 1):
         docks.take(BASE)
-    qtbot.waitUntil(lambda: not docks._turn.isActive())
+    qtbot.waitUntil(lambda: not docks.turn.isActive())
     QCoreApplication.processEvents()  # what the last turn wants painted is painted
     counted = Counted(QEvent.Type.Paint)
     for widget in docks.figures.findChildren(QWidget):
@@ -163,7 +163,7 @@ def test_the_last_snapshot_is_shown_though_no_other_follows(qtbot: QtBot, docks:
     docks.take(BASE)
     docks.take(replace(BASE, tokens_per_second=77.0))
     qtbot.waitUntil(lambda: docks.figures.speed.text() == "77.0")
-    qtbot.waitUntil(lambda: not docks._turn.isActive())
+    qtbot.waitUntil(lambda: not docks.turn.isActive())
 
 
 def test_the_engine_is_told_of_another_pace(qtbot: QtBot, docks: TelemetryDocks, looks: list[protocol.Look]) -> None:
@@ -192,9 +192,9 @@ def test_only_who_sees_the_experts_asks_for_them(
 def test_charts_say_what_is_under_the_mouse(docks: TelemetryDocks) -> None:
     docks.take(BASE)
     figures = docks.figures
-    assert figures._speed_line.describe(figures._speed_line.width()) == "12.0 tokens/s"
-    assert "8-bit 75 %" in figures._mix.describe(figures._mix.width())
-    assert figures._speed_line.describe(0) == ""
+    assert figures.speed_line.describe(figures.speed_line.width()) == "12.0 tokens/s"
+    assert "8-bit 75 %" in figures.mix.describe(figures.mix.width())
+    assert figures.speed_line.describe(0) == ""
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # to raise a window
@@ -225,7 +225,7 @@ def test_a_panel_of_its_own_is_shown_after_the_window(qtbot: QtBot, theme: Theme
 
 @pytest.mark.parametrize("front", [0, 1])
 def test_the_tab_that_was_in_front_is_so_again(qtbot: QtBot, docks: TelemetryDocks, front: int) -> None:
-    docks._window.tabifyDockWidget(*docks.docks)
+    docks.window.tabifyDockWidget(*docks.docks)
     one, other = docks.docks[front], docks.docks[1 - front]
     one.raise_()
     qtbot.waitUntil(lambda: not one.visibleRegion().isEmpty() and other.visibleRegion().isEmpty())
@@ -240,7 +240,7 @@ def test_what_lies_behind_a_tab_is_neither_gone_to_nor_painted(
     qtbot: QtBot, docks: TelemetryDocks, looks: list[protocol.Look]
 ) -> None:
     live, experts = docks.docks
-    docks._window.tabifyDockWidget(live, experts)
+    docks.window.tabifyDockWidget(live, experts)
     for front, behind in ((live, experts), (experts, live), (live, experts)):
         front.raise_()
         qtbot.waitUntil(lambda front=front, behind=behind: front.isEnabled() and not behind.isEnabled())

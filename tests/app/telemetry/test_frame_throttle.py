@@ -52,7 +52,7 @@ def test_only_while_an_answer_is_made_is_it_judged(qtbot: QtBot, monkeypatch: py
 def test_another_pace_reaches_the_panels_once(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     looks: list[object] = []
-    qtbot.waitUntil(lambda: underhill.window.live._watched.maps)
+    qtbot.waitUntil(lambda: underhill.window.live.watched.maps)
     underhill.window.live.watch_changed.connect(looks.append)
     for _ in range(3):
         underhill.frame_throttle.judge(50 * MAX_CPU_SHARE)

@@ -92,7 +92,7 @@ def test_a_click_takes_the_expert_under_it(qtbot: QtBot, theme: Theme) -> None:
     experts.resize(320, 420)
     experts.show()
     experts.show_data(BASE)
-    cell = experts.heatmap._cell(0, 1).center().toPoint()
+    cell = experts.heatmap.cell(0, 1).center().toPoint()
     qtbot.mouseClick(experts.heatmap, Qt.MouseButton.LeftButton, pos=cell)
     assert experts.inspected == (1, 1)
 

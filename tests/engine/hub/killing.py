@@ -73,7 +73,7 @@ def _arm(spot: str) -> None:
     def die(*_: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    replace, write_small = os.replace, StoreWriter._write_small
+    replace, write_small = os.replace, StoreWriter.write_small
 
     def renamed(source: Path, target: Path) -> None:
         final = str(source).endswith(PARTIAL)
@@ -90,7 +90,7 @@ def _arm(spot: str) -> None:
         if name == manifest.NAME and spot == "manifest":
             die()
 
-    os.replace, StoreWriter._write_small = renamed, written  # type: ignore[assignment, method-assign]
+    os.replace, StoreWriter.write_small = renamed, written  # type: ignore[assignment, method-assign]
     if spot == SPOTS[-1]:
         way.discard = die
 

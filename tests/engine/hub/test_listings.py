@@ -169,13 +169,13 @@ def test_a_model_of_the_library_has_its_pill_and_its_repository_is_known_to_be_h
 
 def test_memory_is_measured_once_for_many_lists(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While an answer is made, every look would slow it down, and find memory slower than it is."""
-    monkeypatch.setattr(computer, "_looks", {})
+    monkeypatch.setattr(computer, "looks", {})
     rates = iter([4e10])
     monkeypatch.setattr("engine.hardware.compute_speed.quickly", lambda threads: next(rates))
     speeds = {card.fit.speed for _ in range(3) for card in FitEstimates().library(library.listing()) if card.fit}
     assert len(speeds) == 1
-    for key, look in computer._looks.items():  # the disk is looked at again
-        computer._looks[key] = look._replace(when=look.when - computer.HOLDS)
+    for key, look in computer.looks.items():  # the disk is looked at again
+        computer.looks[key] = look._replace(when=look.when - computer.HOLDS)
     found = {card.fit.speed for card in FitEstimates().library(library.listing()) if card.fit}
     assert found == speeds
 

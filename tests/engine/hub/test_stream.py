@@ -125,7 +125,9 @@ def test_little_is_held_however_large_the_model(
         most = max(most, held(folder))
 
     store = bring("large/moe", report=look)
-    outline = streaming._needs(streaming._source(read_outline(Hub(server.url), "large/moe"), folder, lambda *_: None))
+    outline = streaming.parts_to_read(
+        streaming.weight_source(read_outline(Hub(server.url), "large/moe"), folder, lambda *_: None)
+    )
     planned = stream.held_bytes(stream.plan_chunks(read_outline(Hub(server.url), "large/moe").weights, outline))
     assert 0 < most <= planned + 2 * SMALL
     assert planned < weights(server, "large/moe") / 3

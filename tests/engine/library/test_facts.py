@@ -92,7 +92,7 @@ def test_a_large_table_stays_on_the_disk_and_its_rows_are_what_they_were(
         decoder = Decoder(spec, store.dense, nothing, F32)
         told = model_facts(store, card(store.path), spec).dense_bytes["f32"]
         taken = sum(t.nbytes for t in tensors(decoder, {}).values())
-        return told, taken, decoder._embedding.rows(torch.tensor([7999, 3, 3, 0]))
+        return told, taken, decoder.embedding.rows(torch.tensor([7999, 3, 3, 0]))
 
     held = opened()
     monkeypatch.setattr(table, "LEAST", spec.vocab * spec.hidden)
@@ -111,7 +111,7 @@ def test_a_sequence_takes_what_the_planner_is_told(store: Store) -> None:
     state = decoder.new_state()
     recurrent = state.nbytes
     assert facts.state_bytes == recurrent * (1 + SNAPSHOTS)
-    for layer in state._rows:
+    for layer in state.rows:
         for buffer in layer.buffers:
             buffer.append(torch.zeros(buffer.heads, 256, buffer.dim))
     assert state.nbytes - recurrent == 256 * facts.per_token("f32")

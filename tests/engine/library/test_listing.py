@@ -125,8 +125,8 @@ def test_nothing_is_known_to_go_on_with(models: Path) -> None:
 
 def test_a_model_that_is_being_moved_can_be_used_meanwhile(put: Put, models: Path, other: Path) -> None:
     store = put("m")
-    note = store_copy.CopyNote(str(store.resolve()), store_copy._sha256(store / "manifest.json"), True)
-    store_copy._begin(other / "m.copy", note)
+    note = store_copy.CopyNote(str(store.resolve()), store_copy.file_sha256(store / "manifest.json"), True)
+    store_copy.begin_copy(other / "m.copy", note)
     with store_lock(other / "m"):
         card = only()
         assert (card.state, card.usable) == ("moving", True)

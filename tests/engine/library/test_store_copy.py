@@ -33,7 +33,7 @@ def quiet(phrase: str, done: int, total: int) -> None:
 @pytest.fixture
 def disks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders count as different disks, so that a move has to copy."""
-    monkeypatch.setattr(store_copy, "_renamed", lambda source, destination: False)
+    monkeypatch.setattr(store_copy, "renamed_at_once", lambda source, destination: False)
 
 
 def move(name: str, folder: Path, report: Callable[[str, int, int], None] = quiet) -> Path:
@@ -148,7 +148,7 @@ def test_a_disk_that_writes_wrong_bytes_is_found_out(
     put: Put, models: Path, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = contents(put("m"))
-    copied = store_copy._copied
+    copied = store_copy.copy_bytes
 
     def failing(source: Path, target: Path, start: int):  # type: ignore[no-untyped-def]
         yield from copied(source, target, start)
@@ -157,7 +157,7 @@ def test_a_disk_that_writes_wrong_bytes_is_found_out(
             data[-1] ^= 1
             target.write_bytes(data)
 
-    monkeypatch.setattr(store_copy, "_copied", failing)
+    monkeypatch.setattr(store_copy, "copy_bytes", failing)
     refused(Kind.BROKEN_FILE, lambda: move("m", other))
     assert contents(models / "m") == whole
 
@@ -283,7 +283,7 @@ def test_an_original_that_has_become_another_model_is_not_removed(put: Put, mode
 
 def test_a_folder_that_was_itself_renamed_after_a_move_does_not_remove_itself(put: Put, models: Path) -> None:
     store = put("m")
-    digest = store_copy._sha256(store / "manifest.json")
+    digest = store_copy.file_sha256(store / "manifest.json")
     (store / store_copy.NOTE).write_text(
         json.dumps({"source": str(store.resolve()), "manifest": digest, "move": True}), encoding="utf-8"
     )
@@ -316,7 +316,7 @@ def slowly(task: str, data: str, folder: str) -> None:
         verify(library.prepare("m"), lambda done, total: time.sleep(0.002))
     else:
         store_copy.CHUNK = 4096
-        store_copy._renamed = lambda source, destination: False
+        store_copy.renamed_at_once = lambda source, destination: False
         relocation.move("m", folder, lambda phrase, done, total: time.sleep(0.002))
 
 

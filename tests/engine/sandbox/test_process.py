@@ -57,6 +57,22 @@ def test_the_process_stays_for_the_next_call(make: Make) -> None:
     assert pid.call(seconds=LONG) == first
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of a shell, which Windows does not have")
+def test_it_works_within_limits_that_the_whole_program_was_started_with() -> None:
+    limits = "resource.RLIMIT_CPU, (1000, 1000)), (resource.RLIMIT_AS, (1 << 34, 1 << 34)"
+    program = f"""if True:
+        import resource
+        from engine.sandbox import SandboxedFunction
+        for limit in (({limits})):
+            resource.setrlimit(*limit)
+        echo = SandboxedFunction("tests.engine.sandbox.functions:echo", 1 << 36)
+        print([echo.call(n, seconds={LONG}) for n in (1, 2)])
+        echo.close()
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "[1, 2]\n", done.stderr
+
+
 def test_what_takes_too_long_is_killed_and_the_next_call_works(make: Make) -> None:
     asleep = make("asleep")
     values = asleep.stream(3600, seconds=LONG)

@@ -29,7 +29,7 @@ __all__ = ["desk"]
 def disk(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Another folder, to which a move has to copy, in small steps."""
     folders.add(tmp_path / "disk")
-    monkeypatch.setattr(store_copy, "_renamed", lambda source, destination: False)
+    monkeypatch.setattr(store_copy, "renamed_at_once", lambda source, destination: False)
     monkeypatch.setattr(store_copy, "CHUNK", 1 << 16)
     return tmp_path / "disk"
 

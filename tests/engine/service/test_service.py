@@ -235,7 +235,7 @@ def test_a_changed_plan_is_told_whoever_changed_it(loaded: Desk) -> None:
     assert any("are kept in memory" in sentence for sentence in changed.plan)
     assert changed.notice == ""
     assert isinstance(loaded.engine, Service)
-    session = loaded.engine._session
+    session = loaded.engine.session
     assert session is not None
     watch = threading.Thread(target=session.cache_budget.see, args=(Reading(10**12, 0), 0.0), name="underhill-memory")
     watch.start()
@@ -411,12 +411,12 @@ def test_a_mode_that_cannot_run_is_refused_before_the_open_model_is_touched(load
 
 def test_stop_ends_a_template_that_does_not_end(loaded: Desk, tmp_path: Path) -> None:
     service: Any = loaded.engine
-    usual = service._session.chat
-    service._session.chat = ChatFormat(having(tmp_path / "evil", late(LOOPS)))
+    usual = service.session.chat
+    service.session.chat = ChatFormat(having(tmp_path / "evil", late(LOOPS)))
     try:
         command = loaded.send(Generate, (*HELLO, Message("assistant", "No."), *HELLO), GREEDY)
         loaded.send(Stop, command)
         assert isinstance(loaded.wait(command, model_files.WRITE_SECONDS), Cancelled)
     finally:
-        service._session.chat = usual
+        service.session.chat = usual
     assert loaded.result(Generate, HELLO, GREEDY).token_ids

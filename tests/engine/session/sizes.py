@@ -87,11 +87,11 @@ class Quiet:
 def size_of(session: Session, when: float) -> Size:
     """Of an open model, now."""
     room, cache = session.cache_budget, session.runtime.cache
-    due = max(session.plan.smallest_cache, room._wanted() - room._lent)
+    due = max(session.plan.smallest_cache, room.wanted() - room.lent)
     return Size(
-        when, room._use.tokens, probe.rss(), cache.nbytes, cache.capacity, due,
+        when, room.use.tokens, probe.rss(), cache.nbytes, cache.capacity, due,
         session.context.rows_with(0) or 0, session.context.rows_written,
-        max(0, room._due - session.context.rows_written),
+        max(0, room.due - session.context.rows_written),
     )  # fmt: skip
 
 
@@ -147,8 +147,8 @@ def replay(
             look = now + (IN_PROMPT if size.tokens > 8 else PERIOD)
             room.see(Reading(10**12, 10**12, own=own), now)
             own = beside + held[0] + held[0] // 64
-        due = max(share.smallest, room._wanted() - room._lent)
-        coming = max(0, room._due - size.written)
+        due = max(share.smallest, room.wanted() - room.lent)
+        coming = max(0, room.due - size.written)
         found.append(Size(now, size.tokens, own, held[0], capacity[0], due, size.rows, size.written, coming))
     return found
 
@@ -166,7 +166,7 @@ def main(store: str, ceiling: str, out: str) -> None:
             for words in (3000, 20, 3000):
                 chat(session, words, 120)
                 time.sleep(2.0)
-        share = asdict(session.cache_budget._share)
+        share = asdict(session.cache_budget.share)
     rows = [[round(s.when, 2), *list(asdict(s).values())[1:]] for s in sizes[::2]]
     text = json.dumps({"share": share, "sizes": rows}).replace("], [", "],\n[")
     Path(out).write_text(text + "\n", encoding="utf-8")

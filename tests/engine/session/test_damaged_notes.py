@@ -31,7 +31,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object], object]] = {
     ),
     "copy": (store_copy.NOTE, store_copy.read, None),
     "import": (f"../m{PARTIAL}/{partial_imports.NOTE}", partial_imports.read, None),
-    "rates": (rates.FILE, rates._rows, []),
+    "rates": (rates.FILE, rates.kept_rows, []),
     "seen": ("seen.json", offline_index.cards, ()),
     "calibration": (calibrator.FILE, calibrator.CalibrationState.load, None),
 }

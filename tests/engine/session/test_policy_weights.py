@@ -185,7 +185,7 @@ def test_within_a_search_it_stops_at_once_and_plays_nothing_twice(
         whole = policy_fit.PolicyFitter(opened, 40)
         whole.step()
         whole.step()
-        assert whole._sizes == fitter._sizes
+        assert whole.sizes == fitter.sizes
 
 
 def test_thresholds_that_changed_are_fitted_for_anew(unfitted: Path, searches: list[tuple[float, Thresholds]]) -> None:

@@ -88,7 +88,7 @@ def test_in_spare_time_it_learns_from_calibration_text_once(store: Path, monkeyp
     step = TableTeacher.step
     monkeypatch.setattr(TableTeacher, "step", lambda self, wanted: (reads.append(self._next), step(self, wanted))[1])
     with open_calibrated("builtin", SMALL) as opened:
-        said = rested(opened, until=lambda: idle(opened)._queue == [])
+        said = rested(opened, until=lambda: idle(opened).queue == [])
         assert any("Learning which experts tokens use, and which follow which (" in sentence for sentence in said)
         assert reads
         counts = {kind: opened.tables.of(kind).state() for kind in KINDS}
@@ -170,11 +170,11 @@ def test_where_nothing_is_to_be_remembered_nothing_is(store: Path, when: str) ->
 
 def test_after_it_was_forgotten_it_is_learnt_anew_in_spare_time(store: Path) -> None:
     with open_calibrated("builtin", SMALL) as opened:
-        rested(opened, until=lambda: len(idle(opened)._queue) < 2)
+        rested(opened, until=lambda: len(idle(opened).queue) < 2)
         opened.update({"remember_routing": False})
         opened.update({"remember_routing": True})
         assert not known(opened)
-        idle(opened)._queue.clear()
+        idle(opened).queue.clear()
         rested(opened)
         assert len(known(opened)) > 100
 

@@ -39,7 +39,7 @@ def ask(session: Session, chat: str, *messages: Message, goes_on: bool = False) 
 
 
 def policy_of(session: Session) -> Policy:
-    return session.runtime.cache._policy  # type: ignore[attr-defined]
+    return session.runtime.cache.policy  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_every_chat_of_a_chain_resets_the_policys_records(tight: Session, monkey
         answer = said(first.text, *first.token_ids)
         ask(tight, str(chat), user(f"What is {chat} plus one?"), answer, user("And twice that?"))
         assert len(begun) == chat + 1
-    tokens, _ = policy._round
+    tokens, _ = policy.round
     assert tokens < first.prompt_tokens + 40  # of the last chat alone
 
 
@@ -122,7 +122,7 @@ def test_calibration_beside_an_open_chat_leaves_its_records_alone(home: Path, po
 
         def records() -> tuple[object, list[list[float]]]:
             kept._digest()
-            return kept._round, [noted.ravel().tolist() for noted in kept._noted()]
+            return kept.round, [noted.ravel().tolist() for noted in kept._noted()]
 
         before = records()
         if isinstance(kept, (Hobbit, Lfu)):

@@ -139,7 +139,7 @@ def test_behind_a_prompt_all_is_read_that_answers_like_it_use_while_the_answer_c
         used(store, prefetch="off")
     (store / RESIDENTS).unlink()
     with open_calibrated("builtin", {**ALONE, "cache_fraction": 0.95, "readers": 1}) as opened:
-        opened.warm._left.clear()  # as if it had been asked at once: nothing was read at opening
+        opened.warm.left.clear()  # as if it had been asked at once: nothing was read at opening
         listener, most = Listener(), 2
         before = opened.warm.read
         opened.generate(HELLO, Sampling(temperature=0, max_tokens=24), (), listener)
@@ -157,9 +157,9 @@ def test_policy_and_predictor_go_by_the_collection_that_was_kept(store: Path) ->
     with open_calibrated("builtin", {**SMALL, "policy": "activation", "predictor": "eam"}) as opened:
         collection = opened.history.collection
         assert len(collection) == 2
-        policy = opened.runtime.cache._policy  # type: ignore[attr-defined]
+        policy = opened.runtime.cache.policy  # type: ignore[attr-defined]
         assert isinstance(policy, ActivationAware)
-        assert policy._collection is collection
+        assert policy.collection is collection
         ask(opened, sampling=Sampling(temperature=0, max_tokens=12))
         assert len(collection) == 3  # by one of those who see the answer, not by all
         counts, prompts = collection.counts[2], collection.prompts[2]
@@ -167,5 +167,5 @@ def test_policy_and_predictor_go_by_the_collection_that_was_kept(store: Path) ->
         assert 0 < counts.sum(1)[0] <= 12 * opened.card.experts_per_token < prompts.sum(1)[0]
         opened.update({"remember_routing": False})
         assert len(collection) == 0
-        assert policy._collection is opened.history.collection
+        assert policy.collection is opened.history.collection
         assert any("goes by the open chat alone" in sentence for sentence in opened.card.plan)

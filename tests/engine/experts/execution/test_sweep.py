@@ -88,7 +88,7 @@ def test_each_expert_is_read_once_in_the_order_of_the_disk(source: MemorySource,
 def test_the_next_layer_is_read_before_it_is_asked_for(source: MemorySource, opened: Open) -> None:
     runtime = opened(12)
     urgencies: list[tuple[int, Urgency]] = []
-    runtime._loader.listener = lambda reader, key, parts, urgency, *rest: urgencies.append((key.layer, urgency))
+    runtime.loader.listener = lambda reader, key, parts, urgency, *rest: urgencies.append((key.layer, urgency))
     routed = prompt(source, 60)
     runtime.moe(0, *routed[0])
     runtime.moe(1, *routed[1])
@@ -114,16 +114,16 @@ def test_what_comes_is_computed_before_what_was_there_so_that_reads_go_on(
     there = {key.expert for key in runtime.cache.residency() if key.layer == 0}
     assert 0 < len(there) < EXPERTS
     order: list[int] = []
-    run = runtime._batch._compute
+    run = runtime.batch.compute
 
     def then_wait(call: Call, found: Sequence[tuple[ExpertRequest, Lease]]) -> None:
         run(call, found)
         order.extend(want.key.expert for want, _ in found)
-        while not runtime._loader.idle:
+        while not runtime.loader.idle:
             time.sleep(0.001)
 
     monkeypatch.setattr(batch, "BATCH", 1)
-    monkeypatch.setattr(runtime._batch, "_compute", then_wait)
+    monkeypatch.setattr(runtime.batch, "compute", then_wait)
     runtime.moe(0, *routed[0])
     assert sorted(order) == list(range(EXPERTS))
     assert order[-1] in there
@@ -138,14 +138,14 @@ def test_experts_as_large_as_the_window_are_read_while_others_are_computed(
     runtime = opened(10)
     routed = prompt(source, 60)
     most = 0
-    run = runtime._batch._compute
+    run = runtime.batch.compute
 
     def watched(call: Call, found: Sequence[tuple[ExpertRequest, Lease]]) -> None:
         nonlocal most
         most = max(most, sum(map(bool, map(runtime.pending.pending_tier, source.records))))
         run(call, found)
 
-    monkeypatch.setattr(runtime._batch, "_compute", watched)
+    monkeypatch.setattr(runtime.batch, "compute", watched)
     for layer in LAYERS:
         runtime.moe(layer, *routed[layer])
     assert most >= 1

@@ -51,7 +51,7 @@ def step(runtime: ExpertRuntime, first: int, second: int = COARSE.expert) -> Non
 
 def settled(runtime: ExpertRuntime) -> None:
     """Whatever was begun has come."""
-    until(lambda: runtime._loader.idle)
+    until(lambda: runtime.loader.idle)
     runtime.pending.commit_completed()
 
 

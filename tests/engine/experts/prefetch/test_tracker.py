@@ -31,7 +31,7 @@ class Side:
         self.runtime: ExpertRuntime = self.source.open(experts, 1, policy=policy)
 
     def tracker(self, depth: int) -> PrefetchTracker:
-        tables = [self.runtime._table.layers[layer] for layer in LAYERS]
+        tables = [self.runtime.table.layers[layer] for layer in LAYERS]
         return PrefetchTracker(self.runtime.cache, self.runtime.pending, tables, K, depth)
 
     def pending(self) -> dict[ExpertKey, int]:
@@ -266,7 +266,7 @@ def test_a_plan_of_another_shape_is_refused(opened: Open) -> None:
 
 def test_more_experts_than_a_native_look_has_room_for_are_cut_down(opened: Open) -> None:
     side = opened(20)
-    tables = [side.runtime._table.layers[layer] for layer in LAYERS]
+    tables = [side.runtime.table.layers[layer] for layer in LAYERS]
     tracker = PrefetchTracker(side.runtime.cache, side.runtime.pending, tables, 200, DEPTH)
     tracker.commit_routing(-1, ())
     assert tracker.plan_row(0, np.arange(EXPERTS, dtype=np.float32), 100) > 0

@@ -25,7 +25,7 @@ def test_rows_take_what_was_said_before_they_came() -> None:
     at = 0
     for count in (1, 255, 1, 200, 100, 300, 1):
         said = state.rows_with(count)
-        for layer in state._rows:
+        for layer in state.rows:
             layer.append(*(torch.zeros(b.heads, count, b.dim) for b in layer.buffers))
         at += count
         state.commit(count, at)
