@@ -30,6 +30,7 @@ class Kind(StrEnum):
     CHANGED = "changed"  # what is fetched has become something else meanwhile
     STOPPED = "stopped"  # a thread of the engine has ended by a defect: the engine has to be started anew
     HELD = "held"  # something in the engine never came back, so it was ended: it has to be started anew
+    CARD = "card"  # a graphics card or its driver said no; the processor computes
     INTERNAL = "internal"  # a defect of ours
 
 

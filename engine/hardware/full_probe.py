@@ -60,7 +60,7 @@ class Probe:
         self._shares: dict[int, float] = {}
         self._products: dict[int, float] = {}
         self._memory_rate = 0.0
-        self._cards: dict[str, tuple[float, float, float]] = {}
+        self._cards: dict[str, tuple[float, float]] = {}
         self._taken = self._busy = 0.0
         self._unread = NO_TEXT
         self._result: Rates | None = None
@@ -127,7 +127,7 @@ class Probe:
         self.doing = msg("kernels")
         yield from self._kernels()
         self.doing = msg("graphics cards")
-        self._cards = {card.name: (card.pinned, card.pageable, card.rate) for card in graphics.measured()}
+        self._cards = {card.name: (card.pinned, card.rate) for card in graphics.measured()}
         yield
         self.doing = msg("the disk")
         files = self._files or self._scratch()

@@ -2,73 +2,84 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from engine.cuda.device import CardDevice
+from engine.cuda.driver import Driver, open_driver
+from engine.cuda.errors import CardError
+from engine.cuda.management import free_memory, management_library
 from engine.hardware.machine import Gpu
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-SENT = 256 << 20  # bytes of one copy
+SENT = 64 << 20  # bytes of one copy
 TURNS = 3  # copies, of which the fastest counts: the first one makes the driver set things up
 
 
 def gpus() -> tuple[Gpu, ...]:
-    """CUDA devices that can be used now, with their free memory; empty without CUDA."""
-    return tuple(card for _, card in _usable())
+    """NVIDIA cards with their free memory; empty without a driver. Makes no context, which would take some of it."""
+    try:
+        driver = open_driver()
+        return tuple(_card(driver, index) for index in range(driver.count()))
+    except CardError:
+        return ()
 
 
 def measured() -> tuple[Gpu, ...]:
-    """The same with their rates. A card too full for the copy keeps rates of 0."""
+    """The same with their rates. A card too full for the copy, or held by another program, keeps what it tells."""
+    cards = gpus()
+    if not cards:
+        return ()
+    driver = open_driver()
     found = []
-    for index, card in _usable():
-        with contextlib.suppress(RuntimeError):
-            card = replace(
-                card, pinned=_rate(index, pinned=True), pageable=_rate(index, pinned=False), rate=_own_rate(index)
-            )
+    for index, card in enumerate(cards):
+        with suppress(CardError), closing(CardDevice(driver, index)) as device:
+            card = replace(card, pinned=_link_rate(device), rate=_own_rate(device))
         found.append(card)
     return tuple(found)
 
 
-def _usable() -> Iterator[tuple[int, Gpu]]:
-    """(number, card)."""
-    import torch
-
-    for i in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
-        with contextlib.suppress(RuntimeError):  # a card that cannot be used now (held by another, driver in trouble)
-            free, total = torch.cuda.mem_get_info(i)
-            unified = bool(torch.cuda.get_device_properties(i).is_integrated)
-            yield i, Gpu(torch.cuda.get_device_name(i), int(total), int(free), unified=unified)
+def best(cards: tuple[Gpu, ...], wanted: str = "auto") -> int | None:
+    """The number of the card to compute on: the one that is `wanted` by number, else of those with memory of their own
+    the one with most of it free; None where there is none."""
+    if wanted != "auto":
+        return int(wanted) if int(wanted) < len(cards) else None
+    own = [index for index, card in enumerate(cards) if not card.unified]
+    return max(own, key=lambda index: cards[index].free, default=None)
 
 
-def _rate(index: int, *, pinned: bool) -> float:
-    import torch
+def _card(driver: Driver, index: int) -> Gpu:
+    facts = driver.card(index)
+    free = free_memory(management_library(), facts.bus)
+    # Where nobody can tell, all of it: opening asks the card itself, and takes no more than is free.
+    return Gpu(
+        facts.name, facts.total, facts.total if free is None else free, rate=facts.rate, unified=facts.unified,
+        capability=facts.capability,
+    )  # fmt: skip
 
-    return SENT / _fastest(index, torch.ones(SENT, dtype=torch.uint8, pin_memory=pinned))
+
+def _link_rate(device: CardDevice) -> float:
+    host, there = device.pinned(SENT), device.memory(SENT)
+    return SENT / _fastest(device, lambda: device.driver.copy_in(there, host, SENT, device.copy))
 
 
-def _own_rate(index: int) -> float:
+def _own_rate(device: CardDevice) -> float:
     """Read and written again on the card itself."""
-    import torch
-
+    host, source, to = device.pinned(SENT), device.memory(SENT), device.memory(SENT)
+    device.driver.copy_in(source, host, SENT, device.copy)  # memory that was never written may read faster
     # Twice: the card reads and writes every byte.
-    return 2 * SENT / _fastest(index, torch.empty(SENT, dtype=torch.uint8, device=f"cuda:{index}"))
+    return 2 * SENT / _fastest(device, lambda: device.driver.copy_within(to, source, SENT, device.copy))
 
 
-def _fastest(index: int, source: Tensor) -> float:
-    """Seconds that a copy to the card takes."""
-    import torch
-
-    device = torch.empty(SENT, dtype=torch.uint8, device=f"cuda:{index}")
+def _fastest(device: CardDevice, copy: Callable[[], None]) -> float:
+    """Seconds that a copy takes, by the card's own clock."""
+    driver, stream = device.driver, device.copy
+    begin, end = device.event(timed=True), device.event(timed=True)
     best = float("inf")
     for _ in range(TURNS):
-        torch.cuda.synchronize(index)
-        start = time.perf_counter()
-        device.copy_(source)
-        torch.cuda.synchronize(index)
-        best = min(best, time.perf_counter() - start)
+        driver.record(begin, stream)
+        copy()
+        driver.record(end, stream)
+        driver.synchronize(stream)
+        best = min(best, driver.seconds(begin, end))
     return best

@@ -20,16 +20,17 @@ def size(nbytes: int) -> str:
 
 @dataclass(frozen=True)
 class Gpu:
-    """One graphics card. Memory in bytes. pinned, pageable: bytes per second to it, from memory that is locked or is
-    not; rate: of its own memory; 0: not measured. unified: its memory is the computer's."""
+    """One graphics card. Memory in bytes. pinned: bytes per second to it, from pinned memory; rate: of its own memory,
+    as measured, or by its clock; 0: not known. unified: its memory is the computer's. capability: of its kernels, as
+    CUDA counts them."""
 
     name: str
     total: int
     free: int
     pinned: float = 0.0
-    pageable: float = 0.0
     rate: float = 0.0
     unified: bool = False
+    capability: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)

@@ -81,9 +81,7 @@ def _memory_now(threads: int, known: Rates | None) -> float:
 def with_rates(machine: Machine, known: Rates) -> Machine:
     """The machine with what a full probe says of it; memory's rate stays that of now."""
     cards = tuple(
-        replace(card, pinned=rates[0], pageable=rates[1], rate=rates[2])
-        if (rates := known.cards.get(card.name))
-        else card
+        replace(card, pinned=rates[0], rate=rates[1] or card.rate) if (rates := known.cards.get(card.name)) else card
         for card in machine.gpus
     )
     found = replace(

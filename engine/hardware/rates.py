@@ -31,7 +31,7 @@ def changed(then: float, now: float) -> bool:
 @dataclass(frozen=True)
 class Rates:
     """See Machine for most. threads: that computed fastest. seconds: that measuring took. cards: by name, bytes per
-    second to a graphics card from pinned and from pageable memory, and of its own memory. when: seconds since 1970.
+    second to a graphics card from pinned memory, and of its own memory; 0: not measured. when: seconds since 1970.
     unread: why the disk could not be measured, in a sentence or two; then there are no disk_points. busy: share of the
     processor that other programs took meanwhile, where that was enough to be seen; 0: none did."""
 
@@ -40,7 +40,7 @@ class Rates:
     disk_points: tuple[DiskPoint, ...]
     kernel_shares: Mapping[int, float] = field(default_factory=dict)
     products: Mapping[int, float] = field(default_factory=dict)
-    cards: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    cards: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     seconds: float = 0.0
     when: float = 0.0
     unread: Translatable = NO_TEXT
@@ -79,7 +79,7 @@ def from_json(found: Mapping[str, Any]) -> Rates:
         disk_points=points,
         kernel_shares={int(tier): _positive(share) for tier, share in found["kernel_shares"].items()},
         products={int(tokens): _positive(rate) for tokens, rate in found["products"].items()},
-        cards={str(name): (_finite(a), _finite(b), _finite(c)) for name, (a, b, c) in found["cards"].items()},
+        cards={str(name): (_finite(link), _finite(own)) for name, (link, *_, own) in found["cards"].items()},
         seconds=_finite(found["seconds"]),
         when=_finite(found["when"]),
         unread=unread,

@@ -4628,6 +4628,81 @@
             <translation>{name} 的门控</translation>
         </message>
         <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>Update the driver, or set the mode to cpu.</source>
+            <translation>请更新驱动程序，或将模式设为 cpu。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>No driver of an NVIDIA graphics card was found.</source>
+            <translation>没有找到 NVIDIA 显卡的驱动程序。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>Install NVIDIA's driver, or set the mode to cpu.</source>
+            <translation>请安装 NVIDIA 的驱动程序，或将模式设为 cpu。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>The driver of the graphics card is too old: it has no {function}.</source>
+            <translation>显卡驱动程序太旧：缺少 {function}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>The graphics card has no memory left for this.</source>
+            <translation>显卡没有足够的显存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>Close other programs that use the card, or set the mode to cpu.</source>
+            <translation>请关闭其他使用显卡的程序，或将模式设为 cpu。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>The driver of the graphics card is too old for Underhill's kernels.</source>
+            <translation>显卡驱动程序太旧，无法运行 Underhill 的内核。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>The driver of the graphics card was updated and is not in use yet.</source>
+            <translation>显卡驱动程序已更新，但尚未启用。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>Restart the computer.</source>
+            <translation>请重新启动电脑。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>The driver could not make Underhill's kernels ready for this card.</source>
+            <translation>驱动程序无法为此显卡准备 Underhill 的内核。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>The graphics card cannot be used now: another program has it for itself.</source>
+            <translation>现在无法使用显卡：它被另一个程序独占。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>Close that program, or set the mode to cpu.</source>
+            <translation>请关闭该程序，或将模式设为 cpu。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>The graphics card has stopped working for Underhill ({code}).</source>
+            <translation>显卡已停止为 Underhill 工作（{code}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>Load the model again. If it happens again, update the driver or restart the computer.</source>
+            <translation>请重新加载模型。如果再次发生，请更新驱动程序或重新启动电脑。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/errors.py"></location>
+            <source>The driver of the graphics card refused: {function} returned {code}.</source>
+            <translation>显卡驱动程序拒绝了请求：{function} 返回 {code}。</translation>
+        </message>
+        <message>
             <location filename="../../engine/errors.py"></location>
             <source>The checkpoint is damaged; download it again.</source>
             <translation>检查点已损坏；请重新下载。</translation>

@@ -1,65 +1,94 @@
-"""Graphics cards: those that can be used, and what copying to them takes, on a CUDA that is not there."""
+"""Graphics cards: what is told without a context, and what copying to them takes, on a driver that is not there."""
 
 from __future__ import annotations
 
+import ctypes
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import torch
 
+from engine.cuda.driver import Driver
+from engine.cuda.errors import no_driver
+from engine.cuda.management import free_memory
 from engine.hardware import graphics
 from engine.hardware.machine import Gpu
+from tests.engine.cuda.simulated_driver import MIB, OUT_OF_MEMORY, SimulatedDriver
+
+
+def management(free: int, *, refuses: str = "") -> SimpleNamespace:
+    """NVML that knows the cards of SimulatedDriver."""
+
+    def memory(card: Any, out: Any) -> int:
+        out._obj.free = free
+        return 0
+
+    def handle(bus: bytes, out: Any) -> int:
+        out._obj.value = 1
+        return 0 if bus.startswith(b"0000:0") else 2
+
+    functions: dict[str, Any] = {
+        "nvmlInit_v2": lambda: 0,
+        "nvmlShutdown": lambda: 0,
+        "nvmlDeviceGetHandleByPciBusId_v2": handle,
+        "nvmlDeviceGetMemoryInfo": memory,
+    }
+    if refuses:
+        functions[refuses] = lambda *arguments: 9
+    return SimpleNamespace(**functions)
 
 
 @pytest.fixture
-def cards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two, of which another program holds the first."""
-
-    def memory(index: int) -> tuple[int, int]:
-        if index == 0:
-            raise RuntimeError("CUDA error: all CUDA-capable devices are busy or unavailable")
-        return 3, 4
-
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: f"card {index}")
-    monkeypatch.setattr(torch.cuda, "mem_get_info", memory)
-    shared = SimpleNamespace(is_integrated=1)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: shared)
+def simulated(monkeypatch: pytest.MonkeyPatch) -> SimulatedDriver:
+    driver = SimulatedDriver(total=512 * MIB, cards=2)
+    monkeypatch.setattr(graphics, "open_driver", lambda: Driver(driver))
+    monkeypatch.setattr(graphics, "SENT", MIB)  # numpy stands for the card
+    monkeypatch.setattr(graphics, "management_library", lambda: management(300 * MIB))
+    return driver
 
 
-def test_a_card_that_cannot_be_used_now_is_left_out(cards: None) -> None:
-    assert graphics.gpus() == (Gpu("card 1", 4, 3, unified=True),)
+def test_cards_are_listed_with_their_free_memory_and_without_a_context(simulated: SimulatedDriver) -> None:
+    rest = {"rate": 256e9, "capability": (8, 9)}
+    assert graphics.gpus() == tuple(Gpu(f"Simulated {i}", 512 * MIB, 300 * MIB, **rest) for i in (0, 1))
+    assert "cuDevicePrimaryCtxRetain" not in simulated.calls
+    assert "cuMemAlloc_v2" not in simulated.calls
 
 
-def test_without_cuda_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert graphics.measured() == ()
+def test_without_a_driver_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> Driver:
+        raise no_driver()
+
+    monkeypatch.setattr(graphics, "open_driver", none)
+    assert graphics.gpus() == graphics.measured() == ()
 
 
-def test_both_kinds_of_memory_are_copied_from_to_the_card_itself(cards: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, str]] = []
-
-    def ones(nbytes: int, dtype: Any, pin_memory: bool) -> Any:
-        return SimpleNamespace(kind="pinned" if pin_memory else "pageable")
-
-    def empty(nbytes: int, dtype: Any, device: str) -> Any:
-        return SimpleNamespace(kind=device, copy_=lambda source: asked.append((source.kind, device)))
-
-    monkeypatch.setattr(torch, "ones", ones)
-    monkeypatch.setattr(torch, "empty", empty)
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda index: None)
-    (found,) = graphics.measured()
-    assert set(asked) == {("pinned", "cuda:1"), ("pageable", "cuda:1"), ("cuda:1", "cuda:1")}
-    assert found.pinned > 0
-    assert found.pageable > 0
-    assert found.rate > 0
+@pytest.mark.parametrize("refuses", ["nvmlInit_v2", "nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetMemoryInfo"])
+def test_where_nobody_tells_what_is_free_all_of_it_may_be(refuses: str) -> None:
+    assert free_memory(management(5, refuses=refuses), "0000:01:00.0") is None
+    assert free_memory(None, "0000:01:00.0") is None
+    assert free_memory(management(5), "0000:01:00.0") == 5
+    assert free_memory(SimpleNamespace(nvmlInit_v2=ctypes.c_int), "") is None
 
 
-def test_a_card_too_full_to_be_measured_is_listed_without_rates(cards: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*args: Any, **options: Any) -> Any:
-        raise RuntimeError("CUDA out of memory")
+def test_rates_are_measured_and_everything_is_given_back(simulated: SimulatedDriver) -> None:
+    one, other = graphics.measured()
+    assert one.pinned == graphics.SENT / 1e-3  # a copy takes a millisecond there
+    assert one.rate == 2 * graphics.SENT / 1e-3
+    assert other.pinned == one.pinned
+    assert simulated.leaks == []
 
-    monkeypatch.setattr(torch, "ones", full)
-    assert graphics.measured() == (Gpu("card 1", 4, 3, unified=True),)
+
+def test_a_card_too_full_to_be_measured_keeps_what_it_tells(simulated: SimulatedDriver) -> None:
+    simulated.fail["cuMemAlloc_v2"] = [OUT_OF_MEMORY]
+    one, other = graphics.measured()
+    assert (one.pinned, one.rate) == (0.0, 256e9)
+    assert other.pinned > 0
+    assert simulated.leaks == []
+
+
+def test_the_card_with_most_free_memory_is_taken_unless_another_is_wanted() -> None:
+    cards = (Gpu("a", 8, 3), Gpu("b", 8, 5), Gpu("c", 64, 60, unified=True))
+    assert graphics.best(cards) == 1
+    assert graphics.best(cards, "0") == 0
+    assert graphics.best(cards, "3") is None
+    assert graphics.best(cards[2:]) is None

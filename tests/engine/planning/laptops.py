@@ -32,7 +32,7 @@ def with_card(machine: Machine, gigabytes: int, unified: bool = False) -> Machin
     if not gigabytes:
         return machine
     own, free = CARDS.get(gigabytes, CARDS[4]), int(gigabytes * GB - TAKEN)
-    return replace(machine, gpus=(Gpu("Card", gigabytes * GB, free, LINK, LINK / 2, own, unified),))
+    return replace(machine, gpus=(Gpu("Card", gigabytes * GB, free, LINK, own, unified, (8, 9)),))
 
 
 def laptops() -> Iterator[tuple[tuple[int, str, str], Machine]]:

@@ -1,0 +1,42 @@
+"""A ring of pinned buffers through which bytes cross to the card while others are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.cuda.device import CardDevice
+
+LEAST, MOST = 64 << 20, 256 << 20  # bytes: systems limit pinned memory, and it is lost to everything else
+DEPTH = 8  # buffers that keep the link busy, where they are small enough for the bounds above
+PAGE = 4096  # bytes that buffers start on, so that the disk may be read into them past the file cache
+
+
+class PinnedRing:
+    """Buffers of one size, each free again once its copy has crossed. One thread at a time.
+
+    slots: how many there are.
+    """
+
+    def __init__(self, device: CardDevice, nbytes: int, most: int = MOST) -> None:
+        """nbytes: of the largest thing that crosses at once. Raises CardError where no memory can be pinned."""
+        self._device = device
+        self.nbytes = -(-nbytes // PAGE) * PAGE
+        self.slots = max(2, min(DEPTH, most // self.nbytes))
+        start = device.pinned(self.slots * self.nbytes)
+        self._at = [start + i * self.nbytes for i in range(self.slots)]
+        self._crossed = [device.event() for _ in self._at]
+        self._next = 0
+
+    def send(self, to: int, nbytes: int, fill: Callable[[int], None], done: int) -> None:
+        """Copy to the card's address `to`, on its copy stream, what `fill` writes at the address it is given.
+
+        done: an event that is recorded behind the copy. Waits where all buffers are still crossing.
+        """
+        driver, stream = self._device.driver, self._device.copy
+        at, crossed = self._at[self._next], self._crossed[self._next]
+        driver.wait_for(crossed)  # an event that was never recorded counts as reached
+        fill(at)
+        driver.copy_in(to, at, nbytes, stream)
+        driver.record(crossed, stream)
+        driver.record(done, stream)
+        self._next = (self._next + 1) % self.slots

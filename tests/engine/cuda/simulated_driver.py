@@ -1,0 +1,276 @@
+"""A CUDA driver without a card: the functions of engine/cuda/driver.py, taken from the real ctypes arguments.
+
+Work runs in a random legal order (schedule.py) on memory that checks every access (memory.py). The host's side is
+checked as well: what is to be copied from may not change before the copy has run, and what is copied to is poisoned
+until then, so that a missing wait gives wrong numbers at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.engine.cuda.memory import CardMemory, Fault, Range
+from tests.engine.cuda.schedule import Schedule
+
+OUT_OF_MEMORY, NOT_READY, LAUNCH_FAILED, NOT_FOUND, INVALID_CONTEXT = 2, 600, 719, 500, 201
+MIB = 1 << 20
+
+
+class SimulatedKernel(Protocol):
+    """parameters: the ctypes type of each."""
+
+    parameters: Sequence[Any]
+
+    def run(
+        self, memory: CardMemory, grid: tuple[int, int, int], block: int, shared: int, arguments: Sequence[Any]
+    ) -> tuple[list[Range], list[Range]]:
+        """Compute; returns what was read and written."""
+
+
+Compiler = Callable[[bytes], Mapping[str, SimulatedKernel]]
+
+
+def nothing(ptx: bytes) -> Mapping[str, SimulatedKernel]:
+    """A compiler for drivers that run no kernels."""
+    return {}
+
+
+class SimulatedDriver:
+    """The library. total: bytes of its card. compiler: from PTX to kernels by name.
+
+    fail: by function, what calls of it return instead of being done, one after the other; 0: it is done. lost: the code
+    that everything returns once the card is gone; 0: it is there.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        total: int = 64 * MIB,
+        compiler: Compiler = nothing,
+        *,
+        eagerness: float = 0.3,
+        cards: int = 1,
+    ) -> None:
+        self.memory, self.schedule = CardMemory(total), Schedule(seed, eagerness)
+        self.cards, self.reserved = cards, 0
+        self.fail: dict[str, list[int]] = {}
+        self.lost = 0
+        self.calls: dict[str, int] = {}
+        self.retained = 0
+        self.moved = 0  # bytes that were copied to the card
+        self._compiler = compiler
+        self._handles: dict[int, Any] = {}
+        self._last = 0x1000
+        self._pinned: dict[int, tuple[Any, int]] = {}
+        self._lock = threading.RLock()  # the model's thread and the one that loads experts both call
+        self._context = threading.local()
+
+    def __getattr__(self, name: str) -> Any:
+        own = type(self).__dict__.get("_" + name.removesuffix("_v2"))
+        if not name.startswith("cu") or own is None:
+            raise AttributeError(name)
+
+        def call(*arguments: Any) -> int:
+            with self._lock:
+                self.calls[name] = self.calls.get(name, 0) + 1
+                if self.lost and name not in ("cuInit", "cuDeviceGet", "cuMemFreeHost"):
+                    return self.lost
+                if (codes := self.fail.get(name)) and (code := codes.pop(0)):
+                    return code
+                if name.startswith(("cuMem", "cuStream", "cuEvent", "cuLaunch", "cuModule")) and not self._entered():
+                    return INVALID_CONTEXT
+                self.schedule.some()
+                # As ctypes would: values out of their boxes, but not those that are written to.
+                values = [
+                    a if hasattr(a, "_obj") or isinstance(a, ctypes.Array) else getattr(a, "value", a)
+                    for a in arguments
+                ]
+                return int(own(self, *values) or 0)
+
+        return call
+
+    def _entered(self) -> bool:
+        return bool(self.retained and getattr(self._context, "current", 0))
+
+    @property
+    def leaks(self) -> list[str]:
+        """What was not given back."""
+        kinds = [f"{what}" for what in self._handles.values()]
+        blocks = [f"{nbytes} bytes of the card" for nbytes in self.memory.blocks.values()]
+        return [*kinds, *blocks, *(f"{n} pinned bytes" for _, n in self._pinned.values()), *["context"] * self.retained]
+
+    def _made(self, out: Any, what: Any) -> int:
+        self._last += 16
+        self._handles[self._last] = what
+        out._obj.value = self._last
+        return self._last
+
+    def _cuInit(self, flags: int) -> None:
+        pass
+
+    def _cuDriverGetVersion(self, out: Any) -> None:
+        out._obj.value = 12040
+
+    def _cuDeviceGetCount(self, out: Any) -> None:
+        out._obj.value = self.cards
+
+    def _cuDeviceGet(self, out: Any, index: int) -> int:
+        out._obj.value = index
+        return 0 if index < self.cards else 101
+
+    def _cuDeviceGetName(self, buffer: Any, length: int, device: int) -> None:
+        ctypes.memmove(buffer, f"Simulated {device}".encode() + b"\0", 12)
+
+    def _cuDeviceGetPCIBusId(self, buffer: Any, length: int, device: int) -> None:
+        ctypes.memmove(buffer, f"0000:0{device}:00.0".encode() + b"\0", 13)
+
+    def _cuDeviceGetAttribute(self, out: Any, which: int, device: int) -> None:
+        out._obj.value = {75: 8, 76: 9, 16: 24, 36: 8_000_000, 37: 128}.get(which, 0)
+
+    def _cuDeviceTotalMem(self, out: Any, device: int) -> None:
+        out._obj.value = self.memory.capacity
+
+    def _cuDevicePrimaryCtxRetain(self, out: Any, device: int) -> None:
+        self.retained += 1
+        out._obj.value = 0xC0DE
+
+    def _cuDevicePrimaryCtxRelease(self, device: int) -> None:
+        self.retained -= 1
+
+    def _cuCtxSetCurrent(self, context: int | None) -> None:
+        self._context.current = context
+
+    def _cuMemGetInfo(self, free: Any, total: Any) -> None:
+        free._obj.value = max(0, self.memory.capacity - self.memory.used - self.reserved)
+        total._obj.value = self.memory.capacity
+
+    def _cuModuleLoadData(self, out: Any, ptx: bytes) -> None:
+        self._made(out, ("module", self._compiler(ptx.rstrip(b"\0"))))
+
+    def _cuModuleUnload(self, module: int) -> None:
+        self.schedule.finish_all()
+        _, kernels = self._handles.pop(module)
+        self._handles = {h: what for h, what in self._handles.items() if what not in kernels.values()}
+
+    def _cuModuleGetFunction(self, out: Any, module: int, name: bytes) -> int:
+        kernel = self._handles[module][1].get(name.decode())
+        if kernel is None:
+            return NOT_FOUND
+        self._made(out, kernel)
+        return 0
+
+    def _cuMemAlloc(self, out: Any, nbytes: int) -> int:
+        if nbytes > self.memory.capacity - self.memory.used - self.reserved:
+            return OUT_OF_MEMORY
+        try:
+            out._obj.value = self.memory.alloc(nbytes)
+        except MemoryError:
+            return OUT_OF_MEMORY
+        return 0
+
+    def _cuMemFree(self, address: int) -> None:
+        self.schedule.finish_all()
+        self.memory.free(address)
+
+    def _cuMemHostAlloc(self, out: Any, nbytes: int, flags: int) -> None:
+        owner = (ctypes.c_uint8 * (nbytes + 4096))()
+        address = -(-ctypes.addressof(owner) // 4096) * 4096
+        self._pinned[address] = owner, nbytes
+        out._obj.value = address
+
+    def _cuMemFreeHost(self, address: int) -> None:
+        self.schedule.finish_all()
+        del self._pinned[address]
+
+    def _host(self, address: int, nbytes: int) -> NDArray[np.uint8]:
+        if not any(start <= address and address + nbytes <= start + n for start, (_, n) in self._pinned.items()):
+            raise Fault("a copy between the card and memory that is not pinned holds up whoever asks for it")
+        return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), np.uint8)
+
+    def _cuMemcpyHtoDAsync(self, to: int, host: int, nbytes: int, stream: int) -> None:
+        source, self.moved = self._host(host, nbytes), self.moved + nbytes
+        before = source.copy()
+
+        def run() -> tuple[list[Range], list[Range]]:
+            if not np.array_equal(source, before):
+                raise Fault("what was to be copied to the card changed before the copy ran")
+            self.memory.write(to, before.tobytes())
+            return [], [(to, nbytes)]
+
+        self.schedule.add("copy to the card", stream, run)
+
+    def _cuMemcpyDtoHAsync(self, host: int, source: int, nbytes: int, stream: int) -> None:
+        to = self._host(host, nbytes)
+        to[:] = 0xFF  # not a number, as float32
+
+        def run() -> tuple[list[Range], list[Range]]:
+            to[:] = np.frombuffer(self.memory.read(source, nbytes), np.uint8)
+            return [(source, nbytes)], []
+
+        self.schedule.add("copy from the card", stream, run)
+
+    def _cuMemcpyDtoDAsync(self, to: int, source: int, nbytes: int, stream: int) -> None:
+        def run() -> tuple[list[Range], list[Range]]:
+            self.memory.write(to, self.memory.read(source, nbytes))
+            return [(source, nbytes)], [(to, nbytes)]
+
+        self.schedule.add("copy within the card", stream, run)
+
+    def _cuStreamCreate(self, out: Any, flags: int) -> int:
+        if flags != 1:
+            raise Fault("a stream that waits for the default stream")
+        self.schedule.open(self._made(out, "stream"))
+        return 0
+
+    def _cuStreamDestroy(self, stream: int) -> None:
+        self.schedule.finish(stream)
+        del self.schedule.streams[stream], self._handles[stream]
+
+    def _cuStreamSynchronize(self, stream: int) -> None:
+        self.schedule.finish(stream)
+
+    def _cuStreamWaitEvent(self, stream: int, event: int, flags: int) -> None:
+        self.schedule.wait(stream, event)
+
+    def _cuEventCreate(self, out: Any, flags: int) -> None:
+        self.schedule.new_event(self._made(out, "timed event" if not flags else "event"))
+
+    def _cuEventDestroy(self, event: int) -> None:
+        self.schedule.forget_event(event)
+        del self._handles[event]
+
+    def _cuEventRecord(self, event: int, stream: int) -> None:
+        self.schedule.record(event, stream)
+
+    def _cuEventSynchronize(self, event: int) -> None:
+        self.schedule.finish_event(event)
+
+    def _cuEventQuery(self, event: int) -> int:
+        return 0 if self.schedule.reached(event) else NOT_READY
+
+    def _cuEventElapsedTime(self, out: Any, begin: int, end: int) -> int:
+        if self._handles[begin] != "timed event" or self._handles[end] != "timed event":
+            return 400
+        if not (self.schedule.reached(begin) and self.schedule.reached(end)):
+            return NOT_READY
+        out._obj.value = 1.0  # ms
+        return 0
+
+    def _cuLaunchKernel(
+        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, shared: int, stream: int,
+        parameters: Any, extra: Any,
+    ) -> None:  # fmt: skip
+        kernel: SimulatedKernel = self._handles[function]
+        # Read now, as a driver does: the caller's boxes may be gone when the kernel runs.
+        arguments = [kind.from_address(at).value for kind, at in zip(kernel.parameters, parameters, strict=True)]
+
+        def run() -> tuple[list[Range], list[Range]]:
+            return kernel.run(self.memory, (gx, gy, gz), bx, shared, arguments)
+
+        self.schedule.add(getattr(kernel, "name", "kernel"), stream, run)
