@@ -1,0 +1,5 @@
+/* All kernels, one module. */
+#include "vectors.cu"
+
+#include "experts.cu"
+#include "gemm.cu"
