@@ -1,0 +1,177 @@
+"""A layer's experts on a card that is not there: uploads, launches and downloads, as an engine would."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from engine import resources
+from engine.experts.execution.requests import slots_by_expert
+from engine.kernels.activation import Activation
+from engine.kernels.call import Parts
+from engine.kernels.native import EXPERT, expert_layout
+from engine.record.layout import ExpertSpec
+from tests.engine.cuda.ptx.memory import DeviceMemory
+from tests.engine.cuda.ptx.module import LaunchReport, Module
+
+THREADS, ROWS, GEMM_TOKENS = 128, 64, 32  # of a block: threads, rows of a product, tokens of uh_gemm
+FLAVOURS = ("sm_75", "sm_80")
+SILU = Activation()
+
+
+@functools.cache
+def module_of(flavour: str) -> Module:
+    """The shipped kernels."""
+    return Module(resources.path("cuda", f"{flavour}.ptx").read_text(encoding="ascii"))
+
+
+def argument(value: int | float | bytes, kind: str = "Q") -> bytes:
+    """One argument as a driver copies it: an address, or a number of the struct's kind."""
+    return value if isinstance(value, bytes) else struct.pack("<" + kind, value)
+
+
+class Card:
+    """Memory of a card with the kernels of one flavour. x, h and what else is float32 have one row for each vector."""
+
+    def __init__(self, flavour: str = "sm_80", module: Module | None = None, seed: int = 0) -> None:
+        self.memory, self.module, self.seed = DeviceMemory(64 << 20), module or module_of(flavour), seed
+        self.executed = 0
+
+    def launch(self, name: str, grid: tuple[int, ...], *arguments: bytes) -> LaunchReport:
+        """Launch with blocks of THREADS."""
+        self.seed += 1
+        whole = (*grid, 1, 1)[:3]
+        report = self.module.launch(name, whole, (THREADS, 1, 1), 0, arguments, self.memory, self.seed)  # type: ignore[arg-type]
+        self.executed += report.executed
+        return report
+
+    def put(self, data: bytes | Tensor) -> int:
+        """The address of a copy."""
+        raw = data if isinstance(data, bytes) else data.contiguous().view(-1).view(torch.uint8).numpy().tobytes()
+        address = self.memory.alloc(max(len(raw), 1))
+        self.memory.write(address, raw)
+        return address
+
+    def room(self, nbytes: int) -> int:
+        """The address of memory in which nothing was written yet."""
+        return self.memory.alloc(max(nbytes, 1))
+
+    def floats(self, address: int, *shape: int) -> Tensor:
+        """float32 from the card, which has to have written all of it."""
+        count = 4 * torch.Size(shape).numel()
+        assert self.memory.is_written(address, count), "some of the result was never written"
+        return torch.frombuffer(bytearray(self.memory.read(address, count)), dtype=torch.float32).view(shape)
+
+    def quantize(self, x: int, stride: int, *, cols: int, stored: int, group: int, n: int) -> tuple[int, int, int]:
+        """x [n, stride] in 8 bits: addresses of codes, scales and sums."""
+        groups = stored // group
+        codes, scales, sums = self.room(n * stored), self.room(4 * n * groups), self.room(4 * n * groups)
+        self.launch(
+            "uh_quantize", (-(-groups // 4), n), argument(x), argument(stride, "q"),
+            *(argument(value, "i") for value in (cols, stored, group, n)), *map(argument, (codes, scales, sums)),
+        )  # fmt: skip
+        return codes, scales, sums
+
+    def pad(self, x: int, stride: int, *, cols: int, stored: int, group: int, n: int) -> tuple[int, int]:
+        """x [n, stride] with zeros behind, and the sums of its groups."""
+        groups = stored // group
+        padded, sums = self.room(4 * n * stored), self.room(4 * n * groups)
+        self.launch(
+            "uh_pad", (-(-groups // 4), n), argument(x), argument(stride, "q"),
+            *(argument(value, "i") for value in (cols, stored, group, n)), argument(padded), argument(sums),
+        )  # fmt: skip
+        return padded, sums
+
+    def expert(self, parts: Parts) -> tuple[int, ...]:
+        """Copies of an expert's parts: addresses of the codes' and of the parameters'."""
+        layout = parts.spec.layout
+        codes = [self.put(parts.parts[part.index]) for part in layout.codes_for(parts.tier)]
+        return (*(*codes, 0, 0)[:3], self.put(parts.parts[layout.params_for(parts.tier).index]))
+
+    def experts(self, experts: dict[int, Parts], ids: Tensor) -> tuple[int, int, int, int]:
+        """Addresses of the list of experts and of their slots; how many there are; the most slots of one."""
+        work = slots_by_expert(ids.flatten().tolist())
+        packed, slots = b"", []
+        for expert, its in work.items():
+            packed += EXPERT.pack(*self.expert(experts[expert]), experts[expert].planes, len(slots), len(its), 0)
+            slots += its
+        most = max(map(len, work.values()))
+        return self.put(packed), self.put(torch.tensor(slots, dtype=torch.int32)), len(work), most
+
+    def layer(
+        self,
+        spec: ExpertSpec,
+        experts: dict[int, Parts],
+        x: Tensor,
+        ids: Tensor,
+        how: str,
+        activation: Activation = SILU,
+    ) -> Tensor:
+        """The rows of all slots, [T * K, H]. how: "1", "4", "exact" or "gemm", the kernels to take."""
+        layout = expert_layout(spec, activation)
+        gate_up, down, k = layout.matrix[1], layout.matrix[2], ids.shape[1]
+        list_of, slots, n, most = self.experts(experts, ids)
+        shape = argument(bytes(layout))
+        common = (shape, argument(list_of), argument(slots))
+        n_slots, inner = ids.numel(), spec.intermediate
+        make = self.pad if how == "exact" else self.quantize
+        vectors = make(
+            self.put(x), spec.hidden, cols=spec.hidden, stored=gate_up.size[3], group=gate_up.group, n=len(x)
+        )
+        h, stride = self.room(4 * n_slots * (inner + 3)), inner + 3
+        out = self.room(4 * n_slots * spec.hidden)
+        if how == "gemm":
+            self._gemm_up(spec, common, shape, n, most, k, vectors, h, stride, n_slots)
+        else:
+            rows = ROWS // 2 if spec.has_gate else ROWS
+            self.launch(
+                f"uh_gate_up_{how}", (-(-inner // rows), n), *common, argument(k, "i"), *map(argument, vectors),
+                argument(h), argument(stride, "q"),
+            )  # fmt: skip
+        vectors = make(h, stride, cols=inner, stored=down.size[3], group=down.group, n=n_slots)
+        if how == "gemm":
+            grid = (-(-spec.hidden // ROWS), n, -(-most // GEMM_TOKENS))
+            self.launch(
+                "uh_gemm", grid, shape, argument(2, "i"), *common[1:], argument(k, "i"), *map(argument, vectors),
+                argument(out), argument(spec.hidden, "q"),
+            )  # fmt: skip
+        else:
+            self.launch(f"uh_down_{how}", (-(-spec.hidden // ROWS), n), *common, *map(argument, vectors), argument(out))
+        return self.floats(out, n_slots, spec.hidden)
+
+    def _gemm_up(
+        self, spec: ExpertSpec, common: Sequence[bytes], shape: bytes, n: int, most: int, k: int,
+        vectors: tuple[int, ...], h: int, stride: int, n_slots: int,
+    ) -> None:  # fmt: skip
+        grid = (-(-spec.intermediate // ROWS), n, -(-most // GEMM_TOKENS))
+        gate = self.room(4 * n_slots * stride) if spec.has_gate else 0
+        for which, to in ((0, gate), (1, h)):
+            if to:
+                self.launch(
+                    "uh_gemm", grid, shape, argument(which, "i"), *common[1:], argument(k, "i"),
+                    *map(argument, vectors), argument(to), argument(stride, "q"),
+                )  # fmt: skip
+        self.launch(
+            "uh_activate", (-(-spec.intermediate // THREADS), n_slots), shape, argument(gate), argument(h),
+            argument(h), argument(stride, "q"),
+        )  # fmt: skip
+
+    def combine(self, out: Tensor, weights: Tensor) -> Tensor:
+        """[T, H]: see uh_combine."""
+        tokens, k = weights.shape
+        y = self.room(4 * tokens * out.shape[1])
+        self.launch(
+            "uh_combine", (-(-out.shape[1] // THREADS), tokens), argument(self.put(weights)), argument(self.put(out)),
+            argument(y), argument(k, "i"), argument(out.shape[1], "i"),
+        )  # fmt: skip
+        return self.floats(y, tokens, out.shape[1])
+
+
+def layout_bytes(spec: ExpertSpec, activation: Activation = SILU) -> int:
+    """Bytes of the layout that kernels take by value."""
+    return ctypes.sizeof(expert_layout(spec, activation))
