@@ -32,7 +32,8 @@ STOP_TIMEOUT = 800  # milliseconds after which a stopped answer is left to itsel
 
 
 class Conversation(QObject):
-    """Signals tell the window what to show; every method returns at once."""
+    """The open chat: sends, stops, regenerates, edits and stores messages. No method waits; signals report what
+    changed."""
 
     opened = Signal(object, object)  # chat or None, its messages
     added = Signal(object)  # message
@@ -298,8 +299,8 @@ class Conversation(QObject):
         if self.wanted == chat.id:
             self.open(chat)
 
-    def step(self, message_id: int, by: int) -> None:
-        """Show the version before or after."""
+    def switch_version(self, message_id: int, by: int) -> None:
+        """Show the version of a message that is `by` places after the one shown, or before it if negative."""
         if self.chat is not None and not self.busy:
             step = partial(branches.step, chat_id=self.chat.id, message_id=message_id, by=by)
             self._database.submit(step, self._read_done)

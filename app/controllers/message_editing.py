@@ -168,7 +168,7 @@ class MessageEditing(QObject):
     def step(self, message_id: int, by: int) -> None:
         """Show the version before (-1) or after (1)."""
         if self._idle():
-            self._conversation.step(message_id, by)
+            self._conversation.switch_version(message_id, by)
 
     @Slot(object)
     def _branch(self, message_id: int) -> None:

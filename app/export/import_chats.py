@@ -26,7 +26,7 @@ IN_MEMORY = 8 << 20  # bytes of chats that are not put on the disk until they ar
 class ImportedChats(AbstractContextManager["ImportedChats", None]):
     """Chats of a file, spooled to the disk. Close it, or use it as a context.
 
-    unread: how many more chats the file holds, which are not as they should be.
+    unread: how many more chats the file holds that are malformed, and were skipped.
     """
 
     def __init__(self) -> None:

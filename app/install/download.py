@@ -56,7 +56,7 @@ class Downloader:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise of_file(error) from error
+            raise problem_from_oserror(error) from error
         with ThreadPoolExecutor(_AT_ONCE, "download") as pool:
             jobs = [pool.submit(self._fetch, file) for file in files]
             try:
@@ -78,7 +78,7 @@ class Downloader:
             before = part.stat().st_size if part.exists() else 0
             try:
                 self._transfer(file, part)
-                self._take(file, part, target)
+                self._verify_and_rename(file, part, target)
                 return
             except urllib.error.HTTPError as error:
                 if error.code == 416:  # longer than the file: not of it
@@ -89,7 +89,7 @@ class Downloader:
             except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
                 reason = str(error)
             except OSError as error:
-                raise of_file(error) from error
+                raise problem_from_oserror(error) from error
             if (part.stat().st_size if part.exists() else 0) > before:
                 waits = list(_WAITS)
             if not waits:
@@ -123,7 +123,7 @@ class Downloader:
             self._add(-told)  # the next try tells it again
             raise
 
-    def _take(self, file: PackageFile, part: Path, target: Path) -> None:
+    def _verify_and_rename(self, file: PackageFile, part: Path, target: Path) -> None:
         with part.open("r+b") as made:  # Windows brings to the disk only what may be written
             found = hashlib.file_digest(made, "sha256").hexdigest()
             os.fsync(made.fileno())
@@ -169,6 +169,6 @@ class InstallProblem(Exception):
         self.reason, self.details = reason, details
 
 
-def of_file(error: OSError) -> InstallProblem:
-    """What an operation on a file failed of."""
+def problem_from_oserror(error: OSError) -> InstallProblem:
+    """The problem to show for a failed operation on a file: the disk is full, or it cannot be written to."""
     return InstallProblem(Reason.DISK_FULL if error.errno in _FULL else Reason.NOT_WRITABLE, str(error))

@@ -27,7 +27,7 @@ from zipfile import ZipFile
 from filelock import FileLock, Timeout
 from packaging.pylock import PackageWheel, Pylock, PylockSelectError, PylockValidationError
 
-from app.install.download import Downloader, InstallProblem, PackageFile, Reason, free_bytes, of_file
+from app.install.download import Downloader, InstallProblem, PackageFile, Reason, free_bytes, problem_from_oserror
 from app.install.launch import write_known, write_whole
 from app.install.release import Release, program_folder, running
 from engine import filesystem, windows
@@ -98,7 +98,7 @@ class EngineEnvironment:
         except Timeout as error:
             raise InstallProblem(Reason.BUSY) from error
         except OSError as error:
-            raise of_file(error) from error
+            raise problem_from_oserror(error) from error
 
     def _clear_remains(self) -> None:
         """Of an installation that was killed."""

@@ -26,7 +26,7 @@ from urllib.parse import urljoin
 from filelock import FileLock, Timeout
 
 from app.install import launch
-from app.install.download import Downloader, InstallProblem, PackageFile, Reason, free_bytes, of_file
+from app.install.download import Downloader, InstallProblem, PackageFile, Reason, free_bytes, problem_from_oserror
 from app.install.environment import PATIENCE, EngineEnvironment, InstallProgress, Options
 from app.install.release import NOTE, Release
 from app.install.signature import check_signature
@@ -125,7 +125,7 @@ def _see(program: Path, signed_on: datetime | None) -> None:
         try:
             launch.write_whole(program / "lists.json", said)
         except OSError as error:
-            raise of_file(error) from error
+            raise problem_from_oserror(error) from error
 
 
 def _moment(text: str) -> datetime:
@@ -182,7 +182,7 @@ def prepare(
     except Timeout as error:
         raise InstallProblem(Reason.BUSY) from error
     except OSError as error:
-        raise of_file(error) from error
+        raise problem_from_oserror(error) from error
 
 
 def _lay_down(

@@ -64,7 +64,7 @@ class Notifications(QObject):
             server: _NotificationServer | None = None
             while (asked := self._requests.get()) is not None:
                 if not isinstance(asked, tuple):
-                    if server is not None and server.clicked(asked):
+                    if server is not None and server.handle_signal(asked):
                         self.clicked.emit()
                     continue
                 if server is not None and _shown(server, asked):
@@ -103,19 +103,20 @@ class _NotificationServer:
         self._shown: set[int] = set()
         self._ask(message_bus.AddMatch(MatchRule(type="signal", interface=_NAME, path=_PATH)))
         (can,) = self._call("GetCapabilities")
-        self._marks = "body-markup" in can
+        self._supports_markup = "body-markup" in can
 
     def show(self, title: str, words: str, click: str) -> None:
         # Where the server knows markup an answer's < would be read as such; where not, the escapes would be shown.
-        text = html.escape(words, quote=False) if self._marks else words
+        text = html.escape(words, quote=False) if self._supports_markup else words
         hints = {"desktop-entry": ("s", "underhill")}
         mark = resources.path("icons", "underhill.svg").as_uri()
         notice = ("Underhill", 0, mark, title, text, [_CLICK, click], hints, -1)
         (number,) = self._call("Notify", "susssasa{sv}i", notice)
         self._shown.add(number)
 
-    def clicked(self, message: Any) -> bool:
-        """Whether a signal reports a click on one of these notifications."""
+    def handle_signal(self, message: Any) -> bool:
+        """Take a signal of the server: keep its activation token, forget what it closed. Returns whether it was a
+        click."""
         from jeepney import HeaderFields
 
         what, body = message.header.fields.get(HeaderFields.member), message.body

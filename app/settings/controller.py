@@ -133,7 +133,7 @@ class SettingsController(QObject):
         dialog.need_reload(self._stale)
         dialog.show_page(self._page)
         # where the engine does not say, opening the model refuses what cannot be chosen here
-        self._models.link.request(self._forbid, lambda failed: None, protocol.AskChoices)
+        self._models.link.request(self._forbid, lambda failed: None, protocol.ListUnavailableChoices)
         if not self._place.isEmpty():
             dialog.restoreGeometry(self._place)
         dialog.show()

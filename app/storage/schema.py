@@ -83,7 +83,9 @@ STEPS: tuple[tuple[str, ...], ...] = (
         END
         """,
     ),
-    (  # search for one or two characters: which threes begin with them, and messages that end with them (see `short`)
+    # search for one or two characters: trigrams that begin with them, and messages that end with them (see `short`).
+    # `found` is the full-text index of messages, `ends` that of their last characters; released names stay.
+    (
         "CREATE VIRTUAL TABLE found_threes USING fts5vocab(found, instance)",
         "CREATE VIRTUAL TABLE ends USING fts5(tail, content='', tokenize='trigram')",
         "CREATE VIRTUAL TABLE ends_threes USING fts5vocab(ends, instance)",

@@ -97,7 +97,10 @@ def run_eval(args: argparse.Namespace) -> int:
 
 
 def run_lower(args: argparse.Namespace) -> int:
-    """Rank, choose, write. Run again after an interruption, it goes on."""
+    """Lower the bits of the most robust experts within --tolerance, and write the smaller model; --restore undoes it.
+
+    Resumes where an earlier run was interrupted.
+    """
     bar = ProgressBar(sys.stderr.isatty())
     if args.restore:
         return _restored(args.model, as_json=args.json)

@@ -24,7 +24,7 @@ from engine.record.layout import UNITS_AT, ExpertSpec
 from engine.translatable import msg
 
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
-SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
+SKIPPED, NOT_RESIDENT, NOT_DECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
 TABLED, WIDE_TABLED, SIX = 4, 5, 6  # as in the C enum: UH_TABLED, UH_WIDE_TABLED, UH_SIX
 LOW_LEVEL = 32  # UH_LOW_LEVEL
 _MATRICES = ("gate", "up", "down")
@@ -139,7 +139,7 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     # computes.
     library.uh_open.argtypes, library.uh_open.restype = (ctypes.c_int,) * 3, pointer
     library.uh_close.argtypes, library.uh_close.restype = (pointer,), None
-    library.uh_run.argtypes = (
+    library.uh_moe_forward.argtypes = (
         pointer, ctypes.POINTER(_Layout), ctypes.c_char_p, i32, pointer, i32, i32, pointer, i32, pointer,
     )  # fmt: skip
     library.uh_moe_one.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer)
@@ -220,7 +220,7 @@ class NativeKernel:
         if not work:
             return
         with self._lock:
-            failed = self._library.uh_run(
+            failed = self._library.uh_moe_forward(
                 # `slots`, and the copy that c_char_p makes necessary of `experts`, are of this frame: alive until the
                 # call returns.
                 self._context, expert_layout(spec, activation), bytes(experts), len(work), slots.buffer_info()[0],
@@ -246,12 +246,13 @@ class NativeKernel:
         if failed:
             raise _no_memory()
 
-    def moe_resident(self, layer: int, ids: int, k: int, *, x: int, weights: int, y: int, to_fetch: int) -> int:
+    def moe_if_resident(self, layer: int, ids: int, k: int, *, x: int, weights: int, y: int, to_fetch: int) -> int:
         """`moe_one` on the experts chosen, if none of them has to be fetched: then how many ran.
 
-        Else nothing is computed: MISSING tells in `to_fetch` (int32 [k]) what each lacks: the planes that it has to be
-        fetched to, 0 if it is there, SKIPPED if it is not and need not be. UNDECIDED is a call for the long way. In all
-        other cases the choice is counted; what an expert runs at is when it does.
+        Else nothing is computed: NOT_RESIDENT tells in `to_fetch` (int32 [k]) what each lacks: the planes that it
+        has to be
+        fetched to, 0 if it is there, SKIPPED if it is not and need not be. NOT_DECIDED is a call for the long way.
+        In all other cases the choice is counted; what an expert runs at is when it does.
         layer: the address of a ResidentLayer. The others are addresses, too: ids int64 [k], x float32 [H], weights
         float32 [k], y float32 [H]; nothing is checked here. Raises UnderhillError(OUT_OF_MEMORY).
         """
@@ -262,7 +263,7 @@ class NativeKernel:
         return ran
 
     def missing_experts(self, layer: int, ids: int, k: int, weights: int, to_fetch: int) -> int:
-        """How many of the experts chosen have to be fetched, and `to_fetch` as `moe_resident` says; or UNDECIDED.
+        """How many of the experts chosen have to be fetched, and `to_fetch` as `moe_if_resident` says; or NOT_DECIDED.
 
         Arguments as there. Nothing is counted.
         """
@@ -272,8 +273,8 @@ class NativeKernel:
     def moe_some(self, layer: int, ids: int, ranks: int, *, n: int, k: int, x: int, out: int) -> None:
         """Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x), float32 [k, H].
 
-        Arguments as of `moe_resident`, all addresses; ranks: int32 [n], below k. Raises UnderhillError(OUT_OF_MEMORY),
-        RuntimeError when one is not there.
+        Arguments as of `moe_if_resident`, all addresses; ranks: int32 [n], below k. Raises
+        UnderhillError(OUT_OF_MEMORY), RuntimeError when one is not there.
         """
         with self._lock:
             failed: int = self._library.uh_moe_some(self._context, layer, ids, ranks, n, k, x, out)
@@ -301,9 +302,10 @@ class NativeKernel:
         return ended
 
     def combine_some(self, weights: int, to_fetch: int, out: int, y: int, k: int, hidden: int) -> None:
-        """`combine` for one token after MISSING: y [hidden] = sum of weights[rank] * out[rank].
+        """`combine` for one token after NOT_RESIDENT: y [hidden] = sum of weights[rank] * out[rank].
 
-        to_fetch: of `moe_resident`; ranks that are SKIPPED there are left out unread. All but k, hidden are addresses.
+        to_fetch: of `moe_if_resident`; ranks that are SKIPPED there are left out unread. All but k, hidden are
+        addresses.
         """
         with self._lock:
             self._library.uh_combine_some(self._context, weights, to_fetch, out, y, k, hidden)

@@ -32,7 +32,7 @@ def read() -> dict[str, settings.Value]:
 
 
 def hub() -> dict[str, settings.Value]:
-    """Those of settings.HUB. Raises UnderhillError(BROKEN_FILE)."""
+    """Return the settings of the hub (settings.HUB). Raises UnderhillError(BROKEN_FILE)."""
     values = read()
     return {s.name: values[s.name] for s in settings.HUB}
 

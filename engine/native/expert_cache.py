@@ -140,7 +140,7 @@ def _native() -> ctypes.PyDLL:
         ("set_plan", (i32, i32, pointer, pointer, i32, pointer, i32), plain), ("fetch", (i32, i32, i32), plain),
         ("prefetch", (i32, pointer, pointer, i64, pointer), plain),
         ("demand", (i32, pointer, pointer, i32, pointer, pointer, pointer), i32),
-        ("join", (i32,), plain), ("pending_planes", (i32,), i32), ("pending_bytes", (i32,), i64),
+        ("promote", (i32,), plain), ("pending_planes", (i32,), i32), ("pending_bytes", (i32,), i64),
         ("unread_bytes", (i32,), i64), ("request", (i32,), i64), ("cancel", (i32,), plain),
         ("pending", (pointer, i32), i32),
         ("commit_completed", (pointer, i32, pointer, pointer), i32),

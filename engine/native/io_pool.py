@@ -90,7 +90,7 @@ def _functions(path: Path) -> tuple[ctypes.PyDLL, ctypes.CDLL]:
     # Request numbers have 64 bits: they are never used twice, so that a late end cannot be taken for another request's.
     quick.uh_io_submit.restype = i64
     quick.uh_io_cancel.argtypes = (pointer, i64)
-    quick.uh_io_demand.argtypes, quick.uh_io_demand.restype = (pointer, i64), None
+    quick.uh_io_promote.argtypes, quick.uh_io_promote.restype = (pointer, i64), None
     quick.uh_io_left.argtypes, quick.uh_io_left.restype = (pointer, i64), i64
     quick.uh_io_look.argtypes, quick.uh_io_look.restype = (pointer, pointer), None
     quick.uh_io_listen.argtypes = (pointer, ctypes.c_int)
@@ -157,7 +157,7 @@ class IoPool:
 
     def demand(self, number: int) -> None:
         """Somebody waits for it now."""
-        self._quick.uh_io_demand(self._pool, number)
+        self._quick.uh_io_promote(self._pool, number)
 
     def left(self, number: int) -> int:
         """Bytes of it that no reader has taken yet."""

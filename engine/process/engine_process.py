@@ -25,7 +25,7 @@ from engine.process import codec
 from engine.translatable import Translatable, joined, msg
 
 LAST_WORDS = 400  # lines of what it printed that are told when it ends by itself: every thread has a stack
-BEAT = "beat:"  # begins the ids of what a watchdog asks
+PING = "ping:"  # begins the ids of what a watchdog asks
 STACKS = 0.3  # seconds for these to be printed, where it is ended
 
 _log = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ class EngineProcess:
             self._threads[name].join()
 
     def _supervise(self, stop: protocol.Stop) -> None:
-        beat = protocol.Beat(BEAT + stop.id)
+        ping = protocol.Ping(PING + stop.id)
 
         def patience() -> float:
             with self._lock:
@@ -119,11 +119,11 @@ class EngineProcess:
 
         watching = StopWatchdog(
             lambda: not self._died and (stop.target in self._open or stop.id in self._open), patience,
-            lambda: self._commands.put(beat), self._end, moves=self._open.get(stop.target) is protocol.Generate,
+            lambda: self._commands.put(ping), self._end, moves=self._open.get(stop.target) is protocol.Generate,
         )  # fmt: skip
         with self._lock:
             self._watchdogs = {name: each for name, each in self._watchdogs.items() if not each.over}
-            self._watchdogs[beat.id] = watching
+            self._watchdogs[ping.id] = watching
         watching.start()
 
     def _end(self, why: str) -> None:
@@ -182,7 +182,7 @@ class EngineProcess:
             watching = self._watchdogs.get(event.id)
         if watching is not None and isinstance(event, protocol.Done):
             watching.answered(event.result)
-        return not event.id.startswith(BEAT)
+        return not event.id.startswith(PING)
 
     def _listen(self) -> None:
         """What it logs is logged here; what else it prints is printed here, and the end of it kept."""

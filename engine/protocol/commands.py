@@ -39,8 +39,9 @@ class UpdateSettings(Command):
 
 
 @dataclass(frozen=True)
-class AskChoices(Command):
-    """Which choices of settings cannot be taken here, by this version. Done.result: {setting: {choice: why not}}."""
+class ListUnavailableChoices(Command):
+    """List the choices of settings that are unavailable on this computer or in this version. Done.result: {setting:
+    {choice: why not}}."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,8 @@ class Stop(Command):
 
 
 @dataclass(frozen=True)
-class Beat(Command):
-    """Asks for a sign of life. Done.result: a number that is another one once the open model has come any further."""
+class Ping(Command):
+    """Ask whether the engine is alive. Done.result: a counter that changes whenever the open model makes progress."""
 
 
 @dataclass(frozen=True)

@@ -52,9 +52,10 @@ def _answer(call: Callable[..., Iterator[Any]], arguments: list[Any], seconds: f
 
 
 def _limit_time(seconds: float) -> None:
-    """The parent watches the clock; this ends a process whose parent was killed meanwhile and that computes for ever.
+    """Limit the processor time of this process, so that it ends even where its parent, which watches the clock, was
+    killed.
 
-    Windows' job object ends with the parent.
+    Nothing to do on Windows, where the parent's job object ends it.
     """
     if sys.platform == "win32":
         return
@@ -69,7 +70,10 @@ def _limit_time(seconds: float) -> None:
 
 
 def _limit(memory: int, nice: int) -> None:
-    """Windows' parent puts the process into a job object with the limit instead (engine.windows)."""
+    """Lower the priority, write no core files, and limit the address space to `memory` bytes more than is in use now.
+
+    Nothing to do on Windows: the parent puts the process into a job object with that limit (engine.windows).
+    """
     if sys.platform == "win32":
         return
     import resource

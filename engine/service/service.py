@@ -83,11 +83,11 @@ class Service:
             pulse=self._look.pulse,
         )
         self._routes: tuple[tuple[CommandWorker, tuple[type[protocol.Command], ...]], ...] = (
-            (self._halt, (protocol.Stop, protocol.Beat)),
+            (self._halt, (protocol.Stop, protocol.Ping)),
             (self._control, (protocol.Watch, protocol.ListModels, protocol.CountTokens, *light, *QUICK, *TRANSFERS)),
             (self._library, LONG),
             (self._hub, ASKING),
-            (self._catalogue, (protocol.ListCatalogue, protocol.AskChoices)),
+            (self._catalogue, (protocol.ListCatalogue, protocol.ListUnavailableChoices)),
             (self._model, (protocol.LoadModel, protocol.UnloadModel, protocol.Generate, protocol.UpdateSettings)),
             # on the thread of the model, which would compute and read meanwhile
             (self._model, (protocol.DeleteModel, protocol.ProbeComputer, *LOWERING)),
@@ -154,7 +154,7 @@ class Service:
 
     def _look_up(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """What needs torch, but neither the model nor a hub."""
-        if not isinstance(command, protocol.AskChoices):
+        if not isinstance(command, protocol.ListUnavailableChoices):
             return self._hub_worker.catalogue(command, cancelled)
         from engine.hardware import graphics
         from engine.planning import offload

@@ -167,7 +167,7 @@ class FakeEngine:
             return self._probe(command)
         if isinstance(command, protocol.Generate):
             return self._generate(command)
-        if isinstance(command, protocol.AskChoices):
+        if isinstance(command, protocol.ListUnavailableChoices):
             return protocol.Done(command.id, self.choices)
         if isinstance(command, _SHARED) or (self.folders and isinstance(command, _FOLDERS)):
             return protocol.Done(command.id, self._shared(command))

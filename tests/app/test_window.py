@@ -140,7 +140,7 @@ def test_an_edited_question_is_a_version(qtbot: QtBot, launch: Launch) -> None:
     assert underhill.window.composer.text() == "teh"
     ask(qtbot, underhill, "the")
     assert contents(underhill) == ["the", "You said the."]
-    underhill.conversation.step(underhill.conversation.messages[0].id, -1)
+    underhill.conversation.switch_version(underhill.conversation.messages[0].id, -1)
     qtbot.waitUntil(lambda: contents(underhill) == ["teh", "You said teh."])
 
 

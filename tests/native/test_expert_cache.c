@@ -50,7 +50,7 @@ static int32_t victim(int32_t incoming) {
     return UH_NONE;
 }
 
-static void told(int32_t expert, int32_t there) { at.comings[expert] += there ? 1 : -1; }
+static void residency_changed(int32_t expert, int32_t there) { at.comings[expert] += there ? 1 : -1; }
 
 static int64_t byte_of(int32_t expert, int32_t part) { return 16 * expert + part + 1; }
 
@@ -112,7 +112,7 @@ static void consistent(int64_t ceiling) {
 
 static void begin(uh_io_pool *reads) {
     memset(&at, 0, sizeof at);
-    at.cache = uh_cache_open(EXPERTS, CAPACITY, allocate, let_go, victim, told, planned);
+    at.cache = uh_cache_open(EXPERTS, CAPACITY, allocate, let_go, victim, residency_changed, planned);
     check(at.cache != NULL, "opened");
     for (int32_t e = 0; e < EXPERTS; e++) uh_cache_expert(at.cache, e, &RECORD);
     if (reads) uh_cache_reads(at.cache, reads);

@@ -1,4 +1,4 @@
-/* uh_run: some experts of a layer on some slots; uh_moe_one: the same for one token, added up; uh_moe_if_resident: by number. */
+/* uh_moe_forward: some experts of a layer on some slots; uh_moe_one: the same for one token, added up; uh_moe_if_resident: by number. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void run(call *c, uh_context *context, float *out) {
     int32_t *slots = exactly((size_t)c->n_slots * 4, 4); /* as long as they say, no longer */
     memcpy(slots, c->slots, (size_t)c->n_slots * 4);
     memset(out, UNTOUCHED, out_bytes(c));
-    const int failed = uh_run(context, &c->layout, c->experts, c->n_experts, slots, c->n_slots, c->k, c->x, c->tokens, out);
+    const int failed = uh_moe_forward(context, &c->layout, c->experts, c->n_experts, slots, c->n_slots, c->k, c->x, c->tokens, out);
     check(!failed, "no memory");
 }
 
@@ -118,7 +118,7 @@ static void promises(const variant *which, call *c) {
             uh_expert alone = c->experts[e];
             alone.count = 1;
             alone.first = 0;
-            uh_run(context, &c->layout, &alone, 1, &c->slots[c->experts[e].first + i], 1, c->k, c->x, c->tokens, again);
+            uh_moe_forward(context, &c->layout, &alone, 1, &c->slots[c->experts[e].first + i], 1, c->k, c->x, c->tokens, again);
         }
     }
     check(!memcmp(c->out, again, out_bytes(c)), "%s: a slot alone gives other bits", text);
@@ -193,9 +193,9 @@ static void one_token(const variant *which) {
         }
         float in_order[4] = {weights[3], weights[2], weights[1], weights[0]};
         int32_t order[4] = {0, 1, 2, 3};
-        uh_run(context, &layout, with_first, 4, order, 4, 4, x, 1, out);
+        uh_moe_forward(context, &layout, with_first, 4, order, 4, 4, x, 1, out);
         uh_combine(context, in_order, out, sum, 1, 4, hidden);
-        check(!memcmp(y, sum, (size_t)hidden * 4), "H %d I %d top %d: other bits than uh_run and uh_combine", hidden,
+        check(!memcmp(y, sum, (size_t)hidden * 4), "H %d I %d top %d: other bits than uh_moe_forward and uh_combine", hidden,
               how.intermediate, top);
         uh_close(context);
         release_all();

@@ -102,7 +102,7 @@ static void order(void) {
     const int64_t upgrade = ask(reads, UH_UPGRADE, 6, room + EXPERT * PAGE, 0);
     const int64_t given_up = ask(reads, UH_PREFETCH, 12, room + 2 * EXPERT * PAGE, 0);
     const int64_t raised = ask(reads, UH_PREFETCH, 18, room + 3 * EXPERT * PAGE, 0);
-    uh_io_demand(reads, raised);
+    uh_io_promote(reads, raised);
     check(uh_io_cancel(reads, given_up) && !uh_io_cancel(reads, given_up), "what waits is cancelled once");
     check(!uh_io_cancel(reads, 999) && !uh_io_left(reads, 999), "who was never there is not");
     uh_io_look(reads, &state);
@@ -207,7 +207,7 @@ UH_THREAD_MAIN(talk) {
         const int what = (int)(state >> 33) % 8, other = (int)(state >> 40) % (i + 1);
         ids[i] = ask(self->reads, what % 3, 6 * ((int)(state >> 50) % 6), self->room + (size_t)i * EXPERT * PAGE, 0);
         if (what == 3) uh_io_cancel(self->reads, ids[other]);
-        if (what == 4) uh_io_demand(self->reads, ids[other]);
+        if (what == 4) uh_io_promote(self->reads, ids[other]);
         if (what == 5) uh_io_left(self->reads, ids[other]);
     }
     --*self->left;

@@ -76,7 +76,8 @@ class LayerTable:
         return self._scores_at
 
     def learn(self, step: Step) -> None:
-        """Learn what a token asks of its experts by their rank; `moe_resident` does that itself. See uh_ranks_learn."""
+        """Learn what a token asks of its experts by their rank; `moe_if_resident` does that itself. See
+        uh_ranks_learn."""
         learn_ranks(self.native.ranks, step.addresses[2], step.k, self.native.t1, self.native.t2)
 
     def set_thresholds(self, thresholds: Thresholds) -> None:

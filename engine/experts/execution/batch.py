@@ -81,7 +81,7 @@ class BatchExecutor:
             loads.start(len(there))
             if len(call.x) == 1 and self.prefetch is not None and self.prefetch.awake:
                 x = call.x[0].to("cpu", torch.float32).numpy()
-                self.prefetch.routed(requests[0].key.layer, [request.key.expert for request in requests], x)
+                self.prefetch.prefetch_after(requests[0].key.layer, [request.key.expert for request in requests], x)
             self._telemetry.hit(len(there))
             self._telemetry.misses += len(missing)
             skipped = [

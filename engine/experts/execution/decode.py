@@ -18,7 +18,7 @@ from engine.experts.loading.upgrader import PrecisionUpgrader
 from engine.experts.policies import LayerVisit
 from engine.experts.prefetch.prefetcher import Prefetcher
 from engine.experts.telemetry import ExpertTelemetry, ProfilerHook
-from engine.kernels.native import MISSING, MOST_CHOSEN, SKIPPED, UNDECIDED, NativeKernel, StepArgs
+from engine.kernels.native import MOST_CHOSEN, NOT_DECIDED, NOT_RESIDENT, SKIPPED, NativeKernel, StepArgs
 
 
 class DecodeExecutor:
@@ -55,7 +55,9 @@ class DecodeExecutor:
         self._out = torch.empty(0)
 
     def run(self, layer: int, step: Step) -> bool:
-        """Fill step.y; False: this cannot be run here, and nothing was done.
+        """Run the layer's experts into step.y, reading those that are missing; blocks until they are there.
+
+        False: nothing was done, and the caller takes the executor for several tokens.
 
         Raises the UnderhillError of an expert that cannot be read; nothing is leased or pending for the step then.
         """
@@ -69,12 +71,12 @@ class DecodeExecutor:
         # more than the order: with nothing missing the next layer's reads begin before this layer computes, and with
         # something missing only once the demands are submitted, which they must not delay.
         if prefetch is not None and not self._missing(experts, step):
-            prefetch.routed(layer, chosen, step.given)
+            prefetch.prefetch_after(layer, chosen, step.given)
             prefetch = None
         return self._run(experts, step, chosen, prefetch)
 
     def _missing(self, experts: LayerTable, step: Step) -> int:
-        """How many of a step's experts have to be fetched, as far as is seen without the lock; or UNDECIDED."""
+        """How many of a step's experts have to be fetched, as far as is seen without the lock; or NOT_DECIDED."""
         _, ids, weights, _ = step.addresses
         return self._kernel.missing_experts(experts.address, ids, step.k, weights, self._addresses[0])
 
@@ -89,13 +91,13 @@ class DecodeExecutor:
                 ran = self._run_cached(experts, step)
                 if ran >= 0:
                     return True
-                if ran == UNDECIDED:
+                if ran == NOT_DECIDED:
                     return False
                 asked, ready, missing = pending.demand_all(first, ids, to_fetch, k, ranks, awaited)
             self._telemetry.misses += missing
             self._note_coarse(experts, chosen)
             if prefetch is not None:
-                prefetch.routed(experts.layer, chosen, step.given)
+                prefetch.prefetch_after(experts.layer, chosen, step.given)
             again = asked < missing  # some found no room, or are on their way at a coarser tier than is wanted
             self._bind(step)
             while missing and not again:
@@ -126,12 +128,12 @@ class DecodeExecutor:
                 pending.cancel([experts.keys[chosen[rank]] for rank in self._left(k)])
 
     def _run_cached(self, experts: LayerTable, step: Step) -> int:
-        """Fill step.y if all are there, and return how many ran; MISSING or UNDECIDED: nothing was computed."""
+        """Fill step.y if all are there, and return how many ran; NOT_RESIDENT or NOT_DECIDED: nothing was computed."""
         x, ids, weights, y = step.addresses
-        ran = self._kernel.moe_resident(
+        ran = self._kernel.moe_if_resident(
             experts.address, ids, step.k, x=x, weights=weights, y=y, to_fetch=self._addresses[0]
         )
-        if not self._cache.notes and (ran >= 0 or ran == MISSING):  # else native code has told the policy
+        if not self._cache.notes and (ran >= 0 or ran == NOT_RESIDENT):  # else native code has told the policy
             used = [expert for expert, planes in zip(step.chosen, self._to_fetch) if planes != SKIPPED]
             self._cache.routed(LayerVisit(experts.layer, used))
         return ran

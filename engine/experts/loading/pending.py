@@ -67,7 +67,7 @@ class PendingLoads:
         self.observer: ProfilerHook | None = None
         self._cache, self._loader, self._telemetry = cache, loader, telemetry
         self._table = cache.table
-        self._of, self._at = self._table.library, self._table.address
+        self._lib, self._handle = self._table.library, self._table.address
         # Single calls of the table take no lock of ours: they keep the interpreter's (PyDLL), which lets one in at a
         # time. The cache's is taken where a call may evict, since its callbacks run the policy, and where two calls
         # have to find the same state.
@@ -84,18 +84,18 @@ class PendingLoads:
     def pending_tier(self, key: ExpertKey) -> int:
         """The tier at which an expert is being loaded; 0: it is not."""
         at = self._cache.number(key)
-        return self._cache.tiers[at][self._of.uh_cache_pending_planes(self._at, at)]
+        return self._cache.tiers[at][self._lib.uh_cache_pending_planes(self._handle, at)]
 
     def __bool__(self) -> bool:
         """Whether there are any, those included that have ended and were not asked for yet."""
-        return self._of.uh_cache_pending(self._at, None, 0) > 0
+        return self._lib.uh_cache_pending(self._handle, None, 0) > 0
 
-    def make_urgent(self, key: ExpertKey) -> bool:
+    def promote_to_demand(self, key: ExpertKey) -> bool:
         """A layer waits for this expert now; False: it is not being loaded.
 
         It may be loading at a coarser tier than is wanted: then it has to be demanded again once it has come.
         """
-        return bool(self._of.uh_cache_join(self._at, self._cache.number(key)))
+        return bool(self._lib.uh_cache_promote(self._handle, self._cache.number(key)))
 
     def demand(self, key: ExpertKey, tier: int) -> bool:
         """Load an expert that a layer waits for, which is neither held at this tier nor pending; False: no room.
@@ -123,7 +123,7 @@ class PendingLoads:
     def _begin(self, key: ExpertKey, tier: int, urgency: Urgency) -> bool:
         at = self._cache.number(key)
         with self._cache.lock:  # reserving evicts, and its callbacks run before the lock is let go
-            found: int = self._of.uh_cache_fetch(self._at, at, self._cache.planes(at, tier), urgency)
+            found: int = self._lib.uh_cache_fetch(self._handle, at, self._cache.planes(at, tier), urgency)
             self._table.check()
         if found == THERE:
             raise RuntimeError(f"{key} at tier {tier} is already there or on its way")
@@ -143,12 +143,12 @@ class PendingLoads:
     ) -> tuple[int, int, int]:  # fmt: skip
         """Demand all that a token lacks in a layer: see uh_cache_demand. To be called under the cache's lock.
 
-        Writes ranks that are there and pinned, and what the others wait for; returns how many were asked for or taken
-        over, are there, and have to come. All but k are addresses.
+        Writes ranks that are there and pinned, and what the others wait for; returns how many reads were submitted or
+        promoted, how many experts are resident, and how many are missing. All but k are addresses.
         """
         counts = self._demanded
-        found: int = self._of.uh_cache_demand(
-            self._at, first, ids, to_fetch, k, ranks, awaited, counts.buffer_info()[0]
+        found: int = self._lib.uh_cache_demand(
+            self._handle, first, ids, to_fetch, k, ranks, awaited, counts.buffer_info()[0]
         )
         self._table.check()
         if found < 0:
@@ -261,8 +261,8 @@ class PendingLoads:
         for number in numbers:
             # This only takes back what no reader has in hand. A chunk under way cannot be called off, and its memory
             # must not go to another expert before that read has ended: hence the wait below.
-            self._of.uh_cache_cancel(self._at, number)
-        while any(self._of.uh_cache_pending_planes(self._at, number) for number in numbers):
+            self._lib.uh_cache_cancel(self._handle, number)
+        while any(self._lib.uh_cache_pending_planes(self._handle, number) for number in numbers):
             self._commit(self._next_end(), ())
 
     def _next_end(self) -> int:
@@ -281,7 +281,7 @@ class PendingLoads:
         """Of the reads that have just ended."""
         # For the profiler alone: the search is linear.
         request = self._table.first_ended
-        ended = [n for n in self._table.pending() if self._of.uh_cache_request(self._at, n) == request]
+        ended = [n for n in self._table.pending() if self._lib.uh_cache_request(self._handle, n) == request]
         return self._cache.keys[ended[0]].layer
 
     def _commit(self, n: int, awaited: Sequence[int]) -> list[tuple[int, int]]:
@@ -310,7 +310,7 @@ class PendingLoads:
         found: dict[int, tuple[ExpertKey, Sequence[int]]] = {}
         for number in self._table.pending():
             parts = [piece.part for piece in self._table.pieces(number, arriving=True)]
-            request: int = self._of.uh_cache_request(self._at, number)
+            request: int = self._lib.uh_cache_request(self._handle, number)
             found[request] = self._cache.keys[number], parts
         return found
 
@@ -331,7 +331,7 @@ class LoadQueue:
     ) -> None:
         self._pending, self._tiers, self._window, self._has_room = pending, tiers, window, has_room
         # What is pending already is taken over now: once it had come, nothing else would keep it from being evicted.
-        self._awaited = {key: None for key in tiers if pending.make_urgent(key)}
+        self._awaited = {key: None for key in tiers if pending.promote_to_demand(key)}
         self._waiting = deque(key for key in tiers if key not in self._awaited)
 
     def __bool__(self) -> bool:

@@ -42,17 +42,17 @@ class Lru(ScoredPolicy):
         order[:] = self._last
 
     def _forget(self) -> None:
-        """What was used last in the old sequence still stays longest."""
+        """Nothing: recency is kept across sequences."""
 
     def _noted(self) -> Sequence[Array]:
         return (self._last,)
 
 
 class LruPerLayer(Lru):
-    """Every layer keeps its own LRU of k experts, k being an even share of what fits.
+    """Every layer keeps its own LRU of as many experts as is its even share of what fits.
 
-    A layer that has its share evicts one of its own; one that has less takes from the layer that has most. Experts
-    that a victim was evicted for in this visit count as there: a token's misses are all reserved before one has come.
+    A layer that has its share evicts one of its own; one that has less takes from the layer that has most. Pending
+    loads of this visit count as resident: a token's misses are all reserved before one has come.
     """
 
     def __init__(self, shape: ExpertGrid) -> None:
@@ -164,7 +164,7 @@ class EdgeMoe(ScoredPolicy):
         by_row *= self._turns[self._row]
 
     def _forget(self) -> None:
-        """Uses of all sequences count."""
+        """Nothing: uses of all sequences count."""
 
     def _noted(self) -> Sequence[Array]:
         return (self._uses,)

@@ -67,9 +67,11 @@ class PrefetchController:
 
 
 class Prefetcher:
-    """For the thread that runs the model. awake: whether it wants to be told of layers; else they cost nothing.
+    """After each layer of a token, reads the experts ahead that a predictor expects; suspended while that costs too
+    much.
 
-    Under every dial the output is what it would be without: an expert that came early is the same expert.
+    awake: False while suspended; `prefetch_after` need not be called then. Output never changes: an expert that came
+    early is the same expert. Not thread-safe: for the thread that runs the model.
     """
 
     def __init__(
@@ -128,7 +130,10 @@ class Prefetcher:
             self._predictor.bring_back(records)
 
     def begin(self, tokens: Sequence[int], misses: int) -> None:
-        """These tokens are about to run. misses: of the runtime so far, from which it knows whether there is a need."""
+        """Begin a pass over these tokens; prefetch if it is a single one, and the last ones missed experts.
+
+        misses: of the runtime so far.
+        """
         # Experts that the disk had to bring for the last token, in time or not: while there are none the whole model in
         # use is in memory, and predicting would only cost.
         reads = misses + self._tracker.used
@@ -149,10 +154,10 @@ class Prefetcher:
         if awake:
             self._context.begin(int(tokens[0]))
             self._tracker.commit_routing(-1, ())
-            self._look()
+            self._submit_prefetches()
         self._spent(start)
 
-    def routed(self, layer: int, chosen: Sequence[int], gating: Floats | None) -> None:
+    def prefetch_after(self, layer: int, chosen: Sequence[int], gating: Floats | None) -> None:
         """Record a layer's routing for one token, whose missing experts have been demanded already; prefetch for the
         next.
 
@@ -168,7 +173,7 @@ class Prefetcher:
         self._context.routed(chosen, gating)
         self._predictor.learn(self._context)
         self._tracker.commit_routing(row, chosen)
-        self._look()
+        self._submit_prefetches()
         self._spent(start)
         self._controller.called(self._tracker.balance, self._rate)
         if self._controller.backoff:
@@ -182,7 +187,7 @@ class Prefetcher:
 
     # ---- prefetching --------------------------------------------------------------------------------------------
 
-    def _look(self) -> None:
+    def _submit_prefetches(self) -> None:
         """Walk the coming rows until one lacks an expert that is expected there, which is read ahead; or, where the
         predictor speaks of all rows at once, read of them all.
         """

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from engine.convert.skeleton import RoutedExperts, build_skeleton, routed_experts
 from engine.experts.backend import ExpertBackend
-from engine.models.compat.modules import NamedWeights, attach, load_weights, same_steps
+from engine.models.compat.modules import NamedWeights, attach, clamp_time_steps, load_weights
 from engine.models.compat.state import CompatState
 from engine.translatable import msg
 
@@ -44,7 +44,7 @@ class CompatDecoder:
         self.experts: dict[int, RoutedExperts] = {found.layer: routed_experts(found) for found in skeleton.experts}
         load_weights(skeleton, weights)
         attach(skeleton, backend)
-        same_steps(skeleton)
+        clamp_time_steps(skeleton)
         self.model = skeleton.model
         self.model_type: str = self.model.config.model_type
         self._own_cache = _brings_own_cache(self.model)

@@ -51,7 +51,7 @@ def run_experts(module: Any, hidden_states: Tensor, top_k_index: Tensor, top_k_w
 # ---- time steps of state-space layers --------------------------------------------------------------------------------
 
 
-def same_steps(skeleton: Skeleton) -> None:
+def clamp_time_steps(skeleton: Skeleton) -> None:
     """Apply the least time step of a layer (`time_step_limit`) to single tokens too.
 
     transformers' modules bound softplus(dt + bias) from below in prompts and forget it for single tokens, so that an
@@ -97,7 +97,7 @@ def load_weights(skeleton: Skeleton, weights: NamedWeights) -> None:
     absent = {name for name, tensor in model.state_dict().items() if tensor.is_meta and skeleton.needs(name)}
     _compute_constants(skeleton)
     model.tie_weights(missing_keys=absent, recompute_mapping=False)
-    _complain(skeleton, absent)
+    _raise_if_missing(skeleton, absent)
 
 
 def _converted(
@@ -158,8 +158,11 @@ def _compute_constants(skeleton: Skeleton) -> None:
     model.initialize_weights()  # skips what is loaded; on the meta device it does nothing
 
 
-def _complain(skeleton: Skeleton, absent: set[str]) -> None:
-    """absent: neither in the checkpoint nor tied to what is. A buffer that is still zero was a weight, no constant."""
+def _raise_if_missing(skeleton: Skeleton, absent: set[str]) -> None:
+    """Raise MISSING_FILE naming the weights that are absent: neither in the checkpoint nor tied to what is.
+
+    A buffer that is still zero counts as a weight; constants have been computed by now.
+    """
     state = skeleton.model.state_dict()
     owned = {f"{found.name}.{name}" for found in skeleton.experts for name in projections(found.module)}
     missing = sorted(name for name in absent - owned if state[name].is_meta or not bool(state[name].any()))

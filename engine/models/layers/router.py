@@ -70,7 +70,7 @@ def choose(spec: RouterSpec, logits: Tensor, choice_bias: Tensor | None = None) 
 
 
 def scores(spec: RouterSpec, logits: Tensor) -> Tensor:
-    """What experts are chosen and weighed by, one by one. logits: [T, E]."""
+    """Scores by which experts are chosen and weighed: softmax, sigmoid or sqrt(softplus). logits, result: [T, E]."""
     if spec.score == "sqrtsoftplus":
         return F.softplus(logits).sqrt()
     return logits.sigmoid() if spec.score == "sigmoid" else logits.softmax(-1)

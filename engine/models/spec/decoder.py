@@ -44,7 +44,7 @@ class DenseMlpSpec:
 
 @dataclass(frozen=True)
 class RouterSpec:
-    """Who computes a token. Logits, scores and weights are float32.
+    """How a router scores, groups and chooses experts. Logits, scores and weights are float32.
 
     score: 'softmax' over all experts then top k; 'topk_softmax' top k of the logits then softmax of those;
     'sigmoid' or 'sqrtsoftplus' then top k; 'sparsemixer' (phimoe: top 1 twice, each with a masked softmax; k = 2).
@@ -54,8 +54,8 @@ class RouterSpec:
     normalize: weights divided by their sum (+ normalize_eps, at least normalize_min). scale: multiplies them last.
     input_norm_eps, input_scale (gemma4): the router reads RMS(un-normed residual) * input_scale * hidden**-0.5.
     expert_scale (gemma4): bare tensor [E] multiplying the weights of the chosen.
-    by_token (DeepSeek-V4): bare tensor [tokens, K] of whole numbers that names a token's experts, which are weighed
-    by their scores.
+    by_token (DeepSeek-V4): hash routing. A bare integer tensor [vocabulary, K] names each token's experts, which are
+    weighed by their scores.
     """
 
     weight: str
@@ -113,8 +113,8 @@ class LatentSpec:
 class MoeSpec:
     """Router, routed experts (run by the backend) and the shared expert, if any.
 
-    A router may know more experts than there are: those beyond give back their input as it is (LongCat).
-    latent: experts work in a narrower space; router and shared expert do not.
+    A router may know more experts than there are: those beyond are identity experts, which return their input
+    (LongCat). latent: experts work in a narrower space; router and shared expert do not.
     weigh_input: the expert is given its weight times the input, and its output counts as it is (Llama 4; k = 1).
     """
 
@@ -183,8 +183,9 @@ class StreamsSpec:
 class LayerSpec:
     """x += m * after_mixer(mixer(before_mixer(x))); x += m * after_mlp(mlp(before_mlp(x))); x *= scalar.
 
-    A mixer or mlp that is None adds nothing. shortcut: experts that read what the mlp reads, and whose answer is added
-    after the next layer that `lands` (LongCat). A norm that is None leaves things as they are. index: the model's own
+    A mixer or mlp that is None adds nothing. shortcut: a shortcut-connected MoE (ScMoE, LongCat): experts that
+    read what the mlp reads, and whose output is added after the next layer that `lands`. A norm that is None leaves
+    things as they are. index: the model's own
     layer index, which the expert backend is called with. m: residual_multiplier. per_layer: what is added before the
     scalar, with DecoderSpec.per_layer_inputs only. scalar: bare tensor [1] multiplying the layer's output (gemma4).
     streams: around mixer and mlp, in place of the sums.

@@ -8,7 +8,7 @@
 #define PROTECTED 1e15 /* engine/experts/policies/scored.py */
 
 uh_cache *uh_cache_open(int32_t experts, int64_t capacity, uh_arena_allocate allocate, uh_arena_release release,
-                        uh_cache_choose_victim victim, uh_cache_residency_changed told, uh_cache_plan_read plan) {
+                        uh_cache_choose_victim victim, uh_cache_residency_changed residency_changed, uh_cache_plan_read plan) {
     uh_cache *cache = calloc(1, sizeof *cache + (size_t)experts * sizeof(uh_item));
     if (!cache) return NULL;
     uh_arena_open(&cache->arena, capacity, allocate, release);
@@ -16,7 +16,7 @@ uh_cache *uh_cache_open(int32_t experts, int64_t capacity, uh_arena_allocate all
     cache->last = calloc((size_t)experts + 1, sizeof *cache->last);
     cache->n = experts;
     cache->victim = victim;
-    cache->told = told;
+    cache->residency_changed = residency_changed;
     cache->plan = plan;
     cache->eviction.asks = 1;
     if (cache->under_way && cache->last) return cache;
@@ -110,7 +110,7 @@ static void let_go(uh_cache *cache, uh_item *e, int32_t parts) {
 /* It is resident no more; returns the parts that it had. */
 static int32_t taken_from(uh_cache *cache, int32_t expert) {
     uh_item *e = cache->items + expert;
-    if (cache->eviction.asks) cache->told(expert, 0);
+    if (cache->eviction.asks) cache->residency_changed(expert, 0);
     else cache->eviction.penalty[expert] = cache->eviction.rank[expert] = INFINITY;
     const int32_t parts = e->parts;
     e->surplus = 0;
@@ -125,7 +125,7 @@ static void forget(uh_cache *cache, int32_t expert) {
 /* Gives back what an expert that is not in use holds beyond what it is meant to be. */
 static void tidy(uh_cache *cache, uh_item *e) {
     if (!e->surplus || e->pins || !e->parts) return;
-    let_go(cache, e, ~e->record->parts_for[e->meant]);
+    let_go(cache, e, ~e->record->parts_for[e->last_planes]);
     e->surplus = 0;
 }
 
@@ -230,14 +230,14 @@ static int make_room(uh_cache *cache, int32_t expert, int32_t missing, int32_t w
         found = take(cache, expert, nbytes, n, taken);
     }
     for (int32_t i = UH_PARTS; !found && i-- > 0;)
-        if (missing >> i & 1) e->coming[i] = taken[--n];
+        if (missing >> i & 1) e->loading_blocks[i] = taken[--n];
     return found;
 }
 
 /* What was reserved does not come, or could not be had. */
 static void drop(uh_cache *cache, int32_t expert, int32_t parts) {
     uh_item *e = cache->items + expert;
-    give(cache, e->coming, parts);
+    give(cache, e->loading_blocks, parts);
     if (e->parts && !e->planes) forget(cache, expert); /* it gave up a coarser one for what did not come */
     uh_cache_unpin(cache, &expert, 1);
 }
@@ -253,8 +253,8 @@ int uh_cache_reserve(uh_cache *cache, int32_t expert, int32_t planes) {
         return found == UH_NONE ? UH_NO_ROOM : UH_OUT_OF_MEMORY;
     }
     e->arriving = 1;
-    e->bringing = missing;
-    e->aims = planes;
+    e->loading_parts = missing;
+    e->target_planes = planes;
     return UH_ASKED;
 }
 
@@ -263,14 +263,14 @@ void uh_cache_place(uh_cache *cache, int32_t expert, int pin) {
     const uh_eviction *l = &cache->eviction;
     const int alone = !e->parts;
     for (int32_t i = 0; i < UH_PARTS; i++)
-        if (e->bringing >> i & 1) e->held[i] = e->coming[i];
-    e->parts |= e->bringing;
-    e->arriving = e->bringing = 0;
-    e->meant = e->aims;
+        if (e->loading_parts >> i & 1) e->held[i] = e->loading_blocks[i];
+    e->parts |= e->loading_parts;
+    e->arriving = e->loading_parts = 0;
+    e->last_planes = e->target_planes;
     e->planes = planes_of(e->record, e->parts, 0);
-    e->surplus = !alone && count_of(e->parts) > count_of(e->record->parts_for[e->meant]);
+    e->surplus = !alone && count_of(e->parts) > count_of(e->record->parts_for[e->last_planes]);
     if (l->asks) {
-        cache->told(expert, 1);
+        cache->residency_changed(expert, 1);
     } else {
         l->penalty[expert] = l->pinned[expert] ? PROTECTED : 0.0;
         l->state[0] = 0;
@@ -284,9 +284,9 @@ void uh_cache_place(uh_cache *cache, int32_t expert, int pin) {
 
 void uh_cache_abandon(uh_cache *cache, int32_t expert) {
     uh_item *e = cache->items + expert;
-    const int32_t bringing = e->bringing;
-    e->arriving = e->bringing = 0;
-    drop(cache, expert, bringing);
+    const int32_t loading_parts = e->loading_parts;
+    e->arriving = e->loading_parts = 0;
+    drop(cache, expert, loading_parts);
 }
 
 /* ---- what is there ------------------------------------------------------------------------------------------------ */
@@ -310,7 +310,7 @@ int64_t uh_cache_missing_bytes(const uh_cache *cache, int32_t expert, int32_t pl
 
 int32_t uh_cache_parts(const uh_cache *cache, int32_t expert, int arriving, int64_t *parts) {
     const uh_item *e = cache->items + expert;
-    const int32_t found = arriving ? e->bringing : e->parts, *numbers = arriving ? e->coming : e->held;
+    const int32_t found = arriving ? e->loading_parts : e->parts, *numbers = arriving ? e->loading_blocks : e->held;
     for (int32_t i = 0; i < UH_PARTS; i++) {
         const uh_block *s = found >> i & 1 ? cache->arena.block + numbers[i] : NULL;
         parts[3 * i] = s ? s->slab : -1;

@@ -32,7 +32,7 @@ typedef struct {
     int32_t *state;         /* whether `rank` is up to date, and how many are in `next` */
     const int32_t *next;    /* the next victims, as long as nothing changes */
     uh_hobbit *hobbit;      /* whose numbers these are, to be brought up to date natively; NULL: `victim` does that */
-    int32_t asks;           /* the policy goes by more than these: it is `told` of all that come and go, and names victims */
+    int32_t asks;           /* the policy goes by more than these: `residency_changed` tells it of all that come and go, and names victims */
 } uh_eviction;
 
 typedef int32_t (*uh_cache_choose_victim)(int32_t incoming);             /* the expert to evict; UH_NONE: none */
@@ -66,7 +66,7 @@ typedef struct {
 
 /* NULL: no memory. reads may be NULL where nothing is fetched; it has to outlive the cache's use. */
 UH_API uh_cache *uh_cache_open(int32_t experts, int64_t capacity, uh_arena_allocate allocate, uh_arena_release release,
-                               uh_cache_choose_victim victim, uh_cache_residency_changed told, uh_cache_plan_read plan);
+                               uh_cache_choose_victim victim, uh_cache_residency_changed residency_changed, uh_cache_plan_read plan);
 UH_API void uh_cache_close(uh_cache *cache);
 /* capacity, bytes in use, bytes held, slabs ever had: read and, the first of them, written in place. */
 UH_API int64_t *uh_cache_totals(uh_cache *cache);
@@ -127,7 +127,7 @@ UH_API int uh_cache_prefetch(uh_cache *cache, int32_t n, const int32_t *experts,
 UH_API int32_t uh_cache_demand(uh_cache *cache, int32_t first, const int64_t *ids, const int32_t *to_fetch, int32_t k,
                                int32_t *ranks, int32_t *awaited, int32_t *counts);
 /* Makes a read in flight as urgent as a demand: a layer waits for it. 0: none is in flight. */
-UH_API int uh_cache_join(uh_cache *cache, int32_t expert);
+UH_API int uh_cache_promote(uh_cache *cache, int32_t expert);
 /* Planes that it is on its way to; 0: it is not. */
 UH_API int32_t uh_cache_pending_planes(const uh_cache *cache, int32_t expert);
 /* Bytes under way, and those that no reader has taken yet. */

@@ -19,11 +19,11 @@ typedef struct {
     uh_plan *plans;
     int64_t version;
     int64_t read, read_bytes; /* under way: the request, and what it brings */
-    int32_t held[UH_PARTS], coming[UH_PARTS];
-    int32_t parts, bringing; /* bits of both */
-    int32_t planes;          /* the most whose parts are all there */
-    int32_t meant, aims;     /* that it was last fetched at, or is being */
-    int32_t most;            /* that are shown */
+    int32_t held[UH_PARTS], loading_blocks[UH_PARTS]; /* blocks of the arena, by part */
+    int32_t parts, loading_parts;        /* as bits: held, and being read */
+    int32_t planes;                      /* the most whose parts are all held */
+    int32_t last_planes, target_planes;  /* as of the last fetch that ended, and of the one that is under way */
+    int32_t most;                        /* planes that lookups see */
     int32_t pins, arriving, surplus, urgency;
 } uh_item;
 
@@ -32,7 +32,7 @@ struct uh_cache {
     uh_io_pool *reads;
     uh_eviction eviction;
     uh_cache_choose_victim victim;
-    uh_cache_residency_changed told;
+    uh_cache_residency_changed residency_changed;
     uh_cache_plan_read plan;
     int32_t *under_way, *last; /* experts: on their way, and those that leave last */
     int32_t n_under_way, n_last, n;

@@ -22,27 +22,28 @@ int uh_cache_set_plan(uh_cache *cache, int32_t expert, int32_t parts, const int6
     return 0;
 }
 
-static const uh_plan *find(const uh_item *e) {
+/* How the parts that an expert lacks are read; NULL: not planned yet. */
+static const uh_plan *find_read_plan(const uh_item *e) {
     const uh_plan *found = e->plans;
-    while (found && found->parts != e->bringing) found = found->next;
+    while (found && found->parts != e->loading_parts) found = found->next;
     return found;
 }
 
-/* Begins to read what has been reserved. UH_ASKED, UH_OUT_OF_MEMORY, UH_STOPPED. */
-static int begin(uh_cache *cache, int32_t expert, int32_t urgency) {
+/* Submits the read of what has been reserved. UH_ASKED, UH_OUT_OF_MEMORY, UH_STOPPED. */
+static int submit_read(uh_cache *cache, int32_t expert, int32_t urgency) {
     uh_item *e = cache->items + expert;
-    const uh_plan *how = find(e);
+    const uh_plan *how = find_read_plan(e);
     if (!how) {
-        cache->plan(expert, e->bringing);
-        how = find(e);
+        cache->plan(expert, e->loading_parts);
+        how = find_read_plan(e);
     }
     if (!how) return UH_OUT_OF_MEMORY;
     uh_io_part parts[UH_PARTS];
     int32_t n = 0;
     e->read_bytes = 0;
     for (int32_t i = 0; i < UH_PARTS; i++) {
-        if (!(e->bringing >> i & 1)) continue;
-        const uh_block *to = cache->arena.block + e->coming[i];
+        if (!(e->loading_parts >> i & 1)) continue;
+        const uh_block *to = cache->arena.block + e->loading_blocks[i];
         parts[n++] = (uh_io_part){to->at, to->nbytes, how->crcs[i]};
         e->read_bytes += to->nbytes;
     }
@@ -54,7 +55,7 @@ static int begin(uh_cache *cache, int32_t expert, int32_t urgency) {
 int uh_cache_fetch(uh_cache *cache, int32_t expert, int32_t planes, int32_t urgency) {
     int found = uh_cache_reserve(cache, expert, planes);
     if (found) return found;
-    found = begin(cache, expert, urgency);
+    found = submit_read(cache, expert, urgency);
     if (found) {
         cache->items[expert].read = 0;
         uh_cache_abandon(cache, expert);
@@ -79,10 +80,10 @@ int uh_cache_prefetch(uh_cache *cache, int32_t n, const int32_t *experts, const 
     return UH_ASKED;
 }
 
-int uh_cache_join(uh_cache *cache, int32_t expert) {
+int uh_cache_promote(uh_cache *cache, int32_t expert) {
     uh_item *e = cache->items + expert;
     if (!e->read) return 0;
-    if (e->urgency != UH_DEMAND) uh_io_demand(cache->reads, e->read);
+    if (e->urgency != UH_DEMAND) uh_io_promote(cache->reads, e->read);
     e->urgency = UH_DEMAND;
     return 1;
 }
@@ -96,11 +97,11 @@ int32_t uh_cache_demand(uh_cache *cache, int32_t first, const int64_t *ids, cons
         awaited[i] = to_fetch[i] > 0 ? to_fetch[i] : 0;
         counts[1] += to_fetch[i] > 0;
     }
-    /* First what takes no room: those that are there are pinned, those in flight are taken over. */
+    /* First what takes no room: those that are there are pinned, those in flight are promoted. */
     for (int32_t i = 0; i < k; i++)
         if (!to_fetch[i]) cache->items[first + ids[i]].pins++;
     for (int32_t i = 0; i < k; i++)
-        if (to_fetch[i] > 0) asked += uh_cache_join(cache, first + (int32_t)ids[i]);
+        if (to_fetch[i] > 0) asked += uh_cache_promote(cache, first + (int32_t)ids[i]);
     for (; at < k && !found; at++) {
         const int32_t expert = first + (int32_t)ids[at];
         if (to_fetch[at] <= 0 || cache->items[expert].read) continue;
@@ -117,7 +118,7 @@ int32_t uh_cache_demand(uh_cache *cache, int32_t first, const int64_t *ids, cons
 
 int32_t uh_cache_pending_planes(const uh_cache *cache, int32_t expert) {
     const uh_item *e = cache->items + expert;
-    return e->read ? e->aims : 0;
+    return e->read ? e->target_planes : 0;
 }
 
 int64_t uh_cache_pending_bytes(const uh_cache *cache, int32_t expert) { return cache->items[expert].read_bytes; }
@@ -138,8 +139,8 @@ int32_t uh_cache_pending(const uh_cache *cache, int32_t *experts, int32_t most) 
     return cache->n_under_way;
 }
 
-/* Whose read this is; it is under way no more. */
-static int32_t ended(uh_cache *cache, int64_t read) {
+/* The expert of a read that has ended, taken out of those in flight; UH_NONE: it was given up before. */
+static int32_t remove_inflight(uh_cache *cache, int64_t read) {
     for (int32_t i = 0; i < cache->n_under_way; i++) {
         const int32_t expert = cache->under_way[i];
         if (cache->items[expert].read != read) continue;
@@ -155,7 +156,7 @@ void uh_cache_commit(uh_cache *cache, const uh_io_completion *ends, int32_t n, c
                      uh_load_result *arrived) {
     for (int32_t i = 0; i < n; i++) {
         const uh_io_completion *end = ends + i;
-        const int32_t expert = ended(cache, end->id);
+        const int32_t expert = remove_inflight(cache, end->id);
         if (expert == UH_NONE) {
             arrived[i] = (uh_load_result){.expert = UH_NONE};
             continue;
@@ -163,8 +164,8 @@ void uh_cache_commit(uh_cache *cache, const uh_io_completion *ends, int32_t n, c
         const uh_item *e = cache->items + expert;
         int32_t wanted = 0;
         for (int32_t j = 0; j < n_awaited; j++) wanted |= awaited[j] == expert;
-        arrived[i] = (uh_load_result){expert, end->status, e->aims, end->error, end->part, e->urgency, wanted, e->bringing,
-                                  e->read_bytes, end->ns};
+        arrived[i] = (uh_load_result){expert, end->status,  e->target_planes,  end->error,    end->part, e->urgency,
+                                  wanted, e->loading_parts, e->read_bytes, end->ns};
         if (end->status == UH_IO_WHOLE) uh_cache_place(cache, expert, wanted);
         else uh_cache_abandon(cache, expert);
     }

@@ -120,9 +120,10 @@ static request *next(const uh_io_pool *reads) {
     return NULL;
 }
 
-/* Whether a reader is to be woken now, without the mutex, for which it would only have to wait. To wake one takes 10 us and
+/* Whether the caller is to wake a reader, once it has let the mutex go, for which that one would only have to wait; no
+ * other caller does then. To wake one takes 10 us and
  * more where its core is idle, so whoever asks for something wakes one at most; who is awake then wakes the next. */
-static int rouses(uh_io_pool *reads) {
+static int claim_wakeup(uh_io_pool *reads) {
     if (!reads->asleep || reads->waking || !next(reads)) return 0;
     return reads->waking = 1;
 }
@@ -133,8 +134,8 @@ static void end(uh_io_pool *reads, request *r) {
     if (reads->takers) uh_wake_all(&reads->ends);
 }
 
-/* What no reader has taken is not read; it ends with what was wrong first. */
-static void give_up(uh_io_pool *reads, request *r, int32_t status, int32_t error) {
+/* Drop the chunks that no reader has taken. The request keeps its first error. */
+static void drop_untaken(uh_io_pool *reads, request *r, int32_t status, int32_t error) {
     if (r->taken < r->n_chunks) unlink_from(&reads->queues[r->urgency], r);
     r->taken = r->n_chunks;
     if (r->status) return;
@@ -143,7 +144,7 @@ static void give_up(uh_io_pool *reads, request *r, int32_t status, int32_t error
 }
 
 static void cancel(uh_io_pool *reads, request *r) {
-    give_up(reads, r, UH_IO_CANCELLED, 0);
+    drop_untaken(reads, r, UH_IO_CANCELLED, 0);
     if (!r->under_way) end(reads, r);
 }
 
@@ -216,9 +217,9 @@ static void serve(reader *self, request *r) {
     r->under_way++;
     begin(&reads->meters[urgency], start);
     begin(&reads->disk, start);
-    int rouse = rouses(reads);
+    int wake = claim_wakeup(reads);
     uh_unlock(&reads->mutex);
-    if (rouse) uh_wake_one(&reads->work);
+    if (wake) uh_wake_one(&reads->work);
 
     uh_slice slices[UH_MOST_SLICES];
     const int32_t n = slices_of(r, chunk, slices);
@@ -231,12 +232,12 @@ static void serve(reader *self, request *r) {
     finish(&reads->meters[urgency], now, nbytes);
     finish(&reads->disk, now, nbytes);
     if (now - r->started > r->ns) r->ns = now - r->started;
-    if (status) give_up(reads, r, status, error);
+    if (status) drop_untaken(reads, r, status, error);
     if (!r->status) {
         uint32_t crcs[UH_MOST_SLICES];
-        rouse = rouses(reads); /* it may be the turn of others, and this one has still something to do */
+        wake = claim_wakeup(reads); /* it may be the turn of others, and this one has still something to do */
         uh_unlock(&reads->mutex);
-        if (rouse) uh_wake_one(&reads->work);
+        if (wake) uh_wake_one(&reads->work);
         checksums_of(r, chunk, slices, n, crcs);
         uh_lock(&reads->mutex);
         for (int32_t i = 0; i < n; i++) r->found[chunk->part + i] ^= crcs[i];
@@ -306,9 +307,9 @@ int64_t uh_io_submit(uh_io_pool *reads, int32_t urgency, const uh_io_part *parts
         if (n_chunks) append(&reads->queues[urgency], r);
         else end(reads, r);
     }
-    const int rouse = rouses(reads);
+    const int wake = claim_wakeup(reads);
     uh_unlock(&reads->mutex);
-    if (rouse) uh_wake_one(&reads->work);
+    if (wake) uh_wake_one(&reads->work);
     if (id <= 0) free(r);
     return id;
 }
@@ -318,13 +319,13 @@ int uh_io_cancel(uh_io_pool *reads, int64_t id) {
     request *r = find(reads, id);
     const int possible = r && r->taken < r->n_chunks;
     if (possible) cancel(reads, r);
-    const int rouse = rouses(reads); /* with a demand gone it may be the turn of others */
+    const int wake = claim_wakeup(reads); /* with a demand gone it may be the turn of others */
     uh_unlock(&reads->mutex);
-    if (rouse) uh_wake_one(&reads->work);
+    if (wake) uh_wake_one(&reads->work);
     return possible;
 }
 
-void uh_io_demand(uh_io_pool *reads, int64_t id) {
+void uh_io_promote(uh_io_pool *reads, int64_t id) {
     uh_lock(&reads->mutex);
     request *r = find(reads, id);
     if (r && r->urgency != UH_DEMAND) {
@@ -334,9 +335,9 @@ void uh_io_demand(uh_io_pool *reads, int64_t id) {
         }
         r->urgency = UH_DEMAND;
     }
-    const int rouse = rouses(reads);
+    const int wake = claim_wakeup(reads);
     uh_unlock(&reads->mutex);
-    if (rouse) uh_wake_one(&reads->work);
+    if (wake) uh_wake_one(&reads->work);
 }
 
 int64_t uh_io_left(uh_io_pool *reads, int64_t id) {

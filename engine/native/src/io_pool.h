@@ -67,7 +67,7 @@ UH_API int64_t uh_io_submit(uh_io_pool *reads, int32_t urgency, const uh_io_part
 /* Reads no more of it; 0: all of it is read or being read. 1: it ends as cancelled, with the chunks under way. */
 UH_API int uh_io_cancel(uh_io_pool *reads, int64_t id);
 /* Somebody waits for it now: what is left of it queues with what is demanded. */
-UH_API void uh_io_demand(uh_io_pool *reads, int64_t id);
+UH_API void uh_io_promote(uh_io_pool *reads, int64_t id);
 /* Bytes of it that no reader has taken yet. */
 UH_API int64_t uh_io_left(uh_io_pool *reads, int64_t id);
 UH_API void uh_io_look(uh_io_pool *reads, uh_io_state *state);

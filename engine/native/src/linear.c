@@ -14,7 +14,7 @@ typedef struct {
     int32_t tokens;
 } call;
 
-static void take_token(void *argument, int32_t token, int32_t lane) {
+static void quantize_token(void *argument, int32_t token, int32_t lane) {
     const call *c = argument;
     uh_context *context = c->context;
     (void)lane;
@@ -51,7 +51,7 @@ int uh_linear(uh_context *context, const uh_matrix_view *view, const float *x, i
         if (!uh_operand_open(operand, context->isa, form, tokens, cols, view->groups * view->group, view->group) ||
             (tokens > UH_MOST_TOKENS && !uh_ensure_scratch(context, uh_many_scratch(view))))
             return -1;
-        uh_share(context, uh_sharing(serial || tokens < 8, tokens), take_token, &c, tokens);
+        uh_share(context, uh_sharing(serial || tokens < 8, tokens), quantize_token, &c, tokens);
     }
     uh_share(context, uh_sharing(serial, tokens), run_unit, &c, (view->rows + UNIT_ROWS - 1) / UNIT_ROWS);
     return 0;

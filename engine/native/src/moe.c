@@ -71,7 +71,7 @@ static int32_t list_tokens(const int32_t *slots, int32_t n_slots, int32_t k, int
     return count;
 }
 
-static void take_token(void *argument, int32_t unit, int32_t lane) {
+static void quantize_token(void *argument, int32_t unit, int32_t lane) {
     const call *c = argument;
     const int32_t token = c->used_tokens[unit];
     (void)lane;
@@ -156,8 +156,9 @@ static void down_pass(void *argument, int32_t unit, int32_t lane) {
 
 static int32_t units_for(const call *c, int32_t rows) { return (rows + c->unit_rows - 1) / c->unit_rows; }
 
-/* Opens the operands, and fills `slots` [n_slots] from x. 0: out of memory. */
-static int prepare(call *c, int32_t n_slots, int32_t tokens, int32_t k, int32_t n_used) {
+/* Quantize each token once to int8 by groups (or take it as float, under Exact), and let `slots` [n_slots] point to the
+ * quantized tokens. 0: out of memory. */
+static int open_operands(call *c, int32_t n_slots, int32_t tokens, int32_t k, int32_t n_used) {
     uh_context *context = c->context;
     const uh_layout *layout = c->layout;
     const int form = layout->top >= 16 ? UH_PLAIN : context->exact ? UH_FLOAT : UH_INT8;
@@ -173,7 +174,7 @@ static int prepare(call *c, int32_t n_slots, int32_t tokens, int32_t k, int32_t 
         !uh_ensure(&context->h, (size_t)n_slots * (size_t)c->h_stride * sizeof(float)))
         return 0;
     c->h = context->h.data;
-    uh_share(context, n_used < 8 ? UH_SERIAL : c->how, take_token, c, n_used);
+    uh_share(context, n_used < 8 ? UH_SERIAL : c->how, quantize_token, c, n_used);
     for (int32_t i = 0; i < n_slots; i++) {
         uh_operand_copy(&context->slots, i, &context->input, c->slots ? c->slots[i] / k : 0);
         if (form != UH_INT8) context->hidden.x[i] = c->h + (int64_t)i * c->h_stride;
@@ -188,7 +189,7 @@ static void run_passes(call *c) {
     uh_share(c->context, c->how, down_pass, c, c->units * c->n_jobs);
 }
 
-int uh_run(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
+int uh_moe_forward(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
            const int32_t *slots, int32_t n_slots, int32_t k, const float *x, int32_t tokens, float *out) {
     call c = {.context = context, .layout = layout, .n_jobs = n_experts, .slots = slots, .x = x, .out = out};
     if (!uh_ensure(&context->jobs, (size_t)n_experts * sizeof(job)) ||
@@ -206,7 +207,7 @@ int uh_run(uh_context *context, const uh_layout *layout, const uh_expert *expert
     c.jobs = jobs;
     c.used_tokens = context->call_tokens.data;
     const int32_t n_used = list_tokens(slots, n_slots, k, tokens, context->call_tokens.data);
-    if (!uh_ensure_scratch(context, scratch) || !prepare(&c, n_slots, tokens, k, n_used)) return -1;
+    if (!uh_ensure_scratch(context, scratch) || !open_operands(&c, n_slots, tokens, k, n_used)) return -1;
     run_passes(&c);
     return 0;
 }
@@ -262,7 +263,7 @@ int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_expert *ex
     }
     c.jobs = jobs;
     c.out = context->out.data;
-    if (!prepare(&c, c.n_jobs, 1, 1, 1)) return -1;
+    if (!open_operands(&c, c.n_jobs, 1, 1, 1)) return -1;
     run_passes(&c);
     uh_combine(context, kept, c.out, y, 1, c.n_jobs, hidden);
     return 0;

@@ -1,34 +1,37 @@
-/* One token's experts by number, out of those in memory: who is asked for how precisely, counters, and the call. */
+/* One token's experts of one layer: decide their precision, look them up in the cache, run them if all are resident. */
 #include <math.h>
 
 #include "hobbit.h"
 
-/* The planes that each of k experts needs, 0: it may be skipped. 0: not to be decided here. */
-static int needed_planes(const uh_resident_layer *layer, const float *weights, int32_t k, int32_t *to_fetch) {
+/* wanted_planes [k]: how many planes each expert is wanted at by its unimportance, 0: it may be skipped. Returns 0 where a
+ * weight is no number. */
+static int decide_precision(const uh_resident_layer *layer, const float *weights, int32_t k, int32_t *wanted_planes) {
     int32_t order[UH_MOST_CHOSEN];
     double scores[UH_MOST_CHOSEN];
     for (int32_t i = 0; i < k; i++)
         if (isnan(weights[i])) return 0;
     uh_unimportance(weights, 1, k, order, scores);
     for (int32_t i = 0; i < k; i++)
-        to_fetch[i] = scores[i] > layer->t2 ? 0 : scores[i] > layer->t1 ? layer->low : layer->high;
+        wanted_planes[i] = scores[i] > layer->t2 ? 0 : scores[i] > layer->t1 ? layer->low : layer->high;
     return 1;
 }
 
 int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *to_fetch) {
     const int exact = layer->t1 >= 1.0;
+    int32_t wanted_planes[UH_MOST_CHOSEN];
     int missing = 0;
-    if (k > UH_MOST_CHOSEN || (!exact && !needed_planes(layer, weights, k, to_fetch))) return UH_NOT_DECIDED;
+    if (k > UH_MOST_CHOSEN || (!exact && !decide_precision(layer, weights, k, wanted_planes))) return UH_NOT_DECIDED;
     for (int32_t i = 0; i < k; i++) {
         if (ids[i] < 0 || ids[i] >= layer->n) return UH_NOT_DECIDED;
         for (int32_t j = 0; j < i; j++)
             if (ids[j] == ids[i]) return UH_NOT_DECIDED;
     }
     for (int32_t i = 0; i < k; i++) {
-        const int32_t asked = exact ? layer->high : to_fetch[i], most = layer->experts[ids[i]].most;
-        const int32_t wanted = most && most < asked ? most : asked, there = layer->experts[ids[i]].planes;
-        to_fetch[i] = there < wanted ? wanted : there ? 0 : UH_SKIPPED;
-        missing += there < wanted;
+        const uh_expert *expert = layer->experts + ids[i];
+        int32_t wanted = exact ? layer->high : wanted_planes[i];
+        if (expert->most && expert->most < wanted) wanted = expert->most; /* it was stored with fewer */
+        to_fetch[i] = expert->planes < wanted ? wanted : expert->planes ? 0 : UH_SKIPPED;
+        missing += expert->planes < wanted;
     }
     return missing;
 }
@@ -39,8 +42,8 @@ static int coarse(const uh_resident_layer *layer, const uh_expert *expert) {
     return expert->planes && expert->planes < full;
 }
 
-/* What a token's choice adds to the counters, but for what its experts run at; returns how many are there. */
-static int32_t counted(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights,
+/* Count a token's choice: uses, gate weights, skips and hits, but not yet at what precision they run. Returns the hits. */
+static int32_t record_lookup(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights,
                        const int32_t *to_fetch) {
     int32_t hits = 0;
     for (int32_t i = 0; i < k; i++) {
@@ -55,7 +58,7 @@ static int32_t counted(const uh_resident_layer *layer, const int64_t *ids, int32
     return hits;
 }
 
-/* What one expert, which is there, adds to them. */
+/* Count one resident expert by the precision that it runs at. */
 static void count_run(const uh_resident_layer *layer, int64_t id) {
     layer->ran[layer->tiers[layer->experts[id].planes]]++;
     layer->notes[4 * id + 2] += coarse(layer, layer->experts + id);
@@ -67,7 +70,7 @@ int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, cons
     int32_t at = 0;
     const int missing = uh_missing_experts(layer, ids, k, weights, to_fetch);
     if (missing < 0) return missing;
-    const int32_t hits = counted(layer, ids, k, weights, to_fetch);
+    const int32_t hits = record_lookup(layer, ids, k, weights, to_fetch);
     if (layer->policy) uh_hobbit_visit(layer->policy, layer, ids, k, weights, to_fetch);
     if (layer->ranks && layer->t1 < 1.0) uh_ranks_learn(layer->ranks, weights, k, layer->t1, layer->t2);
     if (missing) return UH_NOT_RESIDENT;
@@ -91,7 +94,7 @@ int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const int64
         if (!asked[i].planes) return UH_NOT_RESIDENT;
     }
     for (int32_t i = 0; i < n; i++) count_run(layer, ids[ranks[i]]);
-    return uh_run(context, layer->layout, asked, n, ranks, n, k, x, 1, out);
+    return uh_moe_forward(context, layer->layout, asked, n, ranks, n, k, x, 1, out);
 }
 
 void uh_combine_some(uh_context *context, const float *weights, const int32_t *to_fetch, const float *out, float *y,

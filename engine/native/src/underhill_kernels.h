@@ -144,7 +144,7 @@ UH_API int uh_attend_many(uh_context *context, const uh_prefill *span);
 /* out[slot] = expert(x[slot / k]) for every slot of every expert. x [T, hidden], out [T * k, hidden], float32.
  * The result of a slot does not depend on the other slots, on the number of threads or on the order of the experts.
  * 0: done; -1: out of memory. */
-UH_API int uh_run(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
+UH_API int uh_moe_forward(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
                   const int32_t *slots, int32_t n_slots, int32_t k, const float *x, int32_t tokens, float *out);
 
 /* y[t] = sum over k, in order, of weights[t, k] * out[t * k + k]; a weight of exactly 0 drops its slot unread. */
@@ -152,7 +152,7 @@ UH_API void uh_combine(uh_context *context, const float *weights, const float *o
                        int32_t hidden);
 
 /* One token: y [hidden] = sum over the experts, in the order of the list, of weights[expert.first] * expert(x [hidden]);
- * a weight of exactly 0 drops its expert unread. `count` is not looked at. The same bits as uh_run and uh_combine.
+ * a weight of exactly 0 drops its expert unread. `count` is not looked at. The same bits as uh_moe_forward and uh_combine.
  * 0: done; -1: out of memory. */
 UH_API int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
                       const float *x, const float *weights, float *y);
@@ -194,8 +194,9 @@ typedef struct {
 /* NOT_RESIDENT: something has to be fetched. NOT_DECIDED: a call that these functions do not take. */
 enum { UH_SKIPPED = -1, UH_NOT_RESIDENT = -2, UH_NOT_DECIDED = -3 };
 
-/* How many of the k different experts `ids` have to be fetched; UH_NOT_DECIDED. to_fetch [k]: planes that each has to be
- * fetched at, 0 if it is there, UH_SKIPPED if it is neither there nor to be fetched. */
+/* Decide at what precision each of the k different experts `ids` is wanted (HOBBIT, eq. 2, against t1 and t2), and look it up.
+ * Returns how many have to be fetched; UH_NOT_DECIDED. to_fetch [k]: planes that each has to be fetched at, 0 if it is resident,
+ * UH_SKIPPED if it is neither resident nor to be fetched. */
 UH_API int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *to_fetch);
 
 /* uh_moe_one on the k different experts `ids`, if none of them has to be fetched; one that may be skipped and is not there

@@ -234,7 +234,7 @@ def test_after_closing_every_call_is_refused_and_closing_again_is_not(native_lib
         lambda: kernel.combine(torch.ones(2, 16), torch.ones(1, 2)),
         lambda: kernel.run_graph(OpGraph([]), GraphStep(0)),
         lambda: kernel.moe_one(0, 0, 0, 0, 0, 0),
-        lambda: kernel.moe_resident(0, 0, 0, x=0, weights=0, y=0, to_fetch=0),
+        lambda: kernel.moe_if_resident(0, 0, 0, x=0, weights=0, y=0, to_fetch=0),
         lambda: kernel.moe_some(0, 0, 0, n=0, k=0, x=0, out=0),
         lambda: kernel.combine_some(0, 0, 0, 0, 0, 0),
     ]

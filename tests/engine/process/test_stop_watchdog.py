@@ -32,7 +32,7 @@ class Engine:
             self.tell(protocol.Done(command.id))
         elif isinstance(command, protocol.Generate):
             threading.Thread(target=self.work, args=(command,), daemon=True).start()
-        elif isinstance(command, protocol.Beat):
+        elif isinstance(command, protocol.Ping):
             self.tell(protocol.Done(command.id, self.life))
         else:
             self.stopped.set()

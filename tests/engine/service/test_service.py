@@ -395,7 +395,7 @@ def test_the_computer_is_measured_with_progress_and_can_be_told_to_stop(
 
 
 def test_a_mode_that_cannot_run_is_refused_before_the_open_model_is_touched(loaded: Desk) -> None:
-    told = loaded.wait(loaded.send(protocol.AskChoices))
+    told = loaded.wait(loaded.send(protocol.ListUnavailableChoices))
     assert isinstance(told, Done)
     assert set(told.result) == {"mode"}
     assert set(told.result["mode"]) == {"cpu-assisted", "gpu"}
