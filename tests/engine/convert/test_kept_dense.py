@@ -47,7 +47,9 @@ def _linear_gptq(folder: Path) -> None:
     sizes = {**forms.SIZES, "moe_intermediate_size": 128, "num_hidden_layers": 4}
     sizes["shared_expert_intermediate_size"] = 128
     heads = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 32}
-    config = tiny("qwen3_next", **sizes, **heads, linear_value_head_dim=32, num_experts=8)
+    # All experts compute every token. With a choice, one that a rounded scale turns around stays in the states of the
+    # linear layers for all tokens behind it, on one processor and not on another.
+    config = tiny("qwen3_next", **sizes, **heads, linear_value_head_dim=32, num_experts=8, num_experts_per_tok=8)
     forms.write_chattable(config, folder, dtype=torch.float32)
     found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     settings = {"quant_method": "gptq", "bits": 4, "group_size": forms.GROUP}
