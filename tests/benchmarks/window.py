@@ -1,6 +1,6 @@
 """What the window costs the engine: decode speed with all panels open and without, in turns within each answer.
 
-    python -m tests.benchmarks.window [--pairs 12] [--tokens 900] [--same] [--parts] [--json]
+    python -m tests.benchmarks.window [--pairs 12] [--tokens 900] [--same] [--json]
 
 The built-in model with a third of its experts in memory, the same question and seed each time, on the Exact dial, so
 that every answer has the same words: it is asked hot, with the first seed that makes it go on to the end, where it
@@ -11,8 +11,7 @@ When it has been switched off, the window first does what it has left to do; tha
 make a pair, the second of which begins with the other turn, so that both turns have the same tokens. The window paints
 offscreen unless QT_QPA_PLATFORM says otherwise. As often as it has come to paint in the answers before
 (app/telemetry/frame_throttle.py), it paints to the end.
---same: switched off at the first word for good, which tells what the method makes up. --parts: also what the window's
-thread does beside an answer, in milliseconds a second by handler, each without the handlers it calls; the rest is Qt's.
+--same: switched off at the first word for good, which tells what the method makes up.
 
 Why one engine: two of them, with the same model and nobody watching, differed by 8 % in all of twelve pairs.
 
@@ -28,7 +27,6 @@ Exit code 1: the window takes more than BAR of the cores, or the slowdown is mor
 
 from __future__ import annotations
 
-import functools
 import math
 import os
 import statistics
@@ -40,7 +38,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -48,15 +45,6 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.application import Application
-from app.backend import EngineLink
-from app.chat.running_answers import RunningAnswers
-from app.platform.main_thread import MainThreadQueue
-from app.telemetry.charts import LineChart, PartsBar, StackedChart
-from app.telemetry.docks import TelemetryDocks
-from app.telemetry.experts_panel import ExpertHeatmap, ExpertsPanel
-from app.telemetry.figures_panel import FiguresPanel
-from app.telemetry.history import TelemetryHistory
-from app.transcript.view import TranscriptView
 from engine import protocol
 from engine.library.home import HOME
 from engine.process import engine_process
@@ -73,26 +61,17 @@ QUESTION = "Tell me a story about a brave dog."
 HOT = 2.0  # temperature
 SEEDS = 500  # tried, at most
 CHOSEN = {"cache_fraction": 0.35, "dial": "exact"}
-HANDLERS: tuple[tuple[type, str], ...] = (
-    (TranscriptView, "extend"), (TranscriptView, "paintEvent"), (RunningAnswers, "_show_changes"),
-    (RunningAnswers, "_save_changes"), (MainThreadQueue, "_run_batch"), (EngineLink, "_deliver"),
-    (EngineLink, "_deliver_texts"), (TelemetryDocks, "take"), (TelemetryHistory, "add"),
-    (FiguresPanel, "show_history"), (ExpertsPanel, "show_data"), (LineChart, "paintEvent"),
-    (StackedChart, "paintEvent"), (PartsBar, "paintEvent"), (ExpertHeatmap, "paintEvent"),
-)  # fmt: skip
 RESTING, LOOK = 0.02, 0.5  # of a core that an engine takes at most when it has nothing more of its own to do; seconds
 
 
 @dataclass(frozen=True)
 class Turn:
-    """began, ended: by time.perf_counter. window, engine: processor time by thread meanwhile, in seconds; handlers: of
-    the window's thread."""
+    """began, ended: by time.perf_counter. window, engine: processor time by thread meanwhile, in seconds."""
 
     began: float
     ended: float
     window: Counter[str]
     engine: Counter[str]
-    handlers: Counter[str]
 
 
 @dataclass
@@ -103,7 +82,6 @@ class Spent:
     seconds: float = 0.0
     window: Counter[str] = field(default_factory=Counter)
     engine: Counter[str] = field(default_factory=Counter)
-    handlers: Counter[str] = field(default_factory=Counter)
 
     def add(self, turn: Turn, times: list[tuple[float, int]]) -> None:
         """times: when tokens were told, and how many; a turn counts where it is within the answer."""
@@ -113,7 +91,6 @@ class Spent:
         self.seconds += turn.ended - turn.began
         self.window += turn.window
         self.engine += turn.engine
-        self.handlers += turn.handlers
 
     @property
     def speed(self) -> float:
@@ -161,46 +138,17 @@ class Engine:
         self._on_event(event)
 
 
-class Ledger:
-    """Processor time of the window's thread by handler, in seconds."""
-
-    def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
-        self._within = [0.0]
-
-    def wrap(self, kind: type, name: str) -> None:
-        """Time every call of this method from now on."""
-        method: Callable[..., Any] = getattr(kind, name)
-
-        @functools.wraps(method)
-        def timed(*values: Any, **named: Any) -> Any:
-            self._within.append(0.0)
-            began = time.thread_time()
-            try:
-                return method(*values, **named)
-            finally:
-                took = time.thread_time() - began
-                self.seconds[f"{kind.__name__}.{name}"] += took - self._within.pop()
-                self._within[-1] += took
-
-        setattr(kind, name, timed)
-
-
 def main() -> int:
     """Print what the pairs say."""
     parser = arguments(__doc__)
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--tokens", type=int, default=TOKENS)
     parser.add_argument("--same", action="store_true")
-    parser.add_argument("--parts", action="store_true")
     options = parser.parse_args()
-    ledger = Ledger()
-    for kind, name in HANDLERS if options.parts else ():
-        ledger.wrap(kind, name)
     with tempfile.TemporaryDirectory(prefix="underhill-window-") as folder:
         os.environ[HOME] = str(Path(folder) / "data")
         sampling = {"temperature": HOT, "max_tokens": options.tokens}
-        pairs = measure(Path(folder), options.pairs, sampling, options.same, ledger)
+        pairs = measure(Path(folder), options.pairs, sampling, options.same)
     found = compared(pairs)
     emit(found, options.json)
     beyond_doubt = found["slowdown"] - found["resolution"]
@@ -224,7 +172,6 @@ def compared(pairs: list[Pair]) -> dict[str, float]:
         "window_share_of_cores": share, "share_to_bar": share / BAR, "pairs": len(pairs),
     }  # fmt: skip
     figures |= {f"window: {name}, ms/s": ms for name, ms in by_thread(beside, lambda x: x.window).items()}
-    figures |= {f"handler: {name}, ms/s": ms for name, ms in by_thread(beside, lambda x: x.handlers).items()}
     watched, single = by_thread(beside, lambda x: x.engine), by_thread(alone, lambda x: x.engine)
     for name in sorted({*watched, *single} - {COMPUTING}):
         figures |= {f"engine beside it: {name}, ms/s": watched[name], f"engine alone: {name}, ms/s": single[name]}
@@ -242,7 +189,7 @@ def by_thread(turns: list[Spent], of: Callable[[Spent], Counter[str]]) -> Counte
     return Counter({name: 1000 * s / seconds for name, s in total.most_common() if 1000 * s / seconds >= 0.05})
 
 
-def measure(folder: Path, count: int, sampling: dict[str, float], same: bool, ledger: Ledger) -> list[Pair]:
+def measure(folder: Path, count: int, sampling: dict[str, float], same: bool) -> list[Pair]:
     """So many pairs."""
     application = QApplication([])
     switch = Switch(folder)
@@ -283,7 +230,6 @@ def measure(folder: Path, count: int, sampling: dict[str, float], same: bool, le
 
     def turn(beside: bool) -> Turn:
         spent, own, began = engine.spent(), seconds_by_thread(), time.perf_counter()
-        handlers = ledger.seconds.copy()
         if beside:
             switch.turn(not same)
             over.start()
@@ -292,8 +238,7 @@ def measure(folder: Path, count: int, sampling: dict[str, float], same: bool, le
             engine.ended.wait(TURN)
         ended = time.perf_counter()
         switch.turn(False)
-        window_spent = seconds_by_thread() - own
-        made = Turn(began, ended, window_spent, engine.spent() - spent, ledger.seconds - handlers)
+        made = Turn(began, ended, seconds_by_thread() - own, engine.spent() - spent)
         if beside:
             finish_up()
         return made
