@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.install import download
 from app.install.download import InstallProblem, Reason
 from app.install.environment import EngineEnvironment, InstallProgress, Options, load_options, save_options
-from app.setup.page import SetupWindow, TransferRate, engine_python
+from app.setup.page import SetupPage, SetupWindow, TransferRate, engine_python
 from tests.app.install.publisher import Publisher, make_release, make_wheel, publish
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for uv is a script of POSIX")
@@ -24,6 +25,11 @@ def open_window(qtbot: QtBot, environment: EngineEnvironment) -> SetupWindow:
     qtbot.addWidget(window)
     window.show()
     return window
+
+
+def mirror_line(page: SetupPage) -> QLineEdit:
+    """Where the address of a mirror is written: the first of the options."""
+    return page.form.findChildren(QLineEdit)[0]
 
 
 def test_a_click_installs_and_the_window_makes_way(qtbot: QtBot, tmp_path: Path, publisher: Publisher) -> None:
@@ -73,7 +79,7 @@ def test_what_fails_is_said_and_can_be_tried_again(
     index = publish(publisher, release, tmp_path / "index")
     window = open_window(qtbot, EngineEnvironment(release, tmp_path / "program"))
     page = window.page
-    page.form._lines["mirror"].setText(str(index))
+    mirror_line(page).setText(str(index))
     publisher.cuts = [0] * 9
     page.go.click()
     qtbot.waitUntil(page.trouble.isVisible, timeout=20_000)
@@ -93,7 +99,7 @@ def test_a_pause_keeps_what_came(qtbot: QtBot, tmp_path: Path, publisher: Publis
     publisher.cuts = [1000] * 3
     window = open_window(qtbot, EngineEnvironment(release, tmp_path / "program"))
     page = window.page
-    page.form._lines["mirror"].setText(str(index))
+    mirror_line(page).setText(str(index))
     page.go.click()
     assert publisher.on_request.wait(20)  # now it waits a second before it tries again
     page.halt.click()
@@ -108,17 +114,17 @@ def test_a_pause_keeps_what_came(qtbot: QtBot, tmp_path: Path, publisher: Publis
 @pytest.mark.parametrize("reason", [r for r in Reason if r is not Reason.STOPPED])
 def test_every_problem_has_a_sentence(qtbot: QtBot, tmp_path: Path, reason: Reason) -> None:
     window = open_window(qtbot, EngineEnvironment(make_release(tmp_path / "release"), tmp_path / "program"))
-    window.page._stopped(InstallProblem(reason, "something"))
+    window.work.failed.emit(InstallProblem(reason, "something"))
     assert len(window.page.trouble.text()) > 15
     assert window.page.details.text() == "something"
 
 
 def test_bytes_rate_and_time_are_shown(qtbot: QtBot, tmp_path: Path) -> None:
     window = open_window(qtbot, EngineEnvironment(make_release(tmp_path / "release"), tmp_path / "program"))
-    window.page._show(InstallProgress("download", 50_000_000, 200_000_000))
+    window.work.progressed.emit(InstallProgress("download", 50_000_000, 200_000_000))
     assert window.page.doing.text() == "Downloading: 50.0 MB of 200 MB"
     assert window.page.bar.value() == 250
-    window.page._show(InstallProgress("install"))
+    window.work.progressed.emit(InstallProgress("install"))
     assert window.page.bar.maximum() == 0
 
 
@@ -135,10 +141,9 @@ def test_closing_leaves_no_thread_behind(qtbot: QtBot, tmp_path: Path, publisher
     index = publish(publisher, release, tmp_path / "index")
     publisher.cuts = [10] * 99
     window = open_window(qtbot, EngineEnvironment(release, tmp_path / "program"))
-    window.page.form._lines["mirror"].setText(str(index))
+    mirror_line(window.page).setText(str(index))
     window.page.go.click()
-    thread = window.work._thread
-    assert thread is not None
+    (thread,) = [t for t in threading.enumerate() if t.name == "install"]
     window.close()
     assert not thread.is_alive()
 
