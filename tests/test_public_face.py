@@ -6,7 +6,7 @@ import ast
 import subprocess
 from pathlib import Path
 
-MOST = 74  # of all tests; lower it when you have made one go
+MOST = 50  # of all tests; lower it when you have made one go
 LIBRARIES = {"_exit", "_replace", "_obj", "_from_config", "_fields", "_asdict"}  # public for all their names
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -255,6 +256,11 @@ def test_prompts_and_answers_by_turns_are_the_same_words_where_memory_is_lent(se
         assert session.runtime.cache.nbytes > held - 8_000_000
 
 
+def watchers() -> set[threading.Thread]:
+    """Threads that watch memory now, of the model that other tests have open, too."""
+    return {thread for thread in threading.enumerate() if thread.name == "underhill-memory"}
+
+
 def test_the_watch_looks_by_itself_and_ends_with_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     capacities: list[int] = []
     monkeypatch.setattr(pressure, "PERIOD", 0.01)
@@ -262,11 +268,11 @@ def test_the_watch_looks_by_itself_and_ends_with_the_model(monkeypatch: pytest.M
     room = CacheBudget(
         Share(10**10, 10**9), lambda: 10**10, capacities.append, lend=capacities.append, said=lambda notice: None
     )
-    watch = PressureWatch(room)
+    others, watch = watchers(), PressureWatch(room)
     until(lambda: capacities)
     watch.close()
     assert capacities == [10**10 - (pressure.HIGH - 10**6)] or capacities[-1] == 10**9
-    assert not watch._thread.is_alive()
+    assert watchers() == others
     watch.close()
 
 
@@ -291,10 +297,10 @@ def test_a_look_that_fails_is_told_once_and_the_watch_goes_on(
     monkeypatch.setattr(pressure, "PERIOD", 0.01)
     monkeypatch.setattr(pressure, "read", read)
     room = CacheBudget(Share(10**10, 10**9), lambda: 10**10, apply, lend=apply, said=said.append)
-    watch = PressureWatch(room)
+    others, watch = watchers(), PressureWatch(room)
     try:
         until(lambda: len(said) == 3)
-        assert watch._thread.is_alive()
+        assert len(watchers() - others) == 1
     finally:
         watch.close()
     assert capacities[0] == 10**10 - (pressure.HIGH - 10**6)
