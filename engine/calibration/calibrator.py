@@ -279,7 +279,7 @@ class Calibrator:
         """Make what is known of what was added up; the next stage that has anything to do begins."""
         kept, model = self._kept, self._model
         if kept.stage == 0:
-            run = self._seen.observed()
+            run = self._seen.view()
             if run is not None:
                 with keeping(self._store):
                     taught = teach_gates(model, run, cancelled)

@@ -71,7 +71,7 @@ class RoutingCapture:
             self._texts.append(ids)
             self._seen.append((chosen, gating))
 
-    def observed(self) -> TraceView | None:
+    def view(self) -> TraceView | None:
         """All of it; None if there is nothing."""
         if not self._texts:
             return None
@@ -88,7 +88,7 @@ class RoutingCapture:
         return same_width([np.concatenate(row) for row in rows]) if all(rows) else None
 
 
-def observe(model: LoadedModel, texts: Iterable[list[int]], tokens: int, most: int = BYTES) -> TraceView:
+def capture_routing(model: LoadedModel, texts: Iterable[list[int]], tokens: int, most: int = BYTES) -> TraceView:
     """At least `tokens` of the texts, or all there are. Raises what reading an expert raises."""
     seen = RoutingCapture(model, most)
     with model.exactly():
@@ -97,7 +97,7 @@ def observe(model: LoadedModel, texts: Iterable[list[int]], tokens: int, most: i
                 break
             with seen.watching(ids):
                 model.context.run_through(ids)
-    found = seen.observed()
+    found = seen.view()
     if found is None:
-        raise ValueError("there is no text to observe")
+        raise ValueError("there is no text to capture")
     return found

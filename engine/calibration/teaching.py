@@ -60,7 +60,7 @@ class GateTeacher:
             _read(model, self._seen, self._left[0], cancelled)
             del self._left[0]
             return
-        run = self._seen.observed()
+        run = self._seen.view()
         assert run is not None
         with keeping(model.store.path):
             teach_gates(model, run, cancelled)
@@ -102,7 +102,7 @@ class TableTeacher:
         if self._walk is None:
             seen = RoutingCapture(self._model, gating=False)
             _read(self._model, seen, self._texts[number], cancelled)
-            run = seen.observed()
+            run = seen.view()
             assert run is not None
             self._learning = tuple(kind for kind in self._kinds if tables.taught(kind) == number)
             self._walk = walk(run, [tables.of(kind) for kind in self._learning])

@@ -58,17 +58,17 @@ def _report_hashing(report: Report, before: int, total: int, hashed: int) -> Non
     report(msg("Noting what the source files are"), before + hashed, total)
 
 
-def hash_files(ledger: ImportJournal, files: tuple[Path, ...], report: Report) -> tuple[FileHash, ...]:
+def hash_files(journal: ImportJournal, files: tuple[Path, ...], report: Report) -> tuple[FileHash, ...]:
     """Of each file. Raises UnderhillError(DISK_ERROR)."""
     sizes = [f.stat().st_size for f in files]
     done, hashes = 0, []
     for file, size in zip(files, sizes):
         key = f"sha256 {file.name}"
         # A download has compared it with the hub's checksum already: gigabytes need not be read for it again.
-        digest = ledger.done(key) or verified(file)
+        digest = journal.done(key) or verified(file)
         if digest is None:
             digest = file_sha256(file, partial(_report_hashing, report, done, sum(sizes)))
-            ledger.note(key, digest)
+            journal.note(key, digest)
         done += size
         hashes.append(FileHash(file.name, size, digest))
     return tuple(hashes)

@@ -105,7 +105,7 @@ class StreamSource(Protocol):
     def marks(self) -> tuple[str, ...]:
         """What tells apart sources that believe the same files to hold different things."""
 
-    def start(self, ledger: ImportJournal, parts: Sequence[ImportPart]) -> tuple[ImportPart, ...]:
+    def start(self, journal: ImportJournal, parts: Sequence[ImportPart]) -> tuple[ImportPart, ...]:
         """Begin to bring what is missing. Gives the parts back in the order in which they will be there."""
 
     def ready(self, part: ImportPart) -> bool:

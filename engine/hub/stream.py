@@ -82,7 +82,7 @@ class ImportStream:
         self._say, self._total, self._same_disk = report, total, same_disk
         # Guards what the importing, the fetching and the hashing threads share; they fetch and hash without it.
         self._changed = threading.Condition()
-        self._spoiled: set[int] = set()  # files that arrived wrong once
+        self._mismatched: set[int] = set()  # files that arrived wrong once
         self._pool: ThreadPoolExecutor | None = None
         self._running: list[Future[None]] = []
         self._said = 0.0
@@ -104,16 +104,16 @@ class ImportStream:
 
     # ---- the importing thread
 
-    def start(self, ledger: ImportJournal, parts: Sequence[ImportPart]) -> tuple[ImportPart, ...]:
+    def start(self, journal: ImportJournal, parts: Sequence[ImportPart]) -> tuple[ImportPart, ...]:
         """See StreamSource. Raises DISK_FULL before anything is fetched."""
-        self._ledger, self._parts = ledger, parts
+        self._journal, self._parts = journal, parts
         found = plan_chunks(self._remote, parts)
         self._made_of = {part.key: chunks for part, chunks in zip(parts, found.made_of, strict=True)}
         self._users: dict[Chunk, int] = {}
         for part in parts:
             # Only what is still to be made uses a chunk: one whose parts are all written has to come again for its hash
             # alone.
-            if ledger.done(part.key) is None:
+            if journal.done(part.key) is None:
                 for chunk in self._made_of[part.key]:
                     self._users[chunk] = self._users.get(chunk, 0) + 1
         self._cursor, self._state = self._hashed_so_far()
@@ -132,7 +132,7 @@ class ImportStream:
         self._limit = held_bytes(found)
         needed = min(self._limit, sum(self._size(c) for c in wanted)) - self._held
         with errors.noting(lambda: self._context.meter.done):
-            self._context.room.check(max(0, needed) + (ledger.missing_bytes if self._same_disk else 0))
+            self._context.room.check(max(0, needed) + (journal.missing_bytes if self._same_disk else 0))
         self._launch([c for c in wanted if c not in self._arrived])
         return tuple(parts[i] for i in found.parts)
 
@@ -163,7 +163,7 @@ class ImportStream:
 
     def finish(self) -> None:
         """See StreamSource."""
-        while not all(self._ledger.done(_key(f, _chunks(f) - 1)) for f in self._remote):
+        while not all(self._journal.done(_key(f, _chunks(f) - 1)) for f in self._remote):
             self.wait(idle=True)
             self._settle()
         self._settle(commit=True)
@@ -181,7 +181,7 @@ class ImportStream:
         cursor, states = [], []
         for file in self._remote:
             k, state = 0, ""
-            while k < _chunks(file) and (note := self._ledger.done(_key(file, k))) is not None:
+            while k < _chunks(file) and (note := self._journal.done(_key(file, k))) is not None:
                 state, k = note[1], k + 1
             cursor.append(k)
             states.append(state)
@@ -211,7 +211,7 @@ class ImportStream:
 
     def _is_right(self, chunk: Chunk) -> bool:
         """Whether a chunk that has been hashed already is what it was then: a crash may have cost it its bytes."""
-        note = self._ledger.done(_key(self._remote[chunk[0]], chunk[1]))
+        note = self._journal.done(_key(self._remote[chunk[0]], chunk[1]))
         return note is None or note[0] == self._spool.crc(chunk)
 
     def _look(self) -> None:
@@ -232,20 +232,20 @@ class ImportStream:
         with self._changed:
             posted, self._posted = self._posted, []
         for chunk, note in posted:
-            self._ledger.note(_key(self._remote[chunk[0]], chunk[1]), note)
+            self._journal.note(_key(self._remote[chunk[0]], chunk[1]), note)
             self._noted.append(chunk)
         if commit:
-            self._ledger.commit()
+            self._journal.commit()
         free: list[Chunk] = []
-        while self._unsettled and self._ledger.is_safe(self._unsettled[0].key):
+        while self._unsettled and self._journal.is_safe(self._unsettled[0].key):
             for chunk in self._made_of[self._unsettled.popleft().key]:
                 self._users[chunk] -= 1
                 if not self._users[chunk]:
                     free.append(chunk)
-        while self._noted and self._ledger.is_safe(self._key(self._noted[0])):
+        while self._noted and self._journal.is_safe(self._key(self._noted[0])):
             free.append(self._noted.popleft())
         for chunk in free:
-            if not self._users.get(chunk) and self._ledger.is_safe(self._key(chunk)):
+            if not self._users.get(chunk) and self._journal.is_safe(self._key(chunk)):
                 self._drop(chunk)
 
     def _drop(self, chunk: Chunk) -> None:
@@ -266,12 +266,12 @@ class ImportStream:
         made = [part.key for part in self._parts if any(c[0] == number for c in self._made_of[part.key])]
         # First in the journal, then the chunks: killed in between, the next run fetches them again, and does not
         # believe what was made of them.
-        self._ledger.forget([*made, *(self._key(c) for c in chunks)])
+        self._journal.forget([*made, *(self._key(c) for c in chunks)])
         for chunk in chunks:
             self._spool.drop(chunk)
-        if number in self._spoiled:
+        if number in self._mismatched:
             raise errors.damaged(file.name)
-        self._spoiled.add(number)
+        self._mismatched.add(number)
         raise ChecksumMismatch(file.name)
 
     # ---- the other threads

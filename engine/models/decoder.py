@@ -15,7 +15,6 @@ from engine.models.layers.feed_forward import PerLayerInputs
 from engine.models.layers.layer import Layer
 from engine.models.layers.norms import build_norm
 from engine.models.layers.position_range import PositionRange
-from engine.models.layers.router import Router
 from engine.models.layers.state import SequenceState
 from engine.models.layers.streams import Streams
 from engine.models.layers.weight_format import F32, WeightFormat
@@ -85,13 +84,6 @@ class Decoder:
     def why_not_native(self) -> Translatable:
         """Why they do not, in a plain sentence; empty where they do."""
         return self._unsupported
-
-    @property
-    def routers(self) -> dict[int, Router]:
-        """Routers by the model's own layer index, for predictors of the experts to come."""
-        built = zip(self.spec.layers, self.layers, strict=True)
-        found = ((spec.index, layer.router) for spec, layer in built)
-        return {index: router for index, router in found if router is not None}
 
     def new_state(self) -> SequenceState:
         """An empty sequence."""

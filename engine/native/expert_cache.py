@@ -20,7 +20,7 @@ from engine.translatable import msg
 
 PARTS, PLANES = 6, 3  # UH_PARTS, UH_PLANES
 ASKED, NO_ROOM, OUT_OF_MEMORY, THERE, STOPPED = range(0, -5, -1)  # as in the C enum
-NOBODY = -1  # UH_NONE: a policy that names no victim; the table then has no room
+NO_VICTIM = -1  # UH_NONE: a policy that names no victim; the table then has no room
 AT_ONCE = 64  # reads whose ends are taken in one call
 
 
@@ -204,7 +204,7 @@ class CacheTable:
         self._callbacks = (
             _Allocate(self.slabs.allocate),
             _Release(self.slabs.release),
-            _ChooseVictim(self._guarded(choose_victim, NOBODY)),
+            _ChooseVictim(self._guarded(choose_victim, NO_VICTIM)),
             _ResidencyChanged(self._guarded(residency_changed, None)),
             _ResidencyChanged(self._guarded(plan_read, None)),
         )

@@ -29,22 +29,19 @@ from engine.record.layout import (
 from engine.translatable import msg
 
 Bytes = NDArray[np.uint8]
-Buffer = bytes | bytearray | memoryview | mmap.mmap | Bytes
 BIAS = "_bias"  # the bias of matrix "gate" travels as "gate_bias"
 
 
 @dataclass(frozen=True)
 class EncodedExpert:
-    """A record, and what it lost: squared_error[tier] and squared_norm are sums over all weights of the expert."""
+    """A record, uint8 [spec.layout.nbytes], and what it lost.
+
+    squared_error[tier] and squared_norm are sums over all weights of the expert.
+    """
 
     record: Bytes
     squared_error: dict[int, float]
     squared_norm: float
-
-
-def encode_expert(matrices: Mapping[str, Tensor | GroupedCodes], spec: ExpertSpec, layer: int, expert: int) -> Bytes:
-    """The record of one expert, uint8 [spec.layout.nbytes]. See `encode`."""
-    return encode(matrices, spec, layer, expert).record
 
 
 def encode(matrices: Mapping[str, Tensor | GroupedCodes], spec: ExpertSpec, layer: int, expert: int) -> EncodedExpert:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from engine.experts.policies import ExpertGrid, Policy
+from engine.experts.policies import ExpertGrid
 from engine.experts.policies import LayerVisit as Visit
 from engine.experts.policies.scored import Array, ScoredPolicy
 from engine.experts.precision import RequestedPrecision
@@ -88,8 +88,11 @@ def least_bytes(visits: Sequence[TraceVisit], sizes: Sizes, capacity: int) -> fl
     return least_read
 
 
-class Foresight(ScoredPolicy):
-    """Belady's choice as a policy: whose next use is farthest away leaves. Where precisions mix it is no bound."""
+class BeladyPolicy(ScoredPolicy):
+    """Belady's choice: evicts the expert whose next use is farthest away. Where precisions mix it is no bound.
+
+    It knows what these visits, replayed from the first, will ask for.
+    """
 
     def __init__(self, shape: ExpertGrid, visits: Sequence[TraceVisit]) -> None:
         super().__init__(shape)
@@ -118,8 +121,3 @@ class Foresight(ScoredPolicy):
 
     def _noted(self) -> Sequence[Array]:
         return (self._then,)
-
-
-def foresight(shape: ExpertGrid, visits: Sequence[TraceVisit]) -> Policy:
-    """A policy that knows what these visits, played from the first, will ask for."""
-    return Foresight(shape, visits)

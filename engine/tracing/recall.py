@@ -23,7 +23,7 @@ from engine.experts.predictors import (
     fit_weights,
     walk,
 )
-from engine.tracing.trace import NOBODY, Trace
+from engine.tracing.trace import NO_EXPERT, Trace
 
 DEPTH = 3  # layers ahead
 LEARNED = 0.5  # of a trace is for learning: half of that for the predictors alone, half for the blend's weights too
@@ -117,13 +117,13 @@ def judge(run: TraceView, parts: Sequence[Predictor], judged: Sequence[Predictor
     return scores
 
 
-def observed(trace: Trace) -> TraceView:
+def trace_view(trace: Trace) -> TraceView:
     """A trace as predictors see it: every token by itself, its experts best first."""
     order = np.argsort(-np.abs(trace.weights.astype(np.float32)), axis=-1, kind="stable")
     first = np.cumsum(trace.passes) - trace.passes
     starts = frozenset(first[trace.begins].tolist())
     ids = np.take_along_axis(trace.ids, order, -1).astype(np.int32)
-    return TraceView(trace.token_ids, starts, np.where(ids == NOBODY, NONE, ids), trace.experts)
+    return TraceView(trace.token_ids, starts, np.where(ids == NO_EXPERT, NONE, ids), trace.experts)
 
 
 def recall(trace: Trace) -> dict[str, Score]:
@@ -131,7 +131,7 @@ def recall(trace: Trace) -> dict[str, Score]:
 
     Those that multiply gates see more than a trace holds and are not among them. Empty where the trace is too short.
     """
-    run = observed(trace)
+    run = trace_view(trace)
     tokens = trace.tokens
     taught, weighed = int(LEARNED * tokens / 2), int(LEARNED * tokens)
     if taught < 1:

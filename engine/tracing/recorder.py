@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.tracing.trace import NOBODY, UNKNOWN, Trace, TraceConditions
+from engine.tracing.trace import NO_EXPERT, UNKNOWN, Trace, TraceConditions
 from engine.translatable import msg
 
 Choice = tuple[NDArray[np.uint16], NDArray[np.float16]]
@@ -87,7 +87,7 @@ class Recorder:
         return Trace(
             self._layers,
             self._experts,
-            _same_width([np.concatenate([p[row][0] for p in self._done]) for row in rows], NOBODY),
+            _same_width([np.concatenate([p[row][0] for p in self._done]) for row in rows], NO_EXPERT),
             _same_width([np.concatenate([p[row][1] for p in self._done]) for row in rows], 0),
             np.array([len(p[0][0]) for p in self._done], np.int32),
             np.concatenate([np.array(tokens, np.int32) for tokens in self._tokens]),

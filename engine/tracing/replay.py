@@ -9,7 +9,7 @@ from html import escape
 from engine.experts.eam import EamCollection
 from engine.experts.policies import DEFAULT, NAMES, ActivationAware, HobbitWeightsByShare, Policy, make_policy
 from engine.experts.precision import Thresholds
-from engine.tracing.bounds import belady_misses, foresight, least_bytes
+from engine.tracing.bounds import BeladyPolicy, belady_misses, least_bytes
 from engine.tracing.simulate import Outcome, Simulation
 from engine.tracing.trace import Trace
 from engine.tracing.visits import Sizes, TraceVisit, sizes_of, visits_of
@@ -82,7 +82,7 @@ class Replayer:
         if policy == BELADY and self.thresholds.exact:
             return self._belady(share)
         if policy == BELADY:
-            return self.play_with(policy, foresight(self.trace.shape, self.visits), share)
+            return self.play_with(policy, BeladyPolicy(self.trace.shape, self.visits), share)
         if policy == ACTIVATION and self._collection is not None:
             return self.play_with(policy, ActivationAware(self.trace.shape, self._collection.copy()), share)
         return self.play_with(policy, make_policy(policy, self.trace.shape, share, self._weights), share)

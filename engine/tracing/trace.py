@@ -23,7 +23,7 @@ from engine.translatable import msg, system_reason
 
 VERSION = 3  # older ones are read, newer ones refused
 UNKNOWN = -1  # token ids in files of version 1
-NOBODY = 65535  # among expert ids, where a layer chooses fewer experts than another; its weight is 0
+NO_EXPERT = 65535  # among expert ids, where a layer chooses fewer experts than another; its weight is 0
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class TraceConditions:
 class Trace:
     """Routing of a run. layers: the model's own layer indices, in the order they run. experts: per layer.
 
-    ids: [layers, tokens, k] uint16; layers that choose fewer than k end in NOBODY. weights: the same shape, float16,
+    ids: [layers, tokens, k] uint16; layers that choose fewer than k end in NO_EXPERT. weights: the same shape, float16,
     gate weights as used.
     passes: tokens of each forward pass, in order (1 while decoding, more while a prompt is read); their sum is tokens.
     token_ids: [tokens] int32, UNKNOWN where the file does not say. positions: [passes] int32, of the first token of
@@ -234,8 +234,8 @@ def _consistent(trace: Trace) -> bool:
         trace.ids.shape[:2] == (len(trace.layers), int(trace.passes.sum()))
         and len(set(trace.layers)) == len(trace.layers)
         and int(trace.passes.min()) >= 1
-        and bool(((trace.ids < trace.experts) | (trace.ids == NOBODY)).all())
-        and bool((trace.ids[..., 0] != NOBODY).all())
+        and bool(((trace.ids < trace.experts) | (trace.ids == NO_EXPERT)).all())
+        and bool((trace.ids[..., 0] != NO_EXPERT).all())
         and trace.token_ids.shape == trace.ids.shape[1:2]
         and trace.positions.shape == trace.passes.shape
         and int(trace.positions.min()) >= 0

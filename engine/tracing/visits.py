@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from engine.errors import Kind, UnderhillError
 from engine.experts.precision import Thresholds, requested_precisions, tiers_of
 from engine.record.layout import ExpertSpec
-from engine.tracing.trace import NOBODY, Trace
+from engine.tracing.trace import NO_EXPERT, Trace
 from engine.translatable import msg
 
 LOOK = 1024  # visits between questions whether to stop: some milliseconds
@@ -52,11 +52,11 @@ def _visits(trace: Trace, demands: NDArray[np.int64]) -> Iterator[TraceVisit]:
             ids, wanted = trace.ids[row, at : at + count], demands[row, at : at + count]
             begins = row == 0 and begun
             if count == 1:
-                there = ids[0] != NOBODY
+                there = ids[0] != NO_EXPERT
                 experts = ids[0][there].tolist()
                 yield TraceVisit(row, layer, experts, wanted[0][there].tolist(), [1] * len(experts), 1, begins)
                 continue
-            there = ids != NOBODY
+            there = ids != NO_EXPERT
             flat = ids[there].astype(np.int64)
             strongest = np.full(trace.experts, -1)
             np.maximum.at(strongest, flat, wanted[there])

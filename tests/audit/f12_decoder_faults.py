@@ -12,7 +12,7 @@ from transformers import AutoConfig
 from transformers.utils import logging
 
 from engine.calibration.calibrator import open_calibrated
-from engine.calibration.routing_capture import observe
+from engine.calibration.routing_capture import capture_routing
 from engine.calibration.teaching import teach_gates
 from engine.errors import Kind, UnderhillError
 from engine.formats.gguf_tokenizer import SPLITS
@@ -20,7 +20,7 @@ from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.models.families import read_spec
 from engine.tracing.recorder import Recorder
-from engine.tracing.trace import NOBODY
+from engine.tracing.trace import NO_EXPERT
 from tests.audit.finding import Finding
 from tests.audit.unheard import Unheard
 from tests.engine.models.compat.checkpoint import random_model
@@ -63,8 +63,8 @@ def _top_k_by_layer() -> dict[str, Any]:
                         stats = session.generate((TEXT,), Sampling(temperature=0, max_tokens=6), (), Unheard())
                         answered += len(stats.token_ids)
                 if predictor == "tokens":
-                    teach_gates(session, observe(session, [[n % 90 + 3 for n in range(80)]], 60))
-                chosen = [(row != NOBODY).sum(-1).tolist()[0] for row in recorder.trace().ids]
+                    teach_gates(session, capture_routing(session, [[n % 90 + 3 for n in range(80)]], 60))
+                chosen = [(row != NO_EXPERT).sum(-1).tolist()[0] for row in recorder.trace().ids]
     return {"ok": answered == 36 and chosen == TOP_K, "answered": answered, "chosen": chosen}
 
 

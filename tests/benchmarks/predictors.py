@@ -19,7 +19,7 @@ import numpy as np
 from engine import resources
 from engine.calibration.calibrator import open_calibrated
 from engine.calibration.evaluate import sequences
-from engine.calibration.routing_capture import observe
+from engine.calibration.routing_capture import capture_routing
 from engine.experts.eam import EamCollection
 from engine.experts.predictors import (
     Blend,
@@ -28,7 +28,7 @@ from engine.experts.predictors import (
     StackedGates,
     TraceView,
     fit_weights,
-    fitted,
+    fitted_row,
     stacked,
     walk,
 )
@@ -48,7 +48,8 @@ def predictors(fit: TraceView, weigh: TraceView, gates: list[Gate]) -> tuple[lis
     """All of them, taught, and their blends: with plain gates, and with taught ones."""
     shape = fit.shape
     plain = StackedGates(gates, stacked(gates, DEPTH))
-    taught = StackedGates(gates, fitted(fit, gates, DEPTH), name="taught gates")
+    maps = [fitted_row(fit, gates, row, DEPTH) for row in range(len(gates))]
+    taught = StackedGates(gates, maps, name="taught gates")
     tables: list[Predictor] = [
         TokenTable(shape),
         Coactivation(shape, DEPTH),
@@ -92,7 +93,7 @@ def main() -> None:
     with open_calibrated(args.model, {"dial": "exact"}) as session:
         texts = [resources.path("calibration", file) for file in ("calibration.jsonl", "eval.jsonl")]
         runs = [
-            observe(session, sequences(session.chat, text, session.context.limit, None), tokens, 1 << 30)
+            capture_routing(session, sequences(session.chat, text, session.context.limit, None), tokens, 1 << 30)
             for text, tokens in zip(texts, (args.fit, args.test))
         ]
         if not isinstance(session.decoder, Decoder):

@@ -193,13 +193,8 @@ class _Native:
 # for the token before: that is known long since, and attention brings much of it over.
 
 
-def fitted(run: TraceView, gates: Sequence[Gate], depth: int) -> list[list[LinearMap]]:
-    """By row, maps to the scores of up to `depth` rows after it. run: with gating inputs."""
-    return [fitted_row(run, gates, row, depth) for row in range(len(gates))]
-
-
 def fitted_row(run: TraceView, gates: Sequence[Gate], row: int, depth: int) -> list[LinearMap]:
-    """`fitted` for one row."""
+    """Maps of one row to the scores of up to `depth` rows after it. run: with gating inputs."""
     assert run.gating is not None, "only a run with gating inputs can be fitted to"
     found = []
     for target in range(row + 1, min(row + depth, len(gates) - 1) + 1):

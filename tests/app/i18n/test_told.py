@@ -40,7 +40,7 @@ from engine.models.families import read_spec
 from engine.planning import offload
 from engine.planning.fit import PROGRAM, fit
 from engine.planning.plan import make_plan
-from engine.quantization.planes import encode_expert
+from engine.quantization.planes import encode
 from engine.record.layout import ExpertSpec
 from engine.session import prefetch_choice
 from engine.session.bottleneck import Pace, why
@@ -83,7 +83,7 @@ def locked_twice(folder: Path) -> None:
 
 def not_finite(_: Path) -> None:
     spec = ExpertSpec(64, 64, top=8, group=32)
-    encode_expert({name: torch.full((64, 64), torch.nan) for name in ("gate", "up", "down")}, spec, 1, 2)
+    encode({name: torch.full((64, 64), torch.nan) for name in ("gate", "up", "down")}, spec, 1, 2)
 
 
 # What is done, and what of it has to be in the sentence.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, ActivationKind
 from engine.kernels.call import Parts
-from engine.quantization.planes import encode_expert
+from engine.quantization.planes import encode
 from engine.record.layout import PLANE_BITS, ExpertSpec
 from tests.engine.kernels.records import random_experts, random_parts
 from tests.engine.kernels.reference import TorchKernel, decode_matrix, moe_forward
@@ -57,7 +57,7 @@ def test_decodes_what_the_importer_encodes(top: int) -> None:
     spec = ExpertSpec(50, 37, top, 16, has_gate=True, has_bias=True)
     names = {m.name: torch.randn(m.rows, m.cols) for m in spec.matrices}
     biases = {f"{m.name}_bias": torch.randn(m.rows) for m in spec.matrices}
-    record = torch.from_numpy(np.array(encode_expert({**names, **biases}, spec, 3, 7)))
+    record = torch.from_numpy(np.array(encode({**names, **biases}, spec, 3, 7).record))
     parts = {p.index: record[p.offset : p.offset + p.nbytes] for p in spec.layout.parts}
     for tier in spec.tiers:
         expected = decode_expert(record.numpy(), spec, tier)

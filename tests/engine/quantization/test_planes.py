@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.quantization.planes import encode, encode_expert
+from engine.quantization.planes import encode
 from engine.record.layout import MAGIC, ExpertSpec
 from tests.engine.quantization.reference import decode_expert
 
@@ -62,7 +62,7 @@ def test_every_tier_decodes_from_its_parts(spec: ExpertSpec) -> None:
 
 @pytest.mark.parametrize("spec", SPECS[:5], ids=str)
 def test_other_parts_do_not_matter(spec: ExpertSpec) -> None:
-    record = encode_expert(random_expert(spec), spec, 0, 0)
+    record = encode(random_expert(spec), spec, 0, 0).record
     for tier in spec.tiers:
         other = record.copy()
         for part in spec.layout.parts:
@@ -73,7 +73,7 @@ def test_other_parts_do_not_matter(spec: ExpertSpec) -> None:
 
 
 def test_the_header_names_the_expert() -> None:
-    record = encode_expert(random_expert(SPECS[0]), SPECS[0], layer=3, expert=7)
+    record = encode(random_expert(SPECS[0]), SPECS[0], layer=3, expert=7).record
     at = SPECS[0].layout.head.offset
     assert struct.unpack_from("<4I", record, at) == (MAGIC, 3, 7, 3)
     units = struct.unpack_from("<3f", record, at + 16)
@@ -82,7 +82,7 @@ def test_the_header_names_the_expert() -> None:
 
 def test_padding_rows_compute_to_zero() -> None:
     spec = SPECS[4]
-    record = encode_expert(random_expert(spec), spec, 0, 0)
+    record = encode(random_expert(spec), spec, 0, 0).record
     tall = ExpertSpec(112, 80, 8)  # the same padded sizes, with the padding taken for content
     assert tall.layout.nbytes == spec.layout.nbytes
     for tier in spec.tiers:
@@ -91,7 +91,7 @@ def test_padding_rows_compute_to_zero() -> None:
 
 def test_records_are_the_same_every_time() -> None:
     expert = random_expert(SPECS[0])
-    assert (encode_expert(expert, SPECS[0], 1, 2) == encode_expert(expert, SPECS[0], 1, 2)).all()
+    assert (encode(expert, SPECS[0], 1, 2).record == encode(expert, SPECS[0], 1, 2).record).all()
 
 
 @pytest.mark.parametrize("spec", [SPECS[0], SPECS[6], SPECS[7]], ids=str)
@@ -100,7 +100,7 @@ def test_what_is_not_finite_is_named(value: float, spec: ExpertSpec) -> None:
     expert = random_expert(spec)
     expert["down"][1, 2] = value
     with pytest.raises(UnderhillError, match="Layer 4, expert 9: down") as caught:
-        encode_expert(expert, spec, 4, 9)
+        encode(expert, spec, 4, 9)
     assert caught.value.kind is Kind.BROKEN_FILE
 
 
@@ -108,13 +108,13 @@ def test_a_matrix_of_another_shape_is_refused() -> None:
     expert = random_expert(SPECS[0])
     expert["up"] = expert["up"].T
     with pytest.raises(ValueError, match="up of expert 2"):
-        encode_expert(expert, SPECS[0], 1, 2)
+        encode(expert, SPECS[0], 1, 2)
 
 
 @pytest.mark.parametrize("damage", ["short", "magic", "count"])
 def test_what_is_not_a_record_is_not_decoded(damage: str) -> None:
     spec = SPECS[0]
-    record = encode_expert(random_expert(spec), spec, 0, 0)
+    record = encode(random_expert(spec), spec, 0, 0).record
     if damage == "short":
         record = record[: end_of(spec, 4) - 1]
     else:

@@ -10,7 +10,7 @@ import pytest
 from engine import resources
 from engine.calibration.calibrator import open_calibrated
 from engine.calibration.evaluate import sequences
-from engine.calibration.routing_capture import observe
+from engine.calibration.routing_capture import capture_routing
 from engine.calibration.teaching import teach_gates
 from engine.experts.predictors import Blend
 from engine.experts.predictors.gates import LinearMap
@@ -63,7 +63,7 @@ def test_with_all_in_memory_there_is_nothing_to_read_ahead(session: Session) -> 
 
 def test_taught_gates_come_back_from_disk_and_find_more(session: Session, tmp_path: Path) -> None:
     text = sequences(session.chat, resources.path("calibration", "calibration.jsonl"), 512, 1500)
-    run = observe(session, text, 1500)
+    run = capture_routing(session, text, 1500)
     assert run.ids.shape[1] == len(run.tokens) >= 1400
     assert isinstance(session.decoder, Decoder)
     gates = gates_of(session.decoder)

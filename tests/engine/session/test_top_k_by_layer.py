@@ -9,16 +9,16 @@ import pytest
 from transformers import AutoConfig
 
 from engine.calibration.calibrator import open_calibrated
-from engine.calibration.routing_capture import observe
+from engine.calibration.routing_capture import capture_routing
 from engine.calibration.teaching import teach_gates
 from engine.experts.precision import EXACT
 from engine.experts.predictors import NONE, RoutingContext, RoutingShape, TokenTable
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.session import predictor_store
-from engine.tracing.recall import observed, recall
+from engine.tracing.recall import recall, trace_view
 from engine.tracing.recorder import Recorder
-from engine.tracing.trace import NOBODY, load
+from engine.tracing.trace import NO_EXPERT, load
 from engine.tracing.visits import visits_of
 from tests.engine.models.families.test_plain_attention import COMMON, HUNYUAN
 from tests.engine.models.parity import hf_model
@@ -48,7 +48,7 @@ def test_chats_are_read_ahead(store: Path, home: Path, predictor: str) -> None:
 def test_gates_are_taught(store: Path, home: Path) -> None:
     with open_calibrated(str(store), {"dial": "exact", "threads": 1}) as opened:
         ids = [number % 90 + 3 for number in range(120)]
-        run = observe(opened, [ids], 100)
+        run = capture_routing(opened, [ids], 100)
         assert [(row != NONE).sum(-1).tolist()[0] for row in run.ids] == TOP_K
         teach_gates(opened, run)
         assert (opened.store.path / predictor_store.FILE).exists()
@@ -61,14 +61,14 @@ def test_a_trace_is_kept_and_replayed(store: Path, home: Path, tmp_path: Path) -
             opened.context.run_through([number % 90 + 3 for number in range(40)])
             opened.context.run_through([5])
     trace = recorder.trace()
-    assert [(row != NOBODY).sum(-1).tolist()[0] for row in trace.ids] == TOP_K
+    assert [(row != NO_EXPERT).sum(-1).tolist()[0] for row in trace.ids] == TOP_K
     trace.save(tmp_path / "t.npz")
     trace = load(tmp_path / "t.npz")
     for visit in visits_of(trace.one_by_one(), EXACT):
         assert len(visit.experts) == len(visit.demands) == TOP_K[visit.row]
     for visit in visits_of(trace, EXACT):
         assert sum(visit.counts) == visit.tokens * TOP_K[visit.row]
-    assert observed(trace).ids.min() == NONE
+    assert trace_view(trace).ids.min() == NONE
     assert recall(trace.one_by_one())
 
 

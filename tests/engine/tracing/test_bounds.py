@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.experts.policies import NAMES, make_policy
 from engine.experts.precision import EXACT, Thresholds
-from engine.tracing.bounds import belady_misses, foresight, least_bytes
+from engine.tracing.bounds import BeladyPolicy, belady_misses, least_bytes
 from engine.tracing.simulate import Simulation
 from engine.tracing.visits import Sizes, TraceVisit, visits_of
 from tests.engine.tracing.traces import chance_trace, trace_of
@@ -61,7 +61,7 @@ def test_nobody_reads_less_than_the_bounds() -> None:
             for capacity in (40, 90, 170, 240):
                 least = least_bytes(visits, SIZES, capacity)
                 assert least > 0
-                knowing = Simulation(trace.shape, SIZES, capacity, foresight(trace.shape, visits)).run(visits)
+                knowing = Simulation(trace.shape, SIZES, capacity, BeladyPolicy(trace.shape, visits)).run(visits)
                 assert least <= knowing.bytes_read
                 if thresholds.exact:
                     assert least <= 10 * belady_misses(visits, capacity // 10) <= knowing.bytes_read
@@ -80,7 +80,7 @@ def test_a_cache_for_everything_reads_each_thing_once() -> None:
 def test_knowing_the_future_beats_not_knowing_it() -> None:
     trace = chance_trace(300)
     visits = visits_of(trace, Thresholds(0.5, 0.9))
-    knowing = Simulation(trace.shape, SIZES, 80, foresight(trace.shape, visits)).run(visits)
+    knowing = Simulation(trace.shape, SIZES, 80, BeladyPolicy(trace.shape, visits)).run(visits)
     for name in NAMES:
         blind = Simulation(trace.shape, SIZES, 80, make_policy(name, trace.shape)).run(visits)
         assert knowing.bytes_read < blind.bytes_read

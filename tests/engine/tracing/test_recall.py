@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.experts.predictors import Predictor, RoutingContext, TraceView
-from engine.tracing.recall import ReadAhead, judge, observed, recall
+from engine.tracing.recall import ReadAhead, judge, recall, trace_view
 from tests.engine.tracing.traces import chance_trace, trace_of
 
 
@@ -31,7 +31,7 @@ class Always(Predictor):
 
 
 def test_what_is_found_at_every_distance() -> None:
-    run = observed(trace_of([[0, 1], [1, 2], [4, 5]], layers=4, starts=(0, 2)))
+    run = trace_view(trace_of([[0, 1], [1, 2], [4, 5]], layers=4, starts=(0, 2)))
     guess = Always([1, 2, 0])
     row = judge(run, [guess], [guess])["always"].row()
     # by token, 1, 2 and 0 of two are among {1, 2}, and 2, 2 and 0 among {1, 2, 0, and the first of the rest}
@@ -43,7 +43,7 @@ def test_what_is_found_at_every_distance() -> None:
 
 def test_experts_come_best_first_and_sequences_begin_where_they_did() -> None:
     trace = trace_of([[3, 1], [2, 0]], weights=[[0.2, -0.8], [0.6, 0.4]], starts=(0, 1))
-    run: TraceView = observed(trace)
+    run: TraceView = trace_view(trace)
     assert run.ids[0].tolist() == [[1, 3], [2, 0]]
     assert run.starts == {0, 1}
     assert run.tokens.tolist() == [0, 1]

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.experts.predictors import Gate, Predictor, StackedGates, TraceView, fitted, stacked, walk
+from engine.experts.predictors import Gate, Predictor, StackedGates, TraceView, fitted_row, stacked, walk
+from engine.experts.predictors.gates import LinearMap
 from engine.kernels.native import NativeKernel
 from tests.engine.experts.predictors.runs import EXPERTS, HIDDEN, K, moving, random_gates
 
@@ -24,6 +25,10 @@ def recall(run: TraceView, predictor: Predictor, ahead: int) -> float:
         found += len(set(np.argsort(-scores)[:K].tolist()) & set(run.ids[row, token].tolist()))
         asked += K
     return found / asked
+
+
+def all_fitted(run: TraceView, gates: list[Gate]) -> list[list[LinearMap]]:
+    return [fitted_row(run, gates, row, 2) for row in range(len(gates))]
 
 
 def test_where_nothing_lies_between_the_folded_gates_are_right() -> None:
@@ -60,7 +65,7 @@ def test_taught_gates_know_what_lies_between(tokens: int) -> None:
     gates = random_gates(4)
     run, other = moving(gates, tokens, 0.2), moving(gates, 200, 0.2, seed=9)
     plain = StackedGates(gates, stacked(gates, 2))
-    taught = StackedGates(gates, fitted(run, gates, 2))
+    taught = StackedGates(gates, all_fitted(run, gates))
     for ahead in (1, 2):
         before, now = recall(other, plain, ahead), recall(other, taught, ahead)
         assert now > before + 0.25 * (1 - before) if tokens > HIDDEN else now > before
@@ -69,7 +74,7 @@ def test_taught_gates_know_what_lies_between(tokens: int) -> None:
 def test_taught_gates_know_what_comes_over_from_the_token_before_until_a_sequence_begins() -> None:
     gates = random_gates(4)
     run, other = moving(gates, 400, 0.0, carried=0.8), moving(gates, 200, 0.0, seed=9, carried=0.8)
-    maps = fitted(run, gates, 2)
+    maps = all_fitted(run, gates)
     knowing, forgetting = StackedGates(gates, maps), StackedGates(gates, maps)
     forgetting.learn = lambda context: None  # type: ignore[method-assign]
     for ahead in (1, 2):
@@ -98,7 +103,7 @@ def test_native_code_gives_nearly_the_same_scores() -> None:
     kernel = NativeKernel(threads=1)
     try:
         # A row of both inputs is one group of 8-bit codes here, though the one's weights are far larger.
-        for maps, gap in ((stacked(gates, 2), 0.1), (fitted(moving(gates, 100, 0.1, carried=0.3), gates, 2), 0.25)):
+        for maps, gap in ((stacked(gates, 2), 0.1), (all_fitted(moving(gates, 100, 0.1, carried=0.3), gates), 0.25)):
             native, torch = StackedGates(gates, maps, kernel), StackedGates(gates, maps)
             for context in walk(moving(gates, 10, 0.1), [native, torch]):
                 for row in range(context.row + 1, min(context.row + 3, 3)):
