@@ -38,8 +38,11 @@ class Flavour:
 # m16n8k32 for 8 bits needs sm_80 and PTX 7.0; Turing (sm_75) has m8n8k16, since 6.5. Later cards run sm_80's.
 FLAVOURS = (Flavour("sm_75", "6.5"), Flavour("sm_80", "7.0"))
 # No contraction: fused multiply-adds stand where the processor's kernels have them, and nowhere else, so that results
-# are the same bits. Kernels take a layout whole, so the compiler may not look at how it is aligned.
-OPTIONS = ("--std=c++17", "--fmad=false", "--prec-div=true", "--ftz=false", "--device-as-default-execution-space")
+# are the same bits.
+OPTIONS = (
+    "--std=c++17", "--fmad=false", "--prec-div=true", "--ftz=false", "--device-as-default-execution-space",
+    "--diag-suppress=1097",  # the C library's functions are visible, which means nothing here
+)  # fmt: skip
 # The C library's headers include these of the C library, which NVRTC has built in or which the kernels do not use.
 _INTEGERS = "\n".join(
     f"typedef {sign}{kind} {prefix}int{bits}_t;"

@@ -30,10 +30,10 @@ UH_DEVICE int uh_line_dot(const uint32_t (&c)[4], const int8_t *x, int sum) {
 
 /* total[t] += what group g gives; dot[t]: of this lane's lines. */
 template <int N>
-UH_DEVICE void uh_add_group(const uh_product_view &view, int32_t block, int32_t g, int32_t r, const uh_vectors &x,
+UH_DEVICE void uh_add_group(const uh_scaler &scaler, const uh_scale_words &words, int32_t g, const uh_vectors &x,
                             const int32_t (&row)[N], int32_t n, const int (&dot)[N], float (&total)[N]) {
     float scale, offset;
-    uh_scale_of(view, block, g, r, &scale, &offset);
+    uh_scale_of(scaler, words, &scale, &offset);
 #pragma unroll
     for (int t = 0; t < N; t++) {
         if (t >= n) break;
@@ -44,18 +44,18 @@ UH_DEVICE void uh_add_group(const uh_product_view &view, int32_t block, int32_t 
     }
 }
 
-/* y[t] = (W x[row[t]] + bias)[16 block + r] for t < n, in both halves of the warp. LINES: of a group, if the compiler is to
- * know (then a whole group is on its way before anything waits); 0: any number. */
-template <int KIND, int N, int LINES>
+/* y[t] = (W x[row[t]] + bias)[16 block + r] for t < n, in both halves of the warp. For groups of any number of lines. */
+template <int KIND, int N>
 UH_DEVICE void uh_dots(const uh_product_view &view, int32_t block, const uh_vectors &x, const int32_t (&row)[N], int32_t n,
                        float (&y)[N]) {
-    const int32_t lane = threadIdx.x % UH_WARP, r = lane % UH_ROWS, h = lane / UH_ROWS;
-    const int32_t lines = LINES ? LINES : view.group / 16;
+    const int32_t lane = threadIdx.x % UH_WARP, r = lane % UH_ROWS, h = lane / UH_ROWS, lines = view.group / 16;
+    const uh_scaler scaler = uh_scaler_of(view, block, r);
 #pragma unroll
     for (int t = 0; t < N; t++) y[t] = 0.0f;
+#pragma unroll 1
     for (int32_t g = 0; g < view.groups; g++) {
+        const uh_scale_words scale = uh_read_scale(scaler, g);
         const int64_t first = ((int64_t)block * view.groups + g) * lines;
-        const int8_t *columns = x.codes + (int64_t)g * lines * 16;
         int dot[N];
 #pragma unroll
         for (int t = 0; t < N; t++) dot[t] = 0;
@@ -66,23 +66,66 @@ UH_DEVICE void uh_dots(const uh_product_view &view, int32_t block, const uh_vect
 #pragma unroll
             for (int t = 0; t < N; t++) {
                 if (t >= n) break;
-                dot[t] = uh_line_dot(c, columns + (row[t] * x.stored + line * 16), dot[t]);
+                dot[t] = uh_line_dot(c, x.codes + (row[t] * x.stored + (g * lines + line) * 16), dot[t]);
             }
         }
-        uh_add_group<N>(view, block, g, r, x, row, n, dot, y);
+        uh_add_group<N>(scaler, scale, g, x, row, n, dot, y);
     }
 #pragma unroll
     for (int t = 0; t < N; t++) y[t] = uh_finished(view, block * UH_ROWS + r, y[t]);
 }
 
+/* The same for one token, whose time is all reading, and groups of LINES lines: while one is computed the next is on its
+ * way. */
+template <int KIND, int LINES>
+UH_DEVICE float uh_dots_one(const uh_product_view &view, int32_t block, const uh_vectors &x, int32_t row) {
+    const int32_t lane = threadIdx.x % UH_WARP, r = lane % UH_ROWS, h = lane / UH_ROWS;
+    const uh_scaler scaler = uh_scaler_of(view, block, r);
+    const int64_t first = (int64_t)block * view.groups * LINES + h;
+    const int8_t *columns = x.codes + (row * x.stored + h * 16);
+    const float *scales = x.scales + row * x.groups, *sums = x.sums + row * x.groups;
+    uh_words next[LINES / 2];
+    uh_scale_words next_scale = uh_read_scale(scaler, 0);
+    float total = 0.0f;
+#pragma unroll
+    for (int i = 0; i < LINES / 2; i++) next[i] = uh_load<KIND>(view, first + 2 * i, r);
+#pragma unroll 1
+    for (int32_t g = 0; g < view.groups; g++) {
+        uh_words words[LINES / 2];
+        const uh_scale_words scale_words = next_scale;
+#pragma unroll
+        for (int i = 0; i < LINES / 2; i++) words[i] = next[i];
+        if (g + 1 < view.groups) {
+#pragma unroll
+            for (int i = 0; i < LINES / 2; i++) next[i] = uh_load<KIND>(view, first + (g + 1) * LINES + 2 * i, r);
+            next_scale = uh_read_scale(scaler, g + 1);
+        }
+        int dot = 0;
+#pragma unroll
+        for (int i = 0; i < LINES / 2; i++) {
+            uint32_t c[4];
+            uh_unpack<KIND>(view, words[i], c);
+            dot = uh_line_dot(c, columns + (g * LINES + 2 * i) * 16, dot);
+        }
+        dot += __shfl_xor_sync(UH_EVERY_LANE, dot, 16);
+        float scale, offset;
+        uh_scale_of(scaler, scale_words, &scale, &offset);
+        total = __fmaf_rn((float)dot, __fmul_rn(scale, scales[g]), total);
+        total = __fmaf_rn(offset, sums[g], total);
+    }
+    return uh_finished(view, block * UH_ROWS + r, total);
+}
+
 template <int N>
 UH_DEVICE void uh_dots_any(const uh_product_view &view, int32_t block, const uh_vectors &x, const int32_t (&row)[N], int32_t n,
                            float (&y)[N]) {
-#define UH_CALL(kind)                                            \
-    if (N == 1 && view.group == 64)                              \
-        uh_dots<kind, N, 4>(view, block, x, row, n, y);          \
-    else                                                         \
-        uh_dots<kind, N, 0>(view, block, x, row, n, y)
+#define UH_CALL(kind)                                           \
+    if (N == 1 && view.group == 64)                             \
+        y[0] = uh_dots_one<kind, 4>(view, block, x, row[0]);    \
+    else if (N == 1 && view.group == 32)                        \
+        y[0] = uh_dots_one<kind, 2>(view, block, x, row[0]);    \
+    else                                                        \
+        uh_dots<kind, N>(view, block, x, row, n, y)
     UH_FOR_KIND(view.kind, UH_CALL)
 #undef UH_CALL
 }

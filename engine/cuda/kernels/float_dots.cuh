@@ -17,9 +17,11 @@ UH_DEVICE void uh_float_dots(const uh_product_view &view, int32_t block, const u
                              const int32_t (&row)[N], int32_t n, float (&y)[N]) {
     const int32_t lane = threadIdx.x % UH_WARP, r = lane % UH_ROWS, h = lane / UH_ROWS;
     const int32_t lines = view.group / 16;
+    const uh_scaler scaler = uh_scaler_of(view, block, r);
 #pragma unroll
     for (int t = 0; t < N; t++) y[t] = 0.0f;
     for (int32_t g = 0; g < view.groups; g++) {
+        const uh_scale_words words = uh_read_scale(scaler, g);
         float own[N][2] = {};
         for (int32_t line = 0; line < lines; line++) {
             uint32_t c[4];
@@ -38,7 +40,7 @@ UH_DEVICE void uh_float_dots(const uh_product_view &view, int32_t block, const u
             }
         }
         float scale, offset;
-        uh_scale_of(view, block, g, r, &scale, &offset);
+        uh_scale_of(scaler, words, &scale, &offset);
 #pragma unroll
         for (int t = 0; t < N; t++) {
             if (t >= n) break;

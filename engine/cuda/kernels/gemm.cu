@@ -29,7 +29,9 @@ template <int KIND>
 UH_DEVICE void uh_tile_dots(const uh_product_view &view, int32_t block, const uh_vectors &x, const int32_t (&row)[UH_TILES],
                             const int32_t (&own)[UH_TILES][2], float (&total)[UH_TILES][4]) {
     const int32_t lane = threadIdx.x % UH_WARP, i = lane / 4, j = lane % 4, lines = view.group / 16;
+    const uh_scaler upper_scales = uh_scaler_of(view, block, i), lower_scales = uh_scaler_of(view, block, i + 8);
     for (int32_t g = 0; g < view.groups; g++) {
+        const uh_scale_words upper_words = uh_read_scale(upper_scales, g), lower_words = uh_read_scale(lower_scales, g);
         int sum[UH_TILES][4] = {};
         for (int32_t line = j; line - j < lines; line += 4) {
             const bool there = line < lines;
@@ -51,8 +53,8 @@ UH_DEVICE void uh_tile_dots(const uh_product_view &view, int32_t block, const uh
             }
         }
         float scale[2], offset[2];
-        uh_scale_of(view, block, g, i, &scale[0], &offset[0]);
-        uh_scale_of(view, block, g, i + 8, &scale[1], &offset[1]);
+        uh_scale_of(upper_scales, upper_words, &scale[0], &offset[0]);
+        uh_scale_of(lower_scales, lower_words, &scale[1], &offset[1]);
 #pragma unroll
         for (int tile = 0; tile < UH_TILES; tile++)
 #pragma unroll

@@ -58,30 +58,58 @@ UH_DEVICE float uh_half(uint32_t bits) {
     return value;
 }
 
-UH_DEVICE float uh_half_at(const uint8_t *at) { return uh_half(__ldg((const uint16_t *)at)); }
+/* Where the scales of row r of a row block lie, so that one piece of code reads all forms: nothing branches between two
+ * tiles, and what is read for the next can be on its way. */
+struct uh_scaler {
+    const uint8_t *at, *wide; /* of group 0: a word of 16 bits that holds the scale; d of UH_SUPER, else NULL */
+    int32_t stride, apart;    /* bytes to the next group, and from scale to offset */
+    int32_t right, mask, left; /* of the word: bits to drop, to keep, and to add below */
+    int32_t columns;          /* of a group */
+    float zero;               /* offsets are scales times this, where none is stored */
+};
 
-/* Scale and offset of row r of group g of a row block, as uh_scales_of of scales.h has them, to the last bit. */
-UH_DEVICE void uh_scale_of(const uh_product_view &view, int64_t block, int32_t g, int32_t r, float *scale, float *offset) {
-    const int64_t tile = block * view.groups + g;
-    switch (view.form) {
-    case UH_HALF_PAIRS: {
-        const uint8_t *at = view.params + tile * UH_LINE + 2 * r;
-        *scale = uh_half_at(at), *offset = uh_half_at(at + 2 * UH_ROWS);
-        return;
+/* What was read: not yet numbers, so that nothing waits for it. */
+struct uh_scale_words {
+    uint32_t scale, offset, wide, wide_offset;
+};
+
+UH_DEVICE uh_scaler uh_scaler_of(const uh_product_view &view, int64_t block, int32_t r) {
+    const bool super = view.form == UH_SUPER, bytes = super || view.form == UH_BYTES || view.form == UH_SIGNED;
+    const int32_t wides = super ? (view.groups * view.group + UH_SUPER_COLUMNS - 1) / UH_SUPER_COLUMNS * UH_LINE : 0;
+    uh_scaler s;
+    s.stride = view.form == UH_HALF_PAIRS ? UH_LINE : view.form == UH_HALVES || super ? UH_LINE / 2 : UH_LINE / 4;
+    const uint8_t *row = view.params + block * (wides + view.groups * s.stride);
+    s.at = row + wides + (bytes ? r & ~1 : 2 * r);
+    s.wide = super ? row + 2 * r : nullptr;
+    s.apart = view.form == UH_HALF_PAIRS ? 2 * UH_ROWS : super ? UH_ROWS : 0;
+    s.right = bytes ? r % 2 * 8 : 0;
+    s.mask = bytes ? 0xff : 0xffff;
+    s.left = view.form == UH_BYTES ? 7 : view.form == UH_SIGNED ? 8 : 0;
+    s.columns = view.group;
+    s.zero = -view.zero;
+    return s;
+}
+
+UH_DEVICE uint32_t uh_word_at(const uint8_t *at) { return __ldg((const uint16_t *)at); }
+
+UH_DEVICE uh_scale_words uh_read_scale(const uh_scaler &s, int32_t g) {
+    const uint8_t *at = s.at + (int64_t)g * s.stride, *wide = s.wide + g * s.columns / UH_SUPER_COLUMNS * UH_LINE;
+    uh_scale_words words = {uh_word_at(at), 0, 0, 0};
+    if (s.apart) words.offset = uh_word_at(at + s.apart);
+    if (s.wide) words.wide = uh_word_at(wide), words.wide_offset = uh_word_at(wide + 2 * UH_ROWS);
+    return words;
+}
+
+/* Scale and offset, as uh_scales_of of scales.h has them, to the last bit. */
+UH_DEVICE void uh_scale_of(const uh_scaler &s, const uh_scale_words &words, float *scale, float *offset) {
+    const uint32_t first = words.scale >> s.right & s.mask, second = words.offset >> s.right & s.mask;
+    if (s.wide) {
+        *scale = __fmul_rn(uh_half(words.wide), (float)first);
+        *offset = -__fmul_rn(uh_half(words.wide_offset), (float)second);
+    } else {
+        *scale = uh_half(first << s.left);
+        *offset = s.apart ? uh_half(second) : __fmul_rn(*scale, s.zero);
     }
-    case UH_SUPER: {
-        const int32_t wides = (view.groups * view.group + UH_SUPER_COLUMNS - 1) / UH_SUPER_COLUMNS;
-        const uint8_t *row = view.params + block * ((int64_t)wides * UH_LINE + (int64_t)view.groups * 2 * UH_ROWS);
-        const uint8_t *wide = row + (int64_t)(g * view.group / UH_SUPER_COLUMNS) * UH_LINE + 2 * r;
-        const uint8_t *at = row + (int64_t)wides * UH_LINE + (int64_t)g * 2 * UH_ROWS + r;
-        *scale = __fmul_rn(uh_half_at(wide), (float)__ldg(at));
-        *offset = -__fmul_rn(uh_half_at(wide + 2 * UH_ROWS), (float)__ldg(at + UH_ROWS));
-        return;
-    }
-    case UH_HALVES: *scale = uh_half_at(view.params + tile * 2 * UH_ROWS + 2 * r); break;
-    default: *scale = uh_half((uint32_t)__ldg(view.params + tile * UH_ROWS + r) << (view.form == UH_SIGNED ? 8 : 7)); break;
-    }
-    *offset = __fmul_rn(*scale, -view.zero);
 }
 
 /* The end of a product: unit, then bias. */

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import struct
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,13 +16,21 @@ from engine.experts.execution.requests import slots_by_expert
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts
 from engine.kernels.native import EXPERT, expert_layout
-from engine.record.layout import ExpertSpec
-from tests.engine.cuda.ptx.memory import DeviceMemory
+from engine.record.layout import ExpertSpec, Part
+from tests.engine.cuda.ptx.memory import BASE, DEAD, FRESH, DeviceMemory
 from tests.engine.cuda.ptx.module import LaunchReport, Module
 
 THREADS, ROWS, GEMM_TOKENS = 128, 64, 32  # of a block: threads, rows of a product, tokens of uh_gemm
 FLAVOURS = ("sm_75", "sm_80")
 SILU = Activation()
+
+
+class _Move(NamedTuple):
+    """Bytes of a part that lie elsewhere on the card."""
+
+    offset: int
+    to: int
+    nbytes: int
 
 
 @functools.cache
@@ -35,19 +44,52 @@ def argument(value: int | float | bytes, kind: str = "Q") -> bytes:
     return value if isinstance(value, bytes) else struct.pack("<" + kind, value)
 
 
-class Card:
-    """Memory of a card with the kernels of one flavour. x, h and what else is float32 have one row for each vector."""
+def apart_layout(layout: ctypes.Structure, spec: ExpertSpec) -> tuple[ctypes.Structure, dict[int, list[_Move]]]:
+    """The same experts with dead bytes behind every section: the layout, and by part what has to be moved where.
 
-    def __init__(self, flavour: str = "sm_80", module: Module | None = None, seed: int = 0) -> None:
+    In a record sections follow one another, and a kernel that reads too far finds bytes there.
+    """
+    moved = type(layout).from_buffer_copy(layout)
+    moves: dict[int, list[_Move]] = {}
+    ends: dict[int, int] = {}
+
+    def place(part: Part, offset: int, nbytes: int) -> int:
+        to = ends.get(part.index, 0)
+        ends[part.index] = -(-(to + nbytes) // 256) * 256 + 256
+        moves.setdefault(part.index, []).append(_Move(offset, to, nbytes))
+        return to
+
+    for index, m in enumerate(spec.matrices):
+        at = moved.matrix[index + 3 - len(spec.matrices)]
+        for plane, part in enumerate(spec.layout.codes_for(spec.top)):
+            bits, (rows, cols) = spec.plane_bits(m)[plane], spec.padded(m)
+            at.codes[plane] = place(part, part.sections[m.name].offset, rows * cols * bits // 8)
+        for planes, tier in enumerate(spec.tiers):
+            part = spec.layout.params_for(tier)
+            at.params[planes] = place(part, part.sections[m.name].offset, spec.params_bytes(m, tier))
+        head = spec.layout.head
+        at.unit = place(head, at.unit, 4)
+        if m.name in head.biases:
+            at.bias = place(head, head.biases[m.name].offset, 4 * m.rows)
+    return moved, moves
+
+
+class Card:
+    """Memory of a card with the kernels of one flavour. x, h and what else is float32 have one row for each vector.
+
+    apart: sections of records lie apart, so that reading too far is found; else parts are copied as they are.
+    """
+
+    def __init__(self, flavour: str = "sm_80", module: Module | None = None, seed: int = 0, apart: bool = True) -> None:
         self.memory, self.module, self.seed = DeviceMemory(64 << 20), module or module_of(flavour), seed
-        self.executed = 0
+        self.apart, self.reports = apart, list[tuple[str, LaunchReport]]()
 
     def launch(self, name: str, grid: tuple[int, ...], *arguments: bytes) -> LaunchReport:
         """Launch with blocks of THREADS."""
         self.seed += 1
         whole = (*grid, 1, 1)[:3]
         report = self.module.launch(name, whole, (THREADS, 1, 1), 0, arguments, self.memory, self.seed)  # type: ignore[arg-type]
-        self.executed += report.executed
+        self.reports.append((name, report))
         return report
 
     def put(self, data: bytes | Tensor) -> int:
@@ -87,18 +129,33 @@ class Card:
         )  # fmt: skip
         return padded, sums
 
-    def expert(self, parts: Parts) -> tuple[int, ...]:
+    def part(self, data: Tensor, moves: list[_Move]) -> int:
+        """The address of a copy of a part: as it is, or without what is between its sections."""
+        if not self.apart:
+            return self.put(data)
+        address = self.room(max(move.to + move.nbytes for move in moves))
+        dead = self.memory.state[address - BASE :][: self.memory.size_of(address)]
+        dead[:] = DEAD
+        for move in moves:
+            dead[move.to : move.to + move.nbytes] = FRESH
+            self.memory.write(address + move.to, data[move.offset : move.offset + move.nbytes].numpy().tobytes())
+        return address
+
+    def expert(self, parts: Parts, moves: dict[int, list[_Move]]) -> tuple[int, ...]:
         """Copies of an expert's parts: addresses of the codes' and of the parameters'."""
         layout = parts.spec.layout
-        codes = [self.put(parts.parts[part.index]) for part in layout.codes_for(parts.tier)]
-        return (*(*codes, 0, 0)[:3], self.put(parts.parts[layout.params_for(parts.tier).index]))
+        needed = [*(part.index for part in layout.codes_for(parts.tier)), layout.params_for(parts.tier).index]
+        *codes, params = (self.part(parts.parts[index], moves[index]) for index in needed)
+        return (*(*codes, 0, 0)[:3], params)
 
-    def experts(self, experts: dict[int, Parts], ids: Tensor) -> tuple[int, int, int, int]:
+    def experts(
+        self, experts: dict[int, Parts], ids: Tensor, moves: dict[int, list[_Move]]
+    ) -> tuple[int, int, int, int]:
         """Addresses of the list of experts and of their slots; how many there are; the most slots of one."""
         work = slots_by_expert(ids.flatten().tolist())
         packed, slots = b"", []
         for expert, its in work.items():
-            packed += EXPERT.pack(*self.expert(experts[expert]), experts[expert].planes, len(slots), len(its), 0)
+            packed += EXPERT.pack(*self.expert(experts[expert], moves), experts[expert].planes, len(slots), len(its), 0)
             slots += its
         most = max(map(len, work.values()))
         return self.put(packed), self.put(torch.tensor(slots, dtype=torch.int32)), len(work), most
@@ -113,9 +170,11 @@ class Card:
         activation: Activation = SILU,
     ) -> Tensor:
         """The rows of all slots, [T * K, H]. how: "1", "4", "exact" or "gemm", the kernels to take."""
-        layout = expert_layout(spec, activation)
+        layout, moves = apart_layout(expert_layout(spec, activation), spec)
+        if not self.apart:
+            layout = expert_layout(spec, activation)
         gate_up, down, k = layout.matrix[1], layout.matrix[2], ids.shape[1]
-        list_of, slots, n, most = self.experts(experts, ids)
+        list_of, slots, n, most = self.experts(experts, ids, moves)
         shape = argument(bytes(layout))
         common = (shape, argument(list_of), argument(slots))
         n_slots, inner = ids.numel(), spec.intermediate
@@ -170,8 +229,3 @@ class Card:
             argument(y), argument(k, "i"), argument(out.shape[1], "i"),
         )  # fmt: skip
         return self.floats(y, tokens, out.shape[1])
-
-
-def layout_bytes(spec: ExpertSpec, activation: Activation = SILU) -> int:
-    """Bytes of the layout that kernels take by value."""
-    return ctypes.sizeof(expert_layout(spec, activation))

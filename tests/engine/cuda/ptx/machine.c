@@ -67,7 +67,7 @@ static uint64_t next_random(machine *m) { /* splitmix64 */
 }
 
 static int fault(machine *m, int kind, int32_t warp, int32_t pc, int32_t lane, uint64_t address) {
-    *m->out = (outcome){kind, pc, lane, warp, m->block, address, m->out->executed};
+    *m->out = (outcome){kind, pc, lane, warp, m->block, address, m->out->executed, m->out->sectors};
     return kind;
 }
 
@@ -145,10 +145,25 @@ static void forget_shared(machine *m, int all) {
     }
 }
 
+/* Counts the sectors of one load or store of a warp, each once. */
+typedef struct {
+    uint64_t seen[2 * LANES * 4 + 1]; /* open addressing; twice as many places as there can be */
+} sector_set;
+
+static int add_sector(sector_set *set, uint64_t sector) {
+    const size_t places = sizeof set->seen / sizeof *set->seen;
+    size_t at = sector % places;
+    while (set->seen[at] && set->seen[at] != sector) at = (at + 1) % places;
+    if (set->seen[at]) return 0;
+    set->seen[at] = sector;
+    return 1;
+}
+
 static int access(machine *m, int32_t w, int32_t pc, const instruction *in, uint32_t mask) {
     warp *self = &m->w[w];
     const int store = in->op == op_st, all = in->bytes * in->count;
     const int32_t base = in->operand[store ? 0 : in->count];
+    sector_set sectors = {{0}};
     for (int lane = 0; lane < LANES; lane++) {
         if (!(mask >> lane & 1)) continue;
         const uint64_t address = (base == NONE ? 0 : self->r[base][lane]) + (uint64_t)in->offset;
@@ -164,6 +179,7 @@ static int access(machine *m, int32_t w, int32_t pc, const instruction *in, uint
         } else {
             failed = touch_global(m, w, pc, lane, address, all, store);
             at = m->m->bytes + (address - m->m->base);
+            if (!failed) m->out->sectors += add_sector(&sectors, address / SECTOR);
         }
         if (failed) return failed;
         for (int32_t i = 0; i < in->count; i++, at += in->bytes) {

@@ -28,7 +28,7 @@ typedef struct {
     uint32_t launch;
 } memory;
 
-enum { PAGE = 1024 };
+enum { PAGE = 1024, SECTOR = 32 };
 
 typedef struct {
     const instruction *code;
@@ -51,6 +51,7 @@ typedef struct {
     int64_t block;
     uint64_t address;
     int64_t executed; /* instructions, by warps */
+    int64_t sectors;  /* of 32 bytes that loads and stores of warps asked global memory and its caches for */
 } outcome;
 
 enum {

@@ -61,6 +61,10 @@ class DeviceMemory:
                 merged.append((offset, there))
         self._free = merged
 
+    def size_of(self, address: int) -> int:
+        """Bytes of the allocation that begins there."""
+        return self._sizes[address]
+
     def write(self, address: int, data: bytes | bytearray | memoryview) -> None:
         """Copy to the card. Raises ValueError outside allocations."""
         raw = np.frombuffer(data, np.uint8)

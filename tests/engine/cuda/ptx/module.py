@@ -73,6 +73,7 @@ class _Outcome(ctypes.Structure):
         ("block", ctypes.c_int64),
         ("address", ctypes.c_uint64),
         ("executed", ctypes.c_int64),
+        ("sectors", ctypes.c_int64),
     )
 
 
@@ -111,11 +112,15 @@ def _operations() -> dict[str, int]:
 
 @dataclass(frozen=True)
 class LaunchReport:
-    """What a launch did. reads, writes: (address, bytes), ascending. executed: instructions, counted by warps."""
+    """What a launch did. reads, writes: (address, bytes), ascending. executed: instructions, counted by warps.
+
+    requested: bytes that its loads and stores asked caches and memory for, in sectors of 32, each once for a warp.
+    """
 
     reads: list[tuple[int, int]]
     writes: list[tuple[int, int]]
     executed: int
+    requested: int
 
 
 class PtxKernel:
@@ -195,7 +200,7 @@ class Module:
         if machine().machine_run(launch, outcome):
             raise PtxFault(KINDS[outcome.kind], self._where(kernel, outcome))
         reads, writes = memory.touched(READ, view.n_pages_read), memory.touched(WROTE, view.n_pages_written)
-        return LaunchReport(reads, writes, outcome.executed)
+        return LaunchReport(reads, writes, outcome.executed, 32 * outcome.sectors)
 
     @staticmethod
     def _where(kernel: PtxKernel, outcome: _Outcome) -> str:

@@ -1,0 +1,155 @@
+"""Every guard, barrier and mask of the kernels is there for something: left out, it is found."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from engine.cuda import build
+from engine.cuda.build import FLAVOURS, compile_ptx, find_nvrtc
+from engine.kernels.activation import Activation
+from engine.kernels.native import NativeKernel
+from engine.record.layout import ExpertSpec
+from tests.engine.cuda.kernels.card import Card, argument
+from tests.engine.cuda.ptx.module import Module, PtxFault
+from tests.engine.kernels.calls import routed, run
+from tests.engine.kernels.records import random_experts
+
+pytestmark = [
+    pytest.mark.skipif(find_nvrtc() is None, reason="the package nvidia-cuda-nvrtc-cu12 is not installed"),
+    pytest.mark.slow,
+]
+
+# One body for codes of 4 bits in place of one for each kind: mutants compile in a second.
+ONE_KIND = "#define UH_FOR_KIND(kind, call) call(2);\n"
+
+
+class Mutant(NamedTuple):
+    """What is taken out of a file, and what stands in its place. Where: what finds it."""
+
+    file: str
+    old: str
+    new: str
+    where: str
+
+
+def layers(how: str) -> Callable[[Module], None]:
+    """Layers whose sizes are no multiples of anything, with and without a gate, from 1 to 5 tokens an expert."""
+
+    def check(module: Module) -> None:
+        for spec, tokens in ((ExpertSpec(150, 70, 4, 48, True, True), 10), (ExpertSpec(70, 90, 4, 32, False), 9)):
+            experts = random_experts(spec, 2, [4])
+            torch.manual_seed(0)
+            x, ids = torch.randn(tokens, spec.hidden), routed(tokens, 1, 2)
+            theirs = run(NativeKernel(1, exact=how == "exact"), spec, experts, x, ids, Activation("silu"))
+            assert torch.equal(Card(module=module).layer(spec, experts, x, ids, how), theirs), "other values"
+
+    return check
+
+
+def combined(module: Module) -> None:
+    """Outputs of which one must not be read."""
+    out, weights = torch.randn(6, 200), torch.rand(3, 2)
+    weights[1, 1], out[3] = 0, float("nan")
+    assert torch.equal(Card(module=module).combine(out, weights), NativeKernel(1).combine(out, weights)), "other values"
+
+
+def too_many_vectors(module: Module) -> None:
+    """A grid that is higher than there are vectors."""
+    for name, size in (("uh_quantize", 1), ("uh_pad", 4)):
+        card = Card(module=module)
+        x, made, scales, sums = card.put(torch.randn(2, 64)), card.room(2 * 64 * size), card.room(16), card.room(16)
+        numbers = [argument(value, "i") for value in (64, 64, 32, 2)]
+        rest = [argument(a) for a in ((made, scales, sums) if size == 1 else (made, sums))]
+        card.launch(name, (1, 3), argument(x), argument(64, "q"), *numbers, *rest)
+
+
+CHECKS: dict[str, Callable[[Module], None]] = {
+    **{how: layers(how) for how in ("1", "4", "exact", "gemm")},
+    "combine": combined,
+    "vectors": too_many_vectors,
+}
+MUTANTS = (
+    Mutant("vectors.cu", "if (g >= groups || vector >= n) return;", "if (vector >= n) return;", "1"),
+    Mutant("vectors.cu", "if (g >= groups || vector >= n) return;", "if (vector >= n) return;", "exact"),
+    Mutant("vectors.cu", "if (g >= groups || vector >= n) return;", "if (g >= groups) return;", "vectors"),
+    Mutant("vectors.cu", "there < 0 ? 0 : there < group ? there : group", "group", "1"),
+    Mutant(
+        "vectors.cu",
+        "const float value = column < cols ? from[column] : 0.0f",
+        "const float value = from[column]",
+        "exact",
+    ),
+    Mutant("vectors.cu", "most = uh_most(most, __shfl_xor_sync(UH_EVERY_LANE, most, apart))", "", "1"),
+    Mutant("matrix.cuh", "#define UH_EVERY_LANE 0xffffffffu", "#define UH_EVERY_LANE 0xffffu", "1"),
+    Mutant("matrix.cuh", "view.bias && row < view.rows ?", "view.bias ?", "1"),
+    Mutant("experts.cu", "if (at > expert.first) __syncthreads();", "", "4"),
+    Mutant("experts.cu", "        __syncthreads();\n        const int32_t rows", "        const int32_t rows", "1"),
+    Mutant("experts.cu", "        __syncthreads();\n        const int32_t rows", "        const int32_t rows", "exact"),
+    Mutant("experts.cu", "if (block * UH_ROWS < layout.intermediate) uh_dots_any", "uh_dots_any", "1"),
+    Mutant("experts.cu", "if (index >= layout.intermediate) continue;", "", "1"),
+    Mutant("experts.cu", "row[t] = t < n ? (k ?", "row[t] = true ? (k ?", "4"),
+    Mutant("experts.cu", "last - at < N ? last - at : N", "N", "4"),
+    Mutant("experts.cu", "if (block * UH_ROWS >= layout.hidden) return;", "", "4"),
+    Mutant("experts.cu", "t < n && index < layout.hidden", "t < n", "4"),
+    Mutant("experts.cu", "t < n && index < layout.hidden", "index < layout.hidden", "4"),
+    Mutant("experts.cu", "t < n && index < layout.hidden", "t < n", "exact"),
+    Mutant("experts.cu", "if (column >= hidden) return;", "", "combine"),
+    Mutant("experts.cu", "if (weight != 0.0f) sum", "sum", "combine"),
+    Mutant("dots.cuh", "if (g + 1 < view.groups) {", "{", "1"),
+    Mutant("dots.cuh", "dot += __shfl_xor_sync(UH_EVERY_LANE, dot, 16);", "", "1"),
+    Mutant("dots.cuh", "line = h; line < lines;", "line = h; line <= lines;", "4"),
+    Mutant("dots.cuh", "dot[t] + __shfl_xor_sync(UH_EVERY_LANE, dot[t], 16)", "dot[t]", "4"),
+    Mutant("gemm.cu", "t = min(base + i, end - 1)", "t = base + i", "gemm"),
+    Mutant("gemm.cu", "t0 = min(base + 2 * j, end - 1)", "t0 = base + 2 * j", "gemm"),
+    Mutant("gemm.cu", "t1 = min(base + 2 * j + 1, end - 1)", "t1 = base + 2 * j + 1", "gemm"),
+    Mutant("gemm.cu", "const bool there = line < lines;", "const bool there = true;", "gemm"),
+    Mutant("gemm.cu", "if (t >= end || index >= view.rows) continue;", "if (index >= view.rows) continue;", "gemm"),
+    Mutant("gemm.cu", "if (t >= end || index >= view.rows) continue;", "if (t >= end) continue;", "gemm"),
+    Mutant(
+        "gemm.cu", "if (first >= last || block * UH_ROWS >= view.rows) return;", "if (first >= last) return;", "gemm"
+    ),
+    Mutant("gemm.cu", "if (index >= layout.intermediate) return;", "", "gemm"),
+)
+
+
+def compiled(folder: Path, mutant: Mutant | None) -> Module:
+    """The kernels for codes of 4 bits, with the mutant's change."""
+    shutil.copytree(build.SOURCES, folder)
+    unpack = folder / "unpack.cuh"
+    text = unpack.read_text()
+    start, end = text.index("#define UH_FOR_KIND"), text.index("#endif", text.index("#define UH_FOR_KIND"))
+    unpack.write_text(text[:start] + ONE_KIND + text[end:])
+    if mutant:
+        path = folder / mutant.file
+        text = path.read_text()
+        assert mutant.old in text, "the kernels have changed, and this mutant has to"
+        path.write_text(text.replace(mutant.old, mutant.new))
+    nvrtc = find_nvrtc()
+    assert nvrtc is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "SOURCES", folder)
+        return Module(compile_ptx(FLAVOURS[-1], nvrtc))
+
+
+@lru_cache(maxsize=1)
+def _unchanged(folder: Path) -> Module:
+    return compiled(folder / "unchanged", None)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_kernels_as_they_are_pass(check: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    CHECKS[check](_unchanged(tmp_path_factory.getbasetemp()))
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.where}: {mutant.old[:40]}")
+def test_what_is_left_out_is_found(mutant: Mutant, tmp_path: Path) -> None:
+    module = compiled(tmp_path / "mutant", mutant)
+    with pytest.raises((PtxFault, AssertionError), match=r"other values|never written|line \d+"):
+        CHECKS[mutant.where](module)
