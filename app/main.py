@@ -42,6 +42,7 @@ def _run(model: str | None, file: str = "") -> int:
     where = logs.default_paths()
     private_files.write_privately()
     windows.no_error_boxes()
+    windows.name_application()
     private_files.tighten(where.folder)
     if sys.platform.startswith("linux") and not _utf8():
         os.environ["LC_ALL"] = "C.UTF-8"  # otherwise Qt warns, and does the same

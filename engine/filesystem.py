@@ -38,7 +38,18 @@ def remove(path: Path, missing_ok: bool = False) -> None:
 def remove_tree(path: Path) -> None:
     """Remove a directory and all in it; waits while another program has any of it open. Raises OSError."""
     # All of it again: what was removed the first time is not there any more, and does not disturb.
-    _try_again(shutil.rmtree, path)
+    _try_again(shutil.rmtree, of_any_length(path))
+
+
+def of_any_length(path: Path) -> Path:
+    """The path in the form in which Windows has no limit of 260 characters; elsewhere as it is.
+
+    torch's licences alone have paths of 167 within the folder of packages, and uv writes such files all the same.
+    """
+    if sys.platform != "win32" or str(path).startswith("\\\\?\\"):
+        return path
+    whole = os.path.abspath(path)  # this form knows no `..`, and no `/`
+    return Path("\\\\?\\UNC" + whole[1:] if whole.startswith("\\\\") else "\\\\?\\" + whole)
 
 
 def is_open_elsewhere(cause: OSError) -> bool:

@@ -1,11 +1,15 @@
-"""What only Windows has: job objects, which end processes with their parent, and error boxes, which are turned off."""
+"""What only Windows has: job objects, which end processes with their parent; error boxes, which are turned off; where
+libraries are looked for; and the name by which the taskbar groups windows."""
 
 from __future__ import annotations
 
 import ctypes
+import importlib.util
+import os
 import subprocess
 import sys
 import weakref
+from pathlib import Path
 from typing import Any
 
 _EXTENDED_LIMITS = 9  # JobObjectExtendedLimitInformation
@@ -13,6 +17,8 @@ _PROCESS_MEMORY, _KILL_ON_CLOSE = 0x100, 0x2000
 _BEFORE = 200_000_000  # bytes that a Python process has committed once its libraries are there
 _NO_BOXES = 0x0001 | 0x0002 | 0x8000  # SEM_FAILCRITICALERRORS, SEM_NOGPFAULTERRORBOX, SEM_NOOPENFILEERRORBOX
 _NO_REPORT = 0x20  # WER_FAULT_REPORTING_NO_UI
+_RUNTIME = "msvcp140.dll"
+_APPLICATION = "Underhill.Underhill"  # as Microsoft has such ids formed, Company.Product
 
 
 class _BasicLimits(ctypes.Structure):
@@ -75,6 +81,29 @@ def no_error_boxes() -> None:
         # Inherited by processes that are started later, so that theirs show no box either.
         kernel.SetErrorMode(kernel.GetErrorMode() | _NO_BOXES)
         kernel.WerSetFlags(_NO_REPORT)
+
+
+def find_runtime_library() -> Path | None:
+    """Have Windows find Microsoft's C++ runtime, to which torch is linked and which neither Windows nor Python brings.
+
+    It lies among the window's libraries: in a release's qt folder, or where pip has installed them. Without it torch is
+    not loaded where no other program has installed it, either. Returns the folder that is looked into now.
+    """
+    if sys.platform != "win32":
+        return None
+    qt = importlib.util.find_spec("shiboken6")  # not imported: the engine has nothing to do with it
+    places = [Path(__file__).parents[2] / "qt" / "shiboken6", *([Path(qt.origin).parent] if qt and qt.origin else [])]
+    for place in places:
+        if (place / _RUNTIME).is_file():
+            os.add_dll_directory(str(place))
+            return place
+    return None
+
+
+def name_application() -> None:
+    """Tell the taskbar whose windows these are; otherwise they would be grouped, and pinned, as Python's."""
+    if sys.platform == "win32":
+        ctypes.WinDLL("shell32").SetCurrentProcessExplicitAppUserModelID(ctypes.c_wchar_p(_APPLICATION))
 
 
 def _kernel() -> Any:

@@ -43,7 +43,8 @@ _POLL = 0.1  # seconds
 PATIENCE = 60.0  # seconds for a virus scanner that has one of thousands of new files open; torch's largest has 250 MB
 _LISTING = ("pip", "compile", "--quiet", "--no-deps", "--no-header", "--format", "pylock.toml")
 # What is imported here is also compiled here, so that the first start does not wait for it.
-_CHECK = "import torch, transformers, tokenizers, safetensors, numpy, hqq; torch.ones(2).sum()"
+# The engine's package comes first, since it tells Windows where torch's own libraries are.
+_CHECK = "import engine, torch, transformers, tokenizers, safetensors, numpy, hqq; torch.ones(2).sum()"
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,12 @@ class EngineEnvironment:
             with FileLock(self.program / "install.lock", timeout=0):
                 if not self.is_ready:
                     self._clear_remains()
-                    with tempfile.TemporaryDirectory(
-                        prefix=".new-", dir=self.folder.parent, ignore_cleanup_errors=True
-                    ) as fresh:
-                        _Build(self, Path(fresh), options, stop, report).run()
+                    fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder.parent))
+                    try:
+                        _Build(self, fresh, options, stop, report).run()
+                    finally:
+                        with suppress(OSError):  # the next installation tries again
+                            filesystem.remove_tree(fresh)
         except Timeout as error:
             raise InstallProblem(Reason.BUSY) from error
         except OSError as error:
@@ -104,7 +107,8 @@ class EngineEnvironment:
         """Of an installation that was killed."""
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         for left in self.folder.parent.glob(".new-*"):
-            shutil.rmtree(left, ignore_errors=True)
+            with suppress(OSError):  # what is still open stays until the next time
+                filesystem.remove_tree(left)
         if self.folder.exists():  # not ready, yet by that name: damaged by another program
             filesystem.remove_tree(self.folder)
 
@@ -147,7 +151,8 @@ class _Build:
         if own:
             self._uv(*install, *map(str, own))
         self._report(InstallProgress("check"))
-        self._run([str(_python(environment)), "-P", "-c", _CHECK], dict(os.environ))
+        own_code = {**os.environ, "PYTHONPATH": str(made.release.folder / "app")}
+        self._run([str(_python(environment)), "-P", "-c", _CHECK], own_code)
         write_whole(environment / "complete.json", {"version": made.release.version})
         filesystem.replace(environment, made.folder, PATIENCE)
         shutil.rmtree(self._downloads, ignore_errors=True)

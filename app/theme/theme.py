@@ -70,6 +70,7 @@ class Theme(QObject):
         super().__init__(application)
         self._application = application
         self.mode = mode
+        self._tell_system()
         fonts.load()
         application.setStyle("Fusion")
         self.palette = self._wanted()
@@ -79,6 +80,7 @@ class Theme(QObject):
     def set_mode(self, mode: str) -> None:
         """Set light, dark or system. mode: one of MODES."""
         self.mode = mode
+        self._tell_system()
         self._follow()
 
     def set_percent(self, percent: int) -> None:
@@ -89,6 +91,14 @@ class Theme(QObject):
             self._apply()
             sizes.refit_all()
             self.changed.emit()
+
+    def _tell_system(self) -> None:
+        """Title bars and native dialogs are drawn by the system: Windows' by what is said here, in each mode."""
+        hints = QGuiApplication.styleHints()
+        if self.mode == "system":
+            hints.unsetColorScheme()
+        else:
+            hints.setColorScheme(Qt.ColorScheme.Dark if self.mode == "dark" else Qt.ColorScheme.Light)
 
     def _wanted(self) -> Palette:
         if self.mode != "system":

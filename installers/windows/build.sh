@@ -1,25 +1,27 @@
 #!/usr/bin/env bash
 # Builds Underhill-Setup.exe, here, on Linux.
 #
-#   bash installers/windows/build.sh --output DIR [--release DIR] [--python DIR] [--updates ADDRESS --key HEX]
+#   bash installers/windows/build.sh --output DIR [--release DIR] [--python DIR] [--quick] [--updates ADDRESS --key HEX]
 #
 # --python: a folder with Windows' python.exe that is shipped; otherwise the setup lets uv fetch Python. --release: one
-# that is laid down already. --updates, --key: as in installers/linux/build.sh.
+# that is laid down already. --quick: packed in seconds, a third larger, to be tried and not to be shipped. --updates,
+# --key: as in installers/linux/build.sh.
 # Needs bash, makensis, mingw, and a Python 3.11 to 3.13 with pip and PySide6, which draws the icon; a network.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-output='' release='' shipped='' options=(--platform windows)
+output='' release='' shipped='' packing=() options=(--platform windows)
 while [ $# -gt 0 ]; do
     case "$1" in
         --output) output=$2 && shift ;;
         --release) release=$2 && shift ;;
         --python) shipped=$2 && shift ;;
+        --quick) packing=('-XSetCompressor /FINAL zlib') ;;
         --updates | --key) options+=("$1" "$2") && shift ;;
-        *) sed -n '2,8s/^# \{0,1\}//p' "$0" && exit 2 ;;
+        *) sed -n '2,10s/^# \{0,1\}//p' "$0" && exit 2 ;;
     esac
     shift
 done
-[ -n "$output" ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" && exit 2; }
+[ -n "$output" ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" && exit 2; }
 mkdir -p "$output"
 output=$(cd "$output" && pwd)
 work=$(mktemp -d "$output/.build.XXXX")
@@ -33,6 +35,6 @@ fi
 [ -z "$shipped" ] || cp -a "$shipped" "$work/release/python"
 version=$("$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["version"])' "$work/release/release.json")
 "$python" "$root/installers/windows/icon.py" "$root/resources/icons/underhill.svg" "$work/release/underhill.ico"
-makensis -V2 -DVERSION="$version" -DRELEASE="$work/release" -DOUTPUT="$output/Underhill-Setup.exe" \
+makensis -V2 "${packing[@]}" -DVERSION="$version" -DRELEASE="$work/release" -DOUTPUT="$output/Underhill-Setup.exe" \
     -DKILOBYTES="$(du -sk "$work/release" | cut -f1)" "$root/installers/windows/underhill.nsi"
 (cd "$output" && sha256sum Underhill-Setup.exe >Underhill-Setup.exe.sha256 && ls -l Underhill-Setup.exe)

@@ -47,6 +47,24 @@ LangString TheData ${LANG_SIMPCHINESE} "删除我的对话、设置和模型"
 
 Var Python
 
+; Windows lets nobody write into a library that a program has loaded: the window's, the engine's. Nothing is changed then.
+!macro StopWhereLoaded FILE
+  ${If} ${FileExists} "${FILE}"
+    ClearErrors
+    FileOpen $0 "${FILE}" a
+    ${If} ${Errors}
+      MessageBox MB_OK|MB_ICONEXCLAMATION "$(Running)" /SD IDOK
+      SetErrorLevel 4
+      Abort "$(Running)"
+    ${EndIf}
+    FileClose $0
+  ${EndIf}
+!macroend
+!macro StopWhereItRuns
+  !insertmacro StopWhereLoaded "$INSTDIR\qt\PySide6\QtCore.pyd"
+  !insertmacro StopWhereLoaded "$INSTDIR\app\engine\native\src\underhill_kernels.dll"
+!macroend
+
 Function FindPython ; sets $Python to the folder of python.exe, or ''
   StrCpy $Python ""
   ${If} ${FileExists} "$INSTDIR\python\python.exe"
@@ -69,17 +87,8 @@ FunctionEnd
 Section "-Underhill"
   SectionIn RO
   SetOutPath "$INSTDIR"
-  ; A library that a running Underhill has open cannot be deleted: nothing is changed then.
-  ClearErrors
-  ${If} ${FileExists} "$INSTDIR\qt\*.*"
-    Rename "$INSTDIR\qt" "$INSTDIR\qt.old"
-    ${If} ${Errors}
-      MessageBox MB_OK|MB_ICONEXCLAMATION "$(Running)" /SD IDOK
-      SetErrorLevel 4
-      Abort "$(Running)"
-    ${EndIf}
-  ${EndIf}
-  RMDir /r "$INSTDIR\qt.old"
+  !insertmacro StopWhereItRuns
+  RMDir /r "$INSTDIR\qt"
   RMDir /r "$INSTDIR\app"
   RMDir /r "$INSTDIR\packages"
   Delete "$INSTDIR\release.json" ; written last: without it the folder is no release
@@ -109,7 +118,10 @@ Section "-Underhill"
   ${EndIf}
   File "${RELEASE}\release.json"
   FileOpen $0 "$INSTDIR\underhill-cli.cmd" w
-  FileWrite $0 '@"$Python\python.exe" -I "$INSTDIR\launch.py" --cli %*$\r$\n'
+  ; By its own folder, as the file can hold no letter that is not of this computer's code page.
+  StrLen $1 "$INSTDIR\"
+  StrCpy $1 "$Python" "" $1
+  FileWrite $0 '@"%~dp0$1\python.exe" -I "%~dp0launch.py" --cli %*$\r$\n'
   FileClose $0
   WriteUninstaller "$INSTDIR\uninstall.exe"
   CreateShortcut "$SMPROGRAMS\Underhill.lnk" "$Python\pythonw.exe" '-I "$INSTDIR\launch.py"' "$INSTDIR\underhill.ico"
@@ -128,16 +140,9 @@ SectionEnd
 
 Section "un.$(TheProgram)"
   SectionIn RO
-  ClearErrors
-  Rename "$INSTDIR\qt" "$INSTDIR\qt.old"
-  ${If} ${Errors}
-  ${AndIf} ${FileExists} "$INSTDIR\qt\*.*"
-    MessageBox MB_OK|MB_ICONEXCLAMATION "$(Running)" /SD IDOK
-    SetErrorLevel 4
-    Abort "$(Running)"
-  ${EndIf}
+  !insertmacro StopWhereItRuns
   ; Only what the installer made: somebody may have chosen a folder with other things in it.
-  RMDir /r "$INSTDIR\qt.old"
+  RMDir /r "$INSTDIR\qt"
   RMDir /r "$INSTDIR\app"
   RMDir /r "$INSTDIR\bin"
   RMDir /r "$INSTDIR\packages"
@@ -150,14 +155,14 @@ Section "un.$(TheProgram)"
   Delete "$INSTDIR\underhill-cli.cmd"
   Delete "$INSTDIR\uninstall.exe"
   RMDir "$INSTDIR"
-  RMDir /r "$LOCALAPPDATA\underhill\program"
+  RMDir /r "\\?\$LOCALAPPDATA\underhill\program" ; in this form paths may be longer than 260 characters, as torch's are
   Delete "$SMPROGRAMS\Underhill.lnk"
   DeleteRegKey HKCU "${UNINSTALL}"
   DeleteRegKey HKCU "Software\Underhill"
 SectionEnd
 
 Section /o "un.$(TheData)" SectionData
-  RMDir /r "$LOCALAPPDATA\underhill"
+  RMDir /r "\\?\$LOCALAPPDATA\underhill"
 SectionEnd
 
 Function un.onInit

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from PySide6.QtGui import QColor, QTextLayout
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QGuiApplication, QTextLayout
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.theme import fonts
@@ -47,6 +49,23 @@ def test_every_icon_named_in_the_code_is_there(qapp: QApplication) -> None:
         image = pixmap(name, "#ff0000", 24).toImage()
         drawn = sum(image.pixelColor(x, y).alpha() > 0 for x in range(24) for y in range(24))
         assert drawn > 5, name
+
+
+def test_the_system_is_told_which_colours_its_title_bars_are_to_have(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[object] = []
+    hints = SimpleNamespace(
+        setColorScheme=told.append, unsetColorScheme=lambda: told.append("the system's own"),
+        colorScheme=lambda: Qt.ColorScheme.Dark, colorSchemeChanged=SimpleNamespace(connect=bool),
+    )  # fmt: skip
+    monkeypatch.setattr(QGuiApplication, "styleHints", lambda: hints)
+    look = Theme(qapp, "dark")
+    look.set_mode("light")
+    look.set_mode("system")
+    assert told == [Qt.ColorScheme.Dark, Qt.ColorScheme.Light, "the system's own"]
+    assert look.palette is DARK
+    look.deleteLater()
 
 
 def test_qt_does_not_lose_references_to_none(qapp: QApplication) -> None:

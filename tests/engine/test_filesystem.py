@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import ntpath
 import os
 import sys
 from pathlib import Path
 from threading import Thread, Timer
+from types import SimpleNamespace
 
 import pytest
 
@@ -35,6 +37,32 @@ def test_where_writing_fails_what_stood_there_stays(tmp_path: Path) -> None:
         temporary.with_name("nowhere").rename(temporary)
     assert path.read_bytes() == b"before"
     assert [p.name for p in tmp_path.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="only Windows limits paths to 260 characters")
+def test_a_tree_is_removed_however_long_its_paths_are(tmp_path: Path) -> None:
+    deep = filesystem.of_any_length(tmp_path / "tree")
+    for _ in range(8):
+        deep /= "a folder whose name is as long as names of packages are"
+    deep.mkdir(parents=True)
+    (deep / "LICENSE").write_text("mine", encoding="utf-8")
+    assert len(str(deep)) > 400
+    filesystem.remove_tree(tmp_path / "tree")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        (r"C:\Users\a", r"\\?\C:\Users\a"),
+        (r"\\nas\models", r"\\?\UNC\nas\models"),
+        (r"\\?\C:\a", r"\\?\C:\a"),
+    ],
+)  # fmt: skip
+def test_a_path_of_any_length(monkeypatch: pytest.MonkeyPatch, path: str, form: str) -> None:
+    monkeypatch.setattr(filesystem, "sys", SimpleNamespace(platform="win32"))
+    monkeypatch.setattr(os.path, "abspath", ntpath.normpath)
+    assert str(filesystem.of_any_length(Path(path))) == form
 
 
 def test_a_directory_that_cannot_be_replaced_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

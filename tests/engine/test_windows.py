@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
+import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -100,6 +103,25 @@ def test_boxes_are_turned_off_and_what_else_is_set_stays(monkeypatch: pytest.Mon
     kernel.mode = 0x4
     windows.no_error_boxes()
     assert (kernel.mode, kernel.report) == (0x8007, 0x20)
+
+
+@elsewhere
+@pytest.mark.parametrize("by", ["pip", "an installer", "nothing"])
+def test_the_runtime_is_found_among_the_windows_libraries(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, by: str
+) -> None:
+    _play(monkeypatch)
+    added: list[str] = []
+    monkeypatch.setattr(os, "add_dll_directory", added.append, raising=False)
+    monkeypatch.setattr(windows, "__file__", str(tmp_path / "app" / "engine" / "windows.py"))
+    folder = tmp_path / ("site-packages" if by == "pip" else "qt") / "shiboken6"
+    spec = SimpleNamespace(origin=str(folder / "__init__.py")) if by == "pip" else None
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
+    folder.mkdir(parents=True)
+    if by != "nothing":
+        (folder / "msvcp140.dll").touch()
+    assert windows.find_runtime_library() == (None if by == "nothing" else folder)
+    assert added == ([] if by == "nothing" else [str(folder)])
 
 
 @on_windows
