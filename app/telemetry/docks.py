@@ -48,7 +48,6 @@ class TelemetryDocks(QObject):
         self.history = TelemetryHistory()
         self.painted = 0  # times that any of them was painted so far
         self.fresh = True  # not shown yet, so that the user has not chosen how they share the height
-        self._theme = theme
         self.window = window
         self._wide = _WIDE
         self._tall: tuple[int, ...] = _TALL

@@ -13,7 +13,6 @@ from engine.translatable import NO_TEXT
 STEP = 0.2  # seconds: the engine sends at most five snapshots a second
 STEPS = 150  # steps: half a minute
 PRECISION = ("32", "16", "8", "4", "2", "skipped")  # the finest first
-FATES = ("kept", "ahead", "late", "missed")  # of an expert that was asked for
 
 Counts = Mapping[str, int]
 # what the first snapshot is compared with: all counters stand at 0

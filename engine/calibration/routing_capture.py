@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -86,18 +86,3 @@ class RoutingCapture:
     def _joined(self, index: int) -> NDArray[Any] | None:
         rows: Rows = [[part for seen in self._seen for part in seen[index][row]] for row in range(len(self._layers))]
         return same_width([np.concatenate(row) for row in rows]) if all(rows) else None
-
-
-def capture_routing(model: LoadedModel, texts: Iterable[list[int]], tokens: int, most: int = BYTES) -> TraceView:
-    """At least `tokens` of the texts, or all there are. Raises what reading an expert raises."""
-    seen = RoutingCapture(model, most)
-    with model.exactly():
-        for ids in texts:
-            if seen.tokens >= min(tokens, seen.max_tokens):
-                break
-            with seen.watching(ids):
-                model.context.run_through(ids)
-    found = seen.view()
-    if found is None:
-        raise ValueError("there is no text to capture")
-    return found

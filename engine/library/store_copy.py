@@ -132,11 +132,6 @@ def read(directory: Path) -> CopyNote | None:
         return None
 
 
-def under_way(destination: Path) -> CopyNote | None:
-    """The note of a copy to `destination` that is not whole yet."""
-    return read(_partial(destination))
-
-
 def renamed_at_once(source: Path, destination: Path) -> bool:
     """Within one disk a move is a rename."""
     try:

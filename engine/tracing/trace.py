@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -78,14 +77,6 @@ class Trace:
     def sequences(self) -> int:
         """Sequences begun."""
         return int(self.begins.sum())
-
-    def steps(self) -> Iterator[tuple[int, NDArray[np.uint16], NDArray[np.float16]]]:
-        """Every visit of a layer in the order it happened: (layer, ids [T, k], weights [T, k])."""
-        at = 0
-        for count in self.passes:
-            for row, layer in enumerate(self.layers):
-                yield layer, self.ids[row, at : at + count], self.weights[row, at : at + count]
-            at += int(count)
 
     def first(self, tokens: int) -> Trace:
         """The passes that hold the first so many tokens, the last of them whole."""

@@ -12,7 +12,6 @@ from transformers import AutoConfig
 from transformers.utils import logging
 
 from engine.calibration.calibrator import open_calibrated
-from engine.calibration.routing_capture import capture_routing
 from engine.calibration.teaching import teach_gates
 from engine.errors import Kind, UnderhillError
 from engine.formats.gguf_tokenizer import SPLITS
@@ -23,6 +22,7 @@ from engine.tracing.recorder import Recorder
 from engine.tracing.trace import NO_EXPERT
 from tests.audit.finding import Finding
 from tests.audit.unheard import Unheard
+from tests.engine.calibration.captured import capture_routing
 from tests.engine.models.compat.checkpoint import random_model
 from tests.engine.models.compat.parity import open_compat, open_lean
 from tests.engine.models.compat.tiny import tiny_config

@@ -19,7 +19,6 @@ import numpy as np
 from engine import resources
 from engine.calibration.calibrator import open_calibrated
 from engine.calibration.evaluate import sequences
-from engine.calibration.routing_capture import capture_routing
 from engine.experts.eam import EamCollection
 from engine.experts.predictors import (
     Blend,
@@ -38,6 +37,7 @@ from engine.models.decoder import Decoder
 from engine.models.gates import gates_of
 from engine.tracing.recall import DEPTH, judge
 from tests.benchmarks.common import arguments, emit
+from tests.engine.calibration.captured import capture_routing
 
 GOAL, GOAL_WIDE = 0.83, 0.96
 FITTED = 0.8  # of the calibration text is for the predictors, the rest for the blend's weights

@@ -10,7 +10,6 @@ import pytest
 from engine import resources
 from engine.calibration.calibrator import open_calibrated
 from engine.calibration.evaluate import sequences
-from engine.calibration.routing_capture import capture_routing
 from engine.calibration.teaching import teach_gates
 from engine.experts.predictors import Blend
 from engine.experts.predictors.gates import LinearMap
@@ -19,6 +18,7 @@ from engine.generation.sampling import Sampling
 from engine.models.decoder import Decoder
 from engine.models.gates import gates_of
 from engine.session import Session, predictor_store
+from tests.engine.calibration.captured import capture_routing
 from tests.engine.session.test_session import Listener
 
 pytestmark = pytest.mark.long

@@ -9,7 +9,6 @@ import pytest
 from transformers import AutoConfig
 
 from engine.calibration.calibrator import open_calibrated
-from engine.calibration.routing_capture import capture_routing
 from engine.calibration.teaching import teach_gates
 from engine.experts.precision import EXACT
 from engine.experts.predictors import NONE, RoutingContext, RoutingShape, TokenTable
@@ -20,6 +19,7 @@ from engine.tracing.recall import recall, trace_view
 from engine.tracing.recorder import Recorder
 from engine.tracing.trace import NO_EXPERT, load
 from engine.tracing.visits import visits_of
+from tests.engine.calibration.captured import capture_routing
 from tests.engine.models.families.test_plain_attention import COMMON, HUNYUAN
 from tests.engine.models.parity import hf_model
 from tests.engine.models.tiny_store import tiny_store
