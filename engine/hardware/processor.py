@@ -133,6 +133,7 @@ def _windows_cores() -> tuple[int, int] | None:
     """(physical, fast) cores of this computer; None where Windows does not say."""
     if sys.platform != "win32":
         return None
+    # No argtypes: its pointers are made by ctypes, which passes them whole; psutil counts no kinds of cores.
     ask = ctypes.WinDLL("kernel32").GetLogicalProcessorInformationEx
     length = ctypes.c_uint32(0)
     ask(PROCESSOR_CORE, None, ctypes.byref(length))  # says how much room it wants

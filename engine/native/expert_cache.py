@@ -336,6 +336,7 @@ class CacheTable:
     @property
     def ends(self) -> int:
         """Where the ends of up to AT_ONCE reads are written, to be put in place by `commit_step`."""
+        # No copy: the buffer lies still for as long as the cache lives, and each call overwrites it.
         return ctypes.addressof(self._ends)
 
     def commit_step(

@@ -88,6 +88,7 @@ class OpGraph:
     def __init__(self, ops: Sequence[Op]) -> None:
         self.ops = tuple(ops)
         self.length = len(self.ops)
+        # Kept: native code follows `address` into it, and Python would free a buffer that only an int points to.
         self._packed = ctypes.create_string_buffer(b"".join(op.packed() for op in self.ops))
         self.address = ctypes.addressof(self._packed)
 
