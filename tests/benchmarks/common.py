@@ -165,11 +165,6 @@ def in_turns(actions: Mapping[str, Callable[[], object]], turns: int, warm: int 
     return taken
 
 
-def median_ms(action: Callable[[], object], repeats: int) -> float:
-    """Milliseconds of an action, the median of so many."""
-    return 1e3 * median(in_turns({"it": action}, repeats, warm=0)["it"])
-
-
 def medians(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Of each value that the rows have."""
     return {name: median(row[name] for row in rows) for name in rows[0]}
