@@ -81,6 +81,17 @@ need_windows() { # what builds the kernels for Windows and runs them here; the t
         "$(install_hint gcc-mingw-w64-x86-64-posix wine wine64)"
 }
 
+need_windows_python() { # what makes a Debian with Wine and Windows' own Python; false, with a sentence, where it cannot be
+    local out="Tests on Windows' own Python are left out:" free
+    [ "$(uname -m)" = x86_64 ] || { say "$out this is not x86_64." && return 1; }
+    can_apt || { say "$out they need root and apt." && return 1; }
+    unshare --mount --pid --ipc --fork true 2>/dev/null || { say "$out this system allows no mounts." && return 1; }
+    free=$(free_megabytes "$HOME")
+    [ "$free" -ge 8000 ] || { say "$out they take 8 GB in $HOME, and $free MB are free." && return 1; }
+    has debootstrap || step "Installing debootstrap, for tests on Windows' own Python" apt_install debootstrap ||
+        { say "$out debootstrap cannot be installed." && return 1; }
+}
+
 window_can_open() { # ENVIRONMENT: whether Qt reaches a display. Qt aborts when it does not, hence the subshell
     (
         ulimit -c 0

@@ -14,8 +14,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import pefile
-
 THEIRS = "api-ms-win-crt-math-l1-1-0.dll"
 OURS = "uhx-ms-win-crt-math-l1-1-0.dll"  # as long: it is written over the other
 COMPLEX = re.compile(r"(c(abs|arg|imag|real|conj|proj|pow|exp|log|sqrt)|ca?(sin|cos|tan)h?)[fl]?")
@@ -33,6 +31,8 @@ def rewrite(folder: Path) -> set[str]:
 
 
 def _imported(data: bytes) -> Iterator[str]:
+    import pefile  # only among the tools that tests.windows installs; the names above are used without them
+
     image = pefile.PE(data=data, fast_load=True)
     image.parse_data_directories([pefile.DIRECTORY_ENTRY["IMAGE_DIRECTORY_ENTRY_IMPORT"]])
     for library in getattr(image, "DIRECTORY_ENTRY_IMPORT", []):

@@ -18,6 +18,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from engine.native.build import options
+
 HERE = Path(__file__).parent
 TREE = HERE.parents[1]
 REQUIREMENTS = TREE / "requirements"
@@ -25,7 +27,8 @@ SUITE = "trixie"  # its Wine is 10.0; with 8.0, which bookworm has, PyTorch is n
 PACKAGES = ["wine", "wine64", "fonts-wine", "fonts-dejavu-core", "xvfb", "xauth", "xdotool", "imagemagick"]
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 INSIDE = "test_pool.c"  # uses what a finished library does not show
-TARGET = "x86_64-windows-gnu"
+MINGW = "x86_64-w64-mingw32-gcc-posix"
+TARGET = "x86_64-windows-gnu"  # as zig names it
 UNNEEDED = {
     "mypy",
     "ruff",
@@ -43,25 +46,35 @@ SELF_TEST = [path for path in sorted((TREE / "tests" / "native").glob("*.[ch]"))
 ENVIRONMENT = ["KMP_AFFINITY=disabled", "OMP_NUM_THREADS=2", "HF_HUB_OFFLINE=1"]
 
 
+class NoSystem(Exception):
+    """Debian cannot be had, or not be entered: no network, no root, or no mounts."""
+
+
 class Machine:
     """``Machine(cache).run(["-m", "engine.cli"])``: makes what is missing first. Needs root, for mounts and chroot."""
 
     def __init__(self, cache: Path, mirror: str | None = None) -> None:
-        """mirror: of Debian; None: debootstrap's own. Raises subprocess.CalledProcessError."""
+        """mirror: of Debian; None: debootstrap's own. Raises NoSystem and subprocess.CalledProcessError."""
         self._cache = cache
         self._mirror = mirror
-        self._system = self._python = self._library = self.nothing = cache / "none"
+        self._system = self.python = self._library = self.nothing = cache / "none"
         cache.mkdir(parents=True, exist_ok=True)
         self.nothing.mkdir(exist_ok=True)
-        self._system = self._made("system", [], [SUITE, *PACKAGES], self._make_system)
+        try:
+            self._system = self._made("system", [], [SUITE, *PACKAGES], self._make_system)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise NoSystem(str(error)) from error
+        entered = self._enter(["true"], self.nothing)
+        if entered.returncode:
+            raise NoSystem(f"{self._system} cannot be entered: {entered.stdout}")
         locks = [REQUIREMENTS / f"{name}.txt" for name in ("uv", "compiler")]
         self._tools = self._made("tools", [HERE / "tools.txt", *locks], [sys.version], self._make_tools)
         native = TREE / "engine" / "native"
         sources = [native / "build.py", *sorted((native / "src").glob("*.[cht]*")), *SELF_TEST]
-        self._library = self._made("library", sources, [TARGET], self._make_library)
+        self._library = self._made("library", sources, [TARGET, *self._compiler], self._make_library)
         locks = [REQUIREMENTS / f"{name}.txt" for name in ("runtime", "torch-general", "dev")]
         own = [HERE / "requirements.txt", HERE / "build_shims.py", *sorted((HERE / "shims").iterdir())]
-        self._python = self._made("python", [*locks, *own], [WARM_UP, *sorted(UNNEEDED)], self._make_python)
+        self.python = self._made("python", [*locks, *own], [WARM_UP, *sorted(UNNEEDED)], self._make_python)
 
     def run(
         self, arguments: Sequence[str], out: Path, timeout: float | None = None, script: Sequence[str] = ()
@@ -91,7 +104,7 @@ class Machine:
         self, command: Sequence[str], out: Path, timeout: float | None = None
     ) -> subprocess.CompletedProcess[str]:
         with tempfile.TemporaryDirectory(dir=self._cache, prefix="scratch-", ignore_cleanup_errors=True) as scratch:
-            folders = [self._system, self._python, TREE, self._library, scratch, out]
+            folders = [self._system, self.python, TREE, self._library, scratch, out]
             whole = ["sh", str(HERE / "enter.sh"), *map(str, folders), *command]
             return subprocess.run(
                 whole,
@@ -125,7 +138,8 @@ class Machine:
     def _make_system(self, folder: Path) -> None:
         keyring = ["--keyring", str(KEYRING)] if KEYRING.exists() else []
         mirror = [self._mirror] if self._mirror else []
-        _call(["debootstrap", "--variant=minbase", *keyring, SUITE, str(folder), *mirror])
+        # In a namespace of its own: what it mounts is gone with it, even when it is killed.
+        _call(["unshare", "--mount", "debootstrap", "--variant=minbase", *keyring, SUITE, str(folder), *mirror])
         for name in ("resolv.conf", "hosts", "apt/apt.conf.d"):
             _copy_settings(Path("/etc") / name, folder / "etc" / name)
         install = (
@@ -152,13 +166,20 @@ class Machine:
                 ]
             )
 
+    @property
+    def _compiler(self) -> list[str]:
+        """mingw, which makes what the setup program ships, and in seconds; else zig, which makes what wheels have."""
+        if shutil.which(MINGW):
+            return [MINGW]
+        return [str(self._tools / "bin" / "python"), "-m", "ziglang", "cc", "-target", TARGET, "-mcpu=baseline"]
+
     def _make_library(self, folder: Path) -> None:
-        output = ["--target", TARGET, "--output", str(folder / "underhill_kernels.dll")]
-        self._tool("-m", "engine.native.build", *output)
-        test = [*(str(path) for path in SELF_TEST if path.suffix == ".c"), str(folder / "underhill_kernels.dll")]
-        include = str(TREE / "engine" / "native" / "src")
-        zig = ["-m", "ziglang", "cc", "-target", TARGET, "-mcpu=baseline", "-std=c11", "-O2", "-I", include]
-        self._tool(*zig, *test, "-o", str(folder / "selftest.exe"))
+        library, include = folder / "underhill_kernels.dll", TREE / "engine" / "native" / "src"
+        chosen = ["--compiler", MINGW] if self._compiler == [MINGW] else ["--target", TARGET]
+        self._tool("-m", "engine.native.build", *chosen, "--output", str(library))
+        test = [*(str(path) for path in SELF_TEST if path.suffix == ".c"), str(library)]
+        more = options(True, self._compiler != [MINGW])
+        _call([*self._compiler, *more, "-O2", "-I", str(include), *test, "-o", str(folder / "selftest.exe")])
 
     def _make_python(self, folder: Path) -> None:
         packages = folder / "Lib" / "site-packages"

@@ -9,6 +9,7 @@ import time
 
 from tests.windows.machine import TREE, Machine
 
+LIMIT = 900.0  # seconds for each of them; each takes about two minutes where nothing else runs
 CHAT = ["-m", "engine.cli", "chat", "builtin", "--greedy", "--prompt", "Hello", "--json"]
 # Locks, atomic writes, the store, settings, and the engine in a process of its own.
 TESTS = [
@@ -38,7 +39,7 @@ def smoke(machine: Machine) -> int:
 
 
 def _same_tokens(machine: Machine) -> str:
-    there = machine.run(CHAT, machine.nothing, 300).stdout
+    there = machine.run(CHAT, machine.nothing, LIMIT).stdout
     here = subprocess.run(
         [sys.executable, *CHAT], cwd=TREE, stdout=subprocess.PIPE, text=True, check=True, encoding="utf-8"
     ).stdout
@@ -46,7 +47,7 @@ def _same_tokens(machine: Machine) -> str:
 
 
 def _self_test(machine: Machine) -> str:
-    done = machine.run_program("/w/library/selftest.exe", machine.nothing, 300)
+    done = machine.run_program("/w/library/selftest.exe", machine.nothing, LIMIT)
     print(*done.stdout.splitlines()[-1:])
     return done.stdout if done.returncode else ""
 
@@ -59,6 +60,6 @@ def _ids(said: str) -> list[int]:
 
 
 def _tests(machine: Machine) -> str:
-    done = machine.run([*PYTEST, *TESTS], machine.nothing, 600)
+    done = machine.run([*PYTEST, *TESTS], machine.nothing, LIMIT)
     print(*done.stdout.splitlines()[-1:])
     return done.stdout if done.returncode else ""

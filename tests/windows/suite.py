@@ -31,7 +31,7 @@ PIECE = 150  # test functions; starting Python and importing torch takes half a 
 LIMIT = 2400  # seconds a piece
 EXPECTED = Path(__file__).parent / "expected.txt"
 PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.windows.outcomes", "--timeout", "120"]
-WHICH = ["-m", "not alone and not slow", "-n", "2", "--max-worker-restart", "20"]
+WHICH = ["-m", "not alone and not slow", "--max-worker-restart", "20"]
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,10 @@ def pieces(tree: Path) -> dict[str, list[str]]:
     return found
 
 
-def suite(machine: Machine, words: Sequence[str], logs: Path) -> int:
+def suite(machine: Machine, words: Sequence[str], logs: Path, workers: int) -> int:
     """0 when all is as expected, else 1.
 
-    words: of the pieces' names, none for all. logs: a folder for what they print.
+    words: of the pieces' names, none for all. logs: a folder for what they print. workers: processes that run tests.
     """
     chosen = {name: paths for name, paths in pieces(TREE).items() if not words or any(word in name for word in words)}
     outcomes: list[Outcome] = []
@@ -123,7 +123,7 @@ def suite(machine: Machine, words: Sequence[str], logs: Path) -> int:
     for name, paths in chosen.items():
         out = logs / name
         out.mkdir(parents=True, exist_ok=True)
-        finished, there = _run(machine, paths, out)
+        finished, there = _run(machine, paths, out, workers)
         if not finished:
             unfinished.append(f"{name} was not run to its end: {out / 'log.txt'}")
         outcomes += there
@@ -133,12 +133,12 @@ def suite(machine: Machine, words: Sequence[str], logs: Path) -> int:
     return min(len(wrong), 1)
 
 
-def _run(machine: Machine, paths: Sequence[str], out: Path) -> tuple[bool, list[Outcome]]:
+def _run(machine: Machine, paths: Sequence[str], out: Path, workers: int) -> tuple[bool, list[Outcome]]:
     """Whether pytest came to its end, and the outcomes."""
     outcomes = out / FILE
     outcomes.unlink(missing_ok=True)
     try:
-        done = machine.run([*PYTEST, *WHICH, *paths], out, LIMIT)
+        done = machine.run([*PYTEST, *WHICH, "-n", str(workers), *paths], out, LIMIT)
         said, finished = done.stdout, done.returncode in (0, 1, 5)  # pytest: all passed, some failed, none there
     except subprocess.TimeoutExpired as late:
         said, finished = (late.stdout or b"").decode(errors="replace"), False
