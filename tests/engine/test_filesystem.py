@@ -55,7 +55,7 @@ def test_a_tree_is_removed_however_long_its_paths_are(tmp_path: Path) -> None:
     ("path", "form"),
     [
         (r"C:\Users\a", r"\\?\C:\Users\a"),
-        (r"\\nas\models", r"\\?\UNC\nas\models"),
+        (r"\\nas\models\a", r"\\?\UNC\nas\models\a"),
         (r"\\?\C:\a", r"\\?\C:\a"),
     ],
 )  # fmt: skip
