@@ -19,7 +19,7 @@ TESTS = [
     "tests/engine/test_settings.py",
     "tests/engine/process",
 ]
-PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not alone and not slow", "--timeout", "120"]
+PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not alone and not slow", "--timeout", "600"]
 
 
 def smoke(machine: Machine) -> int:

@@ -30,7 +30,7 @@ LEAST = 0.95  # of all tests but the slow ones and those that run alone
 PIECE = 150  # test functions; starting Python and importing torch takes half a minute there
 LIMIT = 2400  # seconds a piece
 EXPECTED = Path(__file__).parent / "expected.txt"
-PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.windows.outcomes", "--timeout", "120"]
+PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.windows.outcomes", "--timeout", "600"]
 WHICH = ["-m", "not alone and not slow", "--max-worker-restart", "20"]
 
 

@@ -84,7 +84,7 @@ def test_what_may_wait_leaves_at_the_pace_of_who_looks(make: Callable[..., Engin
     running = make("-c", SPEAKS_SLOWLY)
     running.send(protocol.Watch("a", protocol.Look(pause=3600.0)))
     running.send(protocol.Generate("b", (), {}))
-    told = [events.get(timeout=60) for _ in range(4)]
+    told = [events.get(timeout=PROCESS) for _ in range(4)]
     text = "".join(f"{number} " for number in range(1, 30))
     first, rest = protocol.TextDelta("b", "0 ", (0,)), protocol.TextDelta("b", text, tuple(range(1, 30)))
     assert told == [protocol.Done("a"), first, rest, protocol.Done("b")]
