@@ -56,6 +56,23 @@ SILENCE_SECONDS = 30.0  # without a byte; and before an answer has to come as fa
 LEAST_PACE = 2048  # bytes a second on average
 WAIT_SECONDS = 86_400.0  # that a hub may ask to wait
 
+# ---- what programs may ask of the local server -----------------------------------------------------------------------
+
+BODY_BYTES = 8 << 20  # of one request; a million tokens of text are about four million
+BODY_SECONDS = 30.0  # until it has come
+REQUEST_HEAD_BYTES, REQUEST_HEAD_SECONDS = 64 << 10, 10.0  # of its headers, and until they have come
+CONNECTIONS = 128  # open at once
+WAITING_REQUESTS = 32  # that wait for an answer or get one
+ANSWER_SECONDS_AT_MOST = 7200.0  # that one request may take, waiting included; a long answer at 1 token/s takes an hour
+ASKED_MESSAGES = 4096  # of one request
+STOP_TEXTS = 16  # of one request
+
+# ---- what a request may ask of an answer -----------------------------------------------------------------------------
+
+TOOLS = 256  # that may be called; agents offer some dozens
+SCHEMA_NESTING, SCHEMA_ENTRIES = 32, 1 << 14  # of a JSON schema: objects and lists within each other; values together
+SCHEMA_TEXT = 1 << 16  # characters of one text in a schema, such as a pattern
+
 _BY_NAME: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     (re.compile(pattern), most)
     for pattern, most in (
@@ -106,6 +123,27 @@ def check_config(config: Mapping[str, Any]) -> None:
                         most=f"{most:,}",
                     )
                 )
+
+
+def check_schema(schema: Mapping[str, Any]) -> None:
+    """Refuse a JSON schema that is nested deeper, or larger, than any that an answer is held to.
+
+    Raises UnderhillError(BAD_REQUEST). Before a parser sees it, which follows the nesting on its stack.
+    """
+    left = SCHEMA_ENTRIES
+    within: list[tuple[Any, int]] = [(schema, 0)]
+    while within:
+        value, depth = within.pop()
+        left -= 1
+        inner = list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+        texts = [value, *value] if isinstance(value, Mapping) else [value]
+        if depth > SCHEMA_NESTING or len(inner) > left:
+            raise UnderhillError(
+                Kind.BAD_REQUEST, msg("The schema holds more than can be followed, or is nested too deep.")
+            )
+        if any(isinstance(text, str) and len(text) > SCHEMA_TEXT for text in texts):
+            raise UnderhillError(Kind.BAD_REQUEST, msg("A text in the schema is too long."))
+        within += ((one, depth + 1) for one in inner)
 
 
 def shown(value: Any) -> str:

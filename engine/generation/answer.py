@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from torch import Tensor
+
 from engine.generation.chat import ChatFormat, Prompt
+from engine.generation.constraint import Constraint
 from engine.generation.context import Context
-from engine.generation.detokenize import StopTexts
+from engine.generation.detokenize import PlainReader, StopTexts
 from engine.generation.formats.reader import Reader
-from engine.generation.messages import ToolCall
-from engine.generation.sampling import Sampler, Sampling
+from engine.generation.messages import TokenLogprob, ToolCall
+from engine.generation.sampling import Sampler, Sampling, log_probabilities
 
 
 class Listener(Protocol):
@@ -52,18 +55,30 @@ def answer(
     sampling: Sampling,
     stop_texts: Sequence[str],
     listener: Listener,
+    *,
+    constraint: Constraint | None = None,
+    logprobs: int | None = None,
+    on_logprob: Callable[[TokenLogprob], None] = lambda one: None,
+    between: Callable[[], None] = lambda: None,
     token_done: Callable[[], None] = lambda: None,
     prompt_done: Callable[[], None] = lambda: None,
 ) -> Answer:
     """Read the prompt, then decode. What was generated stays in the context, ready for the next turn.
 
     A stop token is neither shown nor kept. The token that completes a stop text is kept, its text cut.
+    constraint: what the answer is held to. logprobs: as AnswerOptions; on_logprob: told of each token before its text.
+    between: called between two tokens, and between two chunks of the prompt. Other work of the model may be done there,
+    with another sequence; what it raises ends the answer.
     token_done: called after every token decoded. prompt_done: called once between reading and decoding.
     """
     result = Answer()
     before = prompt.ids[: len(prompt.ids) - len(prompt.begun)]
-    shown = Reader(chat.tokenizer, chat.speech, before[-8:], prompt.state)
-    shown.go_on(prompt.begun, prompt.said)
+    shown: Reader | PlainReader
+    if prompt.raw:
+        shown = PlainReader(chat.tokenizer, before[-8:])
+    else:
+        shown = Reader(chat.tokenizer, chat.speech, before[-8:], prompt.state)
+        shown.go_on(prompt.begun, prompt.said)
     stops = StopTexts(stop_texts)
     start = time.perf_counter()
     result.reused = context.reuse(prompt.ids)
@@ -72,6 +87,7 @@ def answer(
         (prompt.history,),
         lambda done, total: listener.prompt_read(done, total, result.reused),
         listener.cancelled,
+        between,
     )
     result.prompt_seconds = time.perf_counter() - start
     prompt_done()
@@ -81,10 +97,15 @@ def answer(
     while logits is not None:
         if listener.cancelled():
             break
-        token = sampler.next(logits)
+        state = shown.state
+        token = sampler.next(logits, None if constraint is None else constraint.allowed(state, logits.numel()))
         if token in chat.stop_ids:
             result.finish = "stop"
             break
+        if logprobs is not None:
+            on_logprob(_likely(chat, logits, token, logprobs))
+        if constraint is not None:
+            constraint.accept(token, state)
         result.token_ids.append(token)
         waiting.append(token)
         text = stops.add(shown.add(token))
@@ -92,7 +113,7 @@ def answer(
             result.text += text
             listener.text(text, tuple(waiting))
             waiting.clear()
-        if stops.hit or shown.ended:
+        if stops.hit or shown.ended or (constraint is not None and constraint.over):
             result.finish = "stop_text" if stops.hit else "stop"
             break
         if len(result.token_ids) >= sampling.max_tokens:
@@ -104,6 +125,8 @@ def answer(
         logits = context.step(token)
         result.decode_seconds = time.perf_counter() - start
         token_done()
+        if not context.between(between):  # what was done there took the sequence's memory
+            logits = context.read((*prompt.ids, *result.token_ids), cancelled=listener.cancelled)
     result.thinking_seconds = shown.seconds
     tail = "" if stops.hit else stops.add(shown.flush()) + stops.flush()
     result.calls = tuple(shown.calls)
@@ -111,3 +134,8 @@ def answer(
         result.text += tail
         listener.text(tail, tuple(waiting))
     return result
+
+
+def _likely(chat: ChatFormat, logits: Tensor, token: int, most: int) -> TokenLogprob:
+    own, top = log_probabilities(logits, token, most)
+    return TokenLogprob(chat.spelled(token), own, tuple((chat.spelled(each), value) for each, value in top))

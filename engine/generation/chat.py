@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
+from engine.generation.constraint import Constraint, GrammarVocabulary, check_options, chosen_tools, constraint_for
 from engine.generation.formats.reader import FRESH, THOUGHT, read, state_after
 from engine.generation.formats.speech import speech
-from engine.generation.messages import Message
+from engine.generation.messages import FREE, AnswerOptions, Message, Tool
 from engine.generation.model_files import ModelFiles
 from engine.generation.rendering import Rendering
 from engine.generation.turns import Turn, parted
@@ -29,8 +30,8 @@ _SPELLED = re.compile("\x02c(\\d+)\x03")  # stands for a control token that a co
 class Prompt:
     """Tokens to feed. history: how many of them come before the generation prompt. dropped: turns left out.
 
-    state: in which a reader of the answer begins (formats.reader). begun, said: of an answer that goes on, its tokens,
-    which `ids` ends with, and the text that they were shown as.
+    state: in which a reader of the answer begins (formats.reader). raw: it is not interpreted. begun, said: of an
+    answer that goes on, its tokens, which `ids` ends with, and the text that they were shown as.
     """
 
     ids: tuple[int, ...]
@@ -39,6 +40,7 @@ class Prompt:
     state: str = FRESH
     begun: tuple[int, ...] = ()
     said: str = ""
+    raw: bool = False
 
 
 class ChatFormat:
@@ -61,6 +63,7 @@ class ChatFormat:
         self.rendering = Rendering(self.files, self.speech)
         self.levels, self.plain_thinking = self.rendering.levels, self.rendering.on
         self.usual = self.rendering.usual
+        self._grammar_vocabulary: GrammarVocabulary | None = None
 
     def level(self, thinking: bool | str | None) -> str:
         """The level of its switch that comes nearest to what is wanted; '' where that is left to the template."""
@@ -77,20 +80,55 @@ class ChatFormat:
         """Ids to the text a person sees."""
         return str(self.tokenizer.decode(list(ids), skip_special_tokens=True))
 
+    def spelled(self, token: int) -> str:
+        """The text of one token, special ones included; U+FFFD for half a character."""
+        return str(self.tokenizer.decode([token], skip_special_tokens=False))
+
+    def constraint(self, options: AnswerOptions) -> Constraint | None:
+        """What holds an answer to these options; None where they leave it free. Raises UnderhillError(BAD_REQUEST)."""
+        check_options(options)
+        tools = chosen_tools(options)
+        if options.json is None and not tools:
+            return None
+        if self.files.odd:
+            if options.json is None and options.tool_choice == "auto":
+                return None
+            raise UnderhillError(
+                Kind.BAD_REQUEST,
+                msg("This model's tokenizer runs in a process of its own, so its answers cannot be held to a schema."),
+                msg("Ask without the schema, or choose another model."),
+            )
+        if self._grammar_vocabulary is None:
+            self._grammar_vocabulary = GrammarVocabulary(self.tokenizer, sorted(self.stop_ids))
+        return constraint_for(self._grammar_vocabulary, self.speech, options)
+
+    def raw_prompt(self, messages: Sequence[Message]) -> Prompt:
+        """The messages' text as it stands, behind the token that begins every text of this model, if there is one."""
+        with self._encoding:
+            plain, opened = (self.tokenizer.encode("a", add_special_tokens=each).ids for each in (False, True))
+        begin = list(opened[: len(opened) - len(plain)]) if list(opened[-len(plain) :]) == list(plain) else []
+        ids = (*begin, *self.encode("".join(self._whole(m.content) for m in messages)))
+        return Prompt(ids, len(ids), raw=True)
+
     def prompt(
-        self, messages: Sequence[Message], *, continue_last: bool = False, thinking: bool | str | None = None
+        self,
+        messages: Sequence[Message],
+        *,
+        continue_last: bool = False,
+        thinking: bool | str | None = None,
+        tools: Sequence[Tool] = (),
     ) -> Prompt:
-        """Render the chat with the model's template and encode it. thinking: as in `fit`.
+        """Render the chat with the model's template and encode it. thinking: as in `fit`. tools: that it is told of.
 
         An assistant turn that carries its token ids keeps them (encoding its text again may split it differently,
         and then nothing after it could be reused), wherever the template writes what they spell.
         """
         if continue_last:
             return self._going_on(messages, thinking)
-        messages = [self._disarmed(m) for m in messages]
+        messages = [self._disarmed(m) for m in self.rendering.told_of(messages, tools)]
         level = self.rendering.level(thinking)
         marks = _marks(messages)
-        with_prompt, bare, *skeleton = self.rendering.texts(self.wanted(messages), level)
+        with_prompt, bare, *skeleton = self.rendering.texts(self.wanted(messages), level, tools)
         ids = self._encode_pieces(messages, with_prompt, marks, *skeleton)
         tail = with_prompt[len(bare) :] if with_prompt.startswith(bare) else ""
         history = len(ids) - len(self.encode(tail)) if tail else len(ids)
@@ -133,10 +171,14 @@ class ChatFormat:
 
         An assistant's own are left to its token ids. Half a surrogate pair, which no tokenizer takes, becomes U+FFFD.
         """
-        content = message.content.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        content = self._whole(message.content)
         if message.role != "assistant":
             content = self._spelled_out(content)
         return Message(message.role, content, message.token_ids, message.answers)
+
+    @staticmethod
+    def _whole(text: str) -> str:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
     def _spelled_out(self, text: str) -> str:
         """Text with marks in place of the control tokens that it spells."""
@@ -242,6 +284,7 @@ def fit(
     *,
     continue_last: bool = False,
     thinking: bool | str | None = None,
+    options: AnswerOptions = FREE,
 ) -> Prompt:
     """The prompt, with the oldest turns dropped until `reserve` tokens of `context` are left for the answer.
 
@@ -251,11 +294,20 @@ def fit(
     BAD_REQUEST where not one token comes of it.
     """
     reserve = max(1, min(reserve, context // 4))
-    prompt = chat.prompt(messages, continue_last=continue_last, thinking=thinking)
+    tools = chosen_tools(options)
+
+    def written(turns: Sequence[Message]) -> Prompt:
+        if options.raw:
+            return chat.raw_prompt(turns)
+        return chat.prompt(turns, continue_last=continue_last, thinking=thinking, tools=tools)
+
+    prompt = written(messages)
     if not prompt.ids:  # an empty text for a model without a template
         raise UnderhillError(Kind.BAD_REQUEST, msg("There is nothing to answer."), msg("Write a message first."))
     if len(prompt.ids) + reserve <= context:
         return prompt
+    if options.raw or options.whole:
+        return _if_it_fits(prompt, context)
     system = [m for m in messages[:1] if m.role == "system"]
     turns = messages[len(system) :]
     last = max(0, len(turns) - (2 if continue_last else 1))  # of a system prompt alone nothing can go
@@ -264,9 +316,13 @@ def fit(
     room = context - reserve - sum(sizes[: len(system)])
     dropped = _first_kept(turns, sizes[len(system) :], starts, room, room - context // 4)
     for dropped in [i for i in starts if i >= dropped] or [last]:  # sizes are estimates: at most a few rounds
-        prompt = chat.prompt([*system, *turns[dropped:]], continue_last=continue_last, thinking=thinking)
+        prompt = written([*system, *turns[dropped:]])
         if len(prompt.ids) + reserve <= context:
             break
+    return dataclasses.replace(_if_it_fits(prompt, context), dropped=dropped)
+
+
+def _if_it_fits(prompt: Prompt, context: int) -> Prompt:
     if len(prompt.ids) + 1 > context:
         raise UnderhillError(
             Kind.CONTEXT_FULL,
@@ -277,7 +333,7 @@ def fit(
             ),
             msg("Shorten it, or raise the context length in the settings if the model allows."),
         )
-    return dataclasses.replace(prompt, dropped=dropped)
+    return prompt
 
 
 def _sizes(chat: ChatFormat, messages: Sequence[Message], total: int) -> list[int]:

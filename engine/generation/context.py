@@ -41,9 +41,24 @@ class Model(Protocol):
     def forward(self, ids: Tensor, state: Any, want: Want = "last", horizon: int = 0) -> Tensor | None: ...
 
 
-class Context:
-    """One sequence. `tokens` are exactly those the state has seen.
+MOST_BESIDE = 4  # sequences beside the chat's: as many conversations of other programs go on without being read again
+MOST_RECURRENT = 1  # the same where each takes its full size from its first token on, and snapshots besides
+GOES_ON = 0.5  # share of a sequence's tokens that a prompt has to begin with to be its next turn; templates share some
 
+
+class _Sequence:
+    """tokens: exactly those the state has seen."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.tokens: list[int] = []
+
+
+class Context:
+    """The sequences that a model has seen: that of the chat, and beside it a few of other conversations.
+
+    All together take no more than `limit` tokens: where the one in use grows, the others are forgotten, the one that
+    was unused for longest first, the chat's last. `tokens` are those of the one in use.
     A read that is cut short (Stop, a failed disk) leaves the tokens of the whole chunks read so far.
     """
 
@@ -56,20 +71,71 @@ class Context:
         aside: Aside = nullcontext,
     ) -> None:
         """limit: most tokens. chunk: prompt tokens per forward pass. begin: told of every pass before it runs. aside:
-        entered while a sequence of its own runs beside this one.
+        entered while a sequence of its own runs beside these.
         """
         self._model = model
         self._begin, self._aside = begin, aside
         self._chunk = chunk
         self.limit = limit
-        self._state = model.new_state()
-        self.tokens: list[int] = []
+        self._chat = self._used = _Sequence(model.new_state())
+        # In the order of their last use. A tuple that is replaced, never changed: bytes are counted from any thread.
+        self._beside: tuple[_Sequence, ...] = ()
         self._due = 0  # tokens of the prompt that is being read
+
+    @property
+    def tokens(self) -> list[int]:
+        """Exactly those that the state in use has seen."""
+        return self._used.tokens
+
+    @property
+    def _state(self) -> State:
+        return self._used.state
+
+    def _all(self) -> tuple[_Sequence, ...]:
+        return (self._chat, *self._beside)
+
+    def choose(self, ids: Sequence[int], background: bool) -> None:
+        """Use the sequence that a prompt goes on with: the chat's, or in the background the one most like it."""
+        if not background:
+            self._used = self._chat
+            return
+        most = MOST_BESIDE if self._chat.state.cuts_anywhere else MOST_RECURRENT
+        alike = max(self._beside, key=lambda one: _common(one.tokens, ids), default=None)
+        if alike is None or _common(alike.tokens, ids) < GOES_ON * len(alike.tokens):
+            alike = _Sequence(self._model.new_state())
+        others = tuple(one for one in self._beside if one is not alike)
+        self._beside = (*others[max(0, len(others) + 1 - most) :], alike)
+        self._used = alike
+
+    def between(self, work: Callable[[], None]) -> bool:
+        """Do work that may use another sequence. Returns whether the one in use now is as it was; if not it is empty.
+
+        Raises what the work raises.
+        """
+        used, due, seen = self._used, self._due, len(self._used.tokens)
+        try:
+            work()
+        finally:
+            if used is not self._chat and used not in self._beside:
+                self._beside = (*self._beside, used)
+            self._used, self._due = used, due
+        return len(used.tokens) == seen
+
+    def _make_room(self, tokens: int) -> None:
+        """Forget sequences that are not in use until so many more tokens fit beside the rest."""
+        for one in (*self._beside, self._chat):
+            if sum(len(each.tokens) for each in self._all()) + tokens <= self.limit:
+                return
+            if one is not self._used:
+                # In place, as whoever is interrupted in `between` finds it then: empty, to be read again.
+                one.state, one.tokens = self._model.new_state(), []
+                self._beside = tuple(each for each in self._beside if each is not one)
 
     @property
     def needed(self) -> int:
         """Tokens that are here, or will be once the prompt that is being read is through."""
-        return max(len(self.tokens), self._due)
+        others = sum(len(each.tokens) for each in self._all() if each is not self._used)
+        return others + max(len(self.tokens), self._due)
 
     def bound(self, limit: int, chunk: int) -> None:
         """Change both figures; what the state has seen stays, also beyond a lower limit."""
@@ -82,23 +148,27 @@ class Context:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the state takes."""
-        return self._state.nbytes
+        """Bytes that the states take."""
+        return sum(one.state.nbytes for one in self._all())
 
     def rows_with(self, tokens: int) -> int | None:
         """Bytes that rows of tokens take once so many more are here; None where the model does not say."""
-        return self._state.rows_with(tokens)
+        return self._rows(lambda one: one.state.rows_with(tokens if one is self._used else 0))
+
+    def _rows(self, of: Callable[[_Sequence], int | None]) -> int | None:
+        found = [of(one) for one in self._all()]
+        return None if None in found else sum(n for n in found if n is not None)
 
     @property
     def written(self) -> int:
-        """Bytes of the state that are written to: without room for rows that are to come. From any thread."""
-        rows = self._state.rows_with(0)
-        return self._state.nbytes if rows is None else max(0, self._state.nbytes - rows) + self._state.rows_written
+        """Bytes of the states that are written to: without room for rows that are to come. From any thread."""
+        nbytes, rows = self.nbytes, self._rows(lambda one: one.state.rows_with(0))
+        return nbytes if rows is None else max(0, nbytes - rows) + self.rows_written
 
     @property
     def rows_written(self) -> int:
         """Bytes of the tokens' rows that are written: of what is allocated, what is resident. From any thread."""
-        return self._state.rows_written
+        return sum(one.state.rows_written for one in self._all())
 
     def reuse(self, ids: Sequence[int]) -> int:
         """Roll back to what the state and `ids` have in common, less the last token, whose logits are wanted.
@@ -107,12 +177,7 @@ class Context:
         """
         if not ids:
             raise ValueError("a prompt has one token at least")
-        common = 0
-        for ours, theirs in zip(self.tokens, ids, strict=False):
-            if ours != theirs:
-                break
-            common += 1
-        common = min(common, len(ids) - 1)
+        common = min(_common(self.tokens, ids), len(ids) - 1)
         if not self._model.continues(self._state, len(ids)):
             common = 0
         if common < len(self.tokens):
@@ -126,6 +191,7 @@ class Context:
         marks: Sequence[int] = (),
         progress: Callable[[int, int], None] = lambda done, total: None,
         cancelled: Callable[[], bool] = lambda: False,
+        between: Callable[[], None] = lambda: None,
     ) -> Tensor | None:
         """Read a prompt and return the logits [V] after its last token; None if cancelled, between chunks or in one.
         Raises ValueError as `reuse`.
@@ -133,11 +199,12 @@ class Context:
         marks: lengths at which a later chat is likely to part from this one. Recurrent states can only go back to a
         snapshot, so one is taken there; the prompt less its last token always is one (for another answer to it). What
         can be cut anywhere is read without pausing there: every pass may read all that is missing from disk once more.
+        between: called behind each pass but the last; see the method of that name.
         """
         reused = self.reuse(ids)
         self._due = len(ids)
         try:
-            return self._read(ids, reused, marks, progress, cancelled)
+            return self._read(ids, reused, marks, progress, cancelled, between)
         finally:
             self._due = 0
 
@@ -148,6 +215,7 @@ class Context:
         marks: Sequence[int],
         progress: Callable[[int, int], None],
         cancelled: Callable[[], bool],
+        between: Callable[[], None],
     ) -> Tensor | None:
         pauses = () if self._state.cuts_anywhere else (*marks, len(ids) - 1)
         stops = sorted({m for m in (*pauses, len(ids)) if reused < m <= len(ids)})
@@ -165,6 +233,8 @@ class Context:
                         return None
                     raise
                 progress(len(self.tokens), len(ids))
+                if len(self.tokens) < len(ids):
+                    self.between(between)
             if stop < len(ids):
                 self._state.snapshot()
         return logits
@@ -181,15 +251,15 @@ class Context:
 
         Raises UnderhillError(CANCELLED), asked before each of them.
         """
-        found = self._beside(ids, "all", 1 if one_by_one else self._chunk, cancelled)
+        found = self._run_beside(ids, "all", 1 if one_by_one else self._chunk, cancelled)
         return torch.cat([logits for logits in found if logits is not None])
 
     def run_through(self, ids: Sequence[int], cancelled: Callable[[], bool] = lambda: False) -> None:
         """Feed a sequence of its own for what its routers choose. Raises UnderhillError(CANCELLED)."""
-        for _ in self._beside(ids, "none", self._chunk, cancelled):
+        for _ in self._run_beside(ids, "none", self._chunk, cancelled):
             pass
 
-    def _beside(
+    def _run_beside(
         self, ids: Sequence[int], want: Want, step: int, cancelled: Callable[[], bool]
     ) -> Iterator[Tensor | None]:
         """The chat's own tokens and state stay as they are."""
@@ -205,10 +275,12 @@ class Context:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._state = self._model.new_state()
-        self.tokens.clear()
+        self._chat = self._used = _Sequence(self._model.new_state())
+        self._beside = ()
 
     def _forward(self, ids: Sequence[int], want: Want, horizon: int = 0) -> Tensor | None:
+        if self._beside:
+            self._make_room(len(ids))
         self._begin(ids, len(self.tokens))
         try:
             with torch.inference_mode():
@@ -217,5 +289,15 @@ class Context:
             # Some layers may have seen the tokens and others not: back to where all of them agree.
             del self.tokens[self._state.rollback(len(self.tokens)) :]
             raise
-        self.tokens += ids
+        self.tokens.extend(ids)
         return None if logits is None else logits[-1]
+
+
+def _common(ours: Sequence[int], theirs: Sequence[int]) -> int:
+    """Tokens that both begin with."""
+    common = 0
+    for one, other in zip(ours, theirs, strict=False):
+        if one != other:
+            break
+        common += 1
+    return common

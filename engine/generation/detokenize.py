@@ -7,6 +7,7 @@ from typing import Any
 
 from tokenizers.decoders import DecodeStream
 
+from engine.generation.messages import ToolCall
 from engine.generation.sandboxed_tokenizer import SandboxedPieces, SandboxedTokenizer
 
 
@@ -28,6 +29,15 @@ class Detokenizer:
     def flush(self) -> str:
         """What an answer cut inside a character leaves over, with the unfinished bytes as U+FFFD."""
         return self._pieces.flush()
+
+
+class PlainReader(Detokenizer):
+    """Reads an answer as text alone, whatever marks are in it; otherwise like formats.reader.Reader."""
+
+    state = "answer"
+    seconds = 0.0
+    ended = False
+    calls: tuple[ToolCall, ...] = ()
 
 
 class _Pieces:

@@ -32,6 +32,49 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Tool:
+    """A tool that a model may call. parameters: JSON schema of its arguments, an object."""
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """What an answer is to be like, beside how its tokens are drawn.
+
+    tools: that may be called. tool_choice: 'auto', 'none', 'required', or the name of the one that must be called.
+    json: a JSON schema that the answer, its thought aside, has to follow; {} for any JSON object, None for any text.
+    logprobs: of how many tokens beside the chosen one the log probabilities are told; None: of none at all.
+    raw: the messages' text is the prompt as it stands, without the chat template, and the answer is not interpreted.
+    whole: a chat that is too long for the context is refused; otherwise its oldest turns are left out.
+    """
+
+    tools: tuple[Tool, ...] = ()
+    tool_choice: str = "auto"
+    json: dict[str, Any] | None = None
+    logprobs: int | None = None
+    raw: bool = False
+    whole: bool = False
+
+
+FREE = AnswerOptions()  # nothing in particular
+
+
+@dataclass(frozen=True)
+class TokenLogprob:
+    """A token that was chosen, with the natural logarithm of its probability before sampling settings apply.
+
+    top: the likeliest tokens at its place, the first being the likeliest: (text, log probability).
+    """
+
+    text: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Stats:
     """What an answer took. Times in seconds, bytes in bytes.
 

@@ -6,11 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from engine.errors import Kind, UnderhillError
+from engine.generation.constraint import as_function, tool_text
 from engine.generation.formats.declaration import IN_CONTENT, NOWHERE, PARTS, Switch, nearest
 from engine.generation.formats.speech import Speech
-from engine.generation.messages import Message, ToolCall
+from engine.generation.messages import Message, Tool, ToolCall
 from engine.generation.model_files import ModelFiles, Wanted
 from engine.generation.turns import Turn, parted, without_thought
+from engine.translatable import msg
 
 _PROBE = [{"role": "user", "content": "1"}]
 
@@ -27,6 +30,7 @@ class Rendering:
         self.template = files.template
         self._speech = speech
         self._as_text = speech.declaration.arguments_as_text and "tojson" not in self.template
+        self._reads_calls = "tool_calls" in files.reads.fields
         self._values: dict[str, dict[str, object]] = {}
         self.usual = ""
         if speech.switch is not None:
@@ -51,11 +55,32 @@ class Rendering:
         """The level that comes nearest to what is wanted; '' leaves it to the template."""
         return nearest(self.levels, self.on, thinking)
 
-    def texts(self, wanted: Sequence[tuple[Sequence[Message], bool]], level: str) -> list[str]:
+    def told_of(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Message]:
+        """The messages, the system's with a text about the tools where the template has no place for them.
+
+        Raises UnderhillError(BAD_REQUEST) where the model would not be understood either.
+        """
+        if not tools or "tools" in self._files.reads.variables:
+            return messages
+        calls = next((c for c in self._speech.declaration.calls if c.grammar in ("json", "any")), None)
+        if calls is None:
+            raise UnderhillError(
+                Kind.BAD_REQUEST, msg("This model's chat template takes no tools."), msg("Choose another model.")
+            )
+        first, rest = (
+            (messages[0].content, messages[1:]) if messages[:1] and messages[0].role == "system" else ("", messages)
+        )
+        return (Message("system", "\n\n".join(filter(None, (first, tool_text(calls, tools))))), *rest)
+
+    def texts(
+        self, wanted: Sequence[tuple[Sequence[Message], bool]], level: str, tools: Sequence[Tool] = ()
+    ) -> list[str]:
         """Chats as text, each with or without what begins an answer. Raises UnderhillError."""
         if not self.template:  # a base model: plain text, turn after turn
             return ["\n\n".join(without_thought(m.content) for m in messages) for messages, _ in wanted]
-        values = self._values.get(level, {})
+        values = dict(self._values.get(level, {}))
+        if tools and "tools" in self._files.reads.variables:
+            values["tools"] = [as_function(tool) for tool in tools]
         turns = {id(messages): self._turns(messages) for messages, _ in wanted}
         return self._files.written([Wanted(turns[id(messages)], prompt, values) for messages, prompt in wanted])
 
@@ -64,7 +89,7 @@ class Rendering:
         names: dict[str, str] = {}
         for at, message in enumerate(messages):
             if message.role == "assistant":
-                answered = at + 1 < len(messages) and messages[at + 1].role == "tool"
+                answered = at + 1 < len(messages) and messages[at + 1].role == "tool" and self._reads_calls
                 turn = parted(message.content)
                 names |= {call.ident or f"call{n:05d}": call.name for n, call in enumerate(turn.calls)}
                 found.append(self._assistant(message, turn, answered))

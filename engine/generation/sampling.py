@@ -21,6 +21,7 @@ COLDEST = 1e-6  # temperature from which on only the likeliest token is left; lo
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,14 @@ class Sampler:
         self._seen: set[int] = set(context) if self._penalizing else set()
         self._random = np.random.default_rng(sampling.seed)
 
-    def next(self, logits: Tensor) -> int:
-        """logits: [V] float32. Returns a token id. Raises UnderhillError(BROKEN_FILE) where one is none."""
+    def next(self, logits: Tensor, allowed: Mask | None = None) -> int:
+        """logits: [V] float32. allowed: [V], where not every token is. Returns a token id.
+
+        Raises UnderhillError(BROKEN_FILE) where a logit is no number.
+        """
         values: Floats = logits.cpu().numpy()
+        if allowed is not None:
+            values = np.where(allowed | ~np.isfinite(values), values, np.float32(-np.inf))
         if self._seen:
             # Before the likeliest is looked for: greedy decoding repeats itself most of all.
             values = self._penalized(values)
@@ -88,6 +94,16 @@ class Sampler:
         # float64: 262,144 probabilities summed one by one in float32 would lose the rarest.
         choice = int(np.searchsorted(mass, self._random.random() * mass[-1], side="right"))
         return choice if ids is None else int(ids[choice])
+
+
+def log_probabilities(logits: Tensor, token: int, most: int) -> tuple[float, list[tuple[int, float]]]:
+    """Natural logarithms of probabilities, before any sampling setting: of `token`, and of the `most` likeliest."""
+    values = logits.cpu().numpy().astype(np.float64)
+    values -= values.max()
+    values -= math.log(float(np.exp(values).sum()))
+    top = np.argpartition(values, -most)[-most:] if 0 < most < values.size else np.arange(values.size if most else 0)
+    top = top[np.argsort(-values[top], kind="stable")]
+    return float(values[token]), [(int(i), float(values[i])) for i in top]
 
 
 def _nucleus(logits: Floats, top_p: float) -> Ids:

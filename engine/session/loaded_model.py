@@ -183,11 +183,11 @@ class LoadedModel:
     @contextmanager
     def interruptible(self, cancelled: Callable[[], bool]) -> Iterator[None]:
         """While this lasts, a forward pass asks before each of its layers whether to stop."""
-        self.runtime.interrupted = cancelled
+        before, self.runtime.interrupted = self.runtime.interrupted, cancelled
         try:
             yield
         finally:
-            self.runtime.interrupted = None
+            self.runtime.interrupted = before
 
     @contextmanager
     def measuring(self, cancelled: Callable[[], bool]) -> Iterator[None]:

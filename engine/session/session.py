@@ -13,7 +13,7 @@ from engine.experts.telemetry import ExpertSnapshot as Counters
 from engine.generation import model_files
 from engine.generation.answer import Listener, answer
 from engine.generation.chat import ChatFormat, fit
-from engine.generation.messages import Look, MemoryUse, Message, Snapshot, Stats
+from engine.generation.messages import FREE, AnswerOptions, Look, MemoryUse, Message, Snapshot, Stats, TokenLogprob
 from engine.generation.sampling import Sampling
 from engine.hardware import graphics, probe
 from engine.library import damage, dials, library
@@ -98,6 +98,7 @@ class Session(LoadedModel):
         try:
             self.speed_check = SpeedCheck(self, self._speed_judged)
             self._sequences = Sequences()
+            self._answers = 0
             self.warm = WarmStart(self)
             self.ahead = PrefetchChoice(self)
             self.ahead.begin()
@@ -199,32 +200,47 @@ class Session(LoadedModel):
         continue_last: bool = False,
         thinking: bool | str | None = None,
         chat: str = "",
+        options: AnswerOptions = FREE,
+        on_logprob: Callable[[TokenLogprob], None] = lambda one: None,
+        between: Callable[[], None] | None = None,
     ) -> Stats:
         """Answer a chat. What it has in common with the last one is not read again. thinking: as in chat.fit. chat:
         which one it is, by any name; where the name is another than the last time, a new sequence begins (Sequences).
+        between: of an answer in the background, which has a sequence of its own; called between its tokens, it may call
+        this method for one that is not. on_logprob: as in `answer`.
 
         Raises UnderhillError: CONTEXT_FULL when the last message alone is too long; BROKEN_FILE or DISK_ERROR when an
         expert cannot be read, after which the session stays usable.
         """
         if not messages:
             raise UnderhillError(Kind.BAD_REQUEST, msg("There is nothing to answer."), msg("Write a message first."))
+        constraint = self.chat.constraint(options)
         prompt = fit(
-            self.chat, messages, self.context.limit, sampling.max_tokens, continue_last=continue_last, thinking=thinking
-        )
+            self.chat, messages, self.context.limit, sampling.max_tokens,
+            continue_last=continue_last, thinking=thinking, options=options,
+        )  # fmt: skip
+        self.context.choose(prompt.ids, between is not None)
         listener.turns_dropped(prompt.dropped)
         if self._sequences.begins(chat, messages):
             self.runtime.begin_sequence()
         before = self.counters()
+        self._answers += 1
+        number = self._answers
         self.speed_check.answering()
         following = self._watcher.following(listener)
         with damage.explained(self.store.path), self._watcher.answering(), self.interruptible(listener.cancelled):
             result = answer(
-                self.context, self.chat, prompt, sampling, stop_texts, following, self._token_done, self._prompt_read
-            )
-            self._sequences.answered(result.text, result.token_ids, continue_last=continue_last)
-            self.warm.answered(self.counters().activations)
+                self.context, self.chat, prompt, sampling, stop_texts, following, constraint=constraint,
+                logprobs=options.logprobs, on_logprob=on_logprob, between=between or (lambda: None),
+                token_done=self._token_done, prompt_done=self._prompt_read,
+            )  # fmt: skip
+            alone = number == self._answers  # no other answer was made in between, whose experts and time count here
+            if alone:
+                self._sequences.answered(result.text, result.token_ids, continue_last=continue_last)
+                self.warm.answered(self.counters().activations)
             stats = stats_of(result, len(prompt.ids), prompt.dropped, before, self.counters(), self._watcher.why)
-        self.speed_check.answered(stats)
+        if alone:
+            self.speed_check.answered(stats)
         log_answered(stats)
         return stats
 

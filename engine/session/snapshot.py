@@ -66,6 +66,7 @@ class Watcher:
     @contextmanager
     def answering(self) -> Iterator[None]:
         """While an answer is being made."""
+        before = self._reading, self._generating  # one answer may be made between two tokens of another
         self._runtime.telemetry.begin_answer()
         with self._lock:
             self._rates = tuple(Rate() for _ in range(4))
@@ -75,7 +76,7 @@ class Watcher:
         try:
             yield
         finally:
-            self._reading = self._generating = False
+            self._reading, self._generating = before
 
     def following(self, listener: Listener) -> Listener:
         """The same listener; its calls on the prompt are noted here as well."""

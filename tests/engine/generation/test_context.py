@@ -176,3 +176,63 @@ def test_every_pass_is_told_before_it_runs() -> None:
     told.clear()
     context.score([1, 2, 3, 4, 5], one_by_one=False)
     assert [(ids, position) for ids, position, _ in told] == [([1, 2, 3, 4], 0), ([5], 4)]
+
+
+def test_a_conversation_beside_the_chat_leaves_the_chat_as_it_is() -> None:
+    model = FakeModel()
+    context = Context(model, 100, 16)
+    context.read([1, 2, 3, 4])
+    context.choose([9, 8, 7], background=True)
+    assert says(context.read([9, 8, 7])) == expected([9, 8, 7])
+    context.choose([1, 2, 3, 4, 5], background=False)
+    model.passes.clear()
+    assert says(context.read([1, 2, 3, 4, 5])) == expected([1, 2, 3, 4, 5])
+    assert model.passes == [[5]]
+
+
+def test_each_conversation_in_the_background_goes_on_where_it_was() -> None:
+    model = FakeModel()
+    context = Context(model, 1000, 16)
+    talks = [[n, *range(10, 20)] for n in range(4)]
+    for talk in talks:
+        context.choose(talk, background=True)
+        context.read(talk)
+    model.passes.clear()
+    for talk in talks:
+        context.choose([*talk, 5], background=True)
+        assert says(context.read([*talk, 5])) == expected([*talk, 5])
+    assert model.passes == [[5]] * 4
+
+
+def test_all_sequences_together_take_no_more_than_the_limit() -> None:
+    context = Context(FakeModel(), 40, 8)
+    context.read(list(range(1, 21)))
+    for first in range(30, 40):
+        talk = [first] * 12
+        context.choose(talk, background=True)
+        assert says(context.read(talk)) == expected(talk)
+        assert context.nbytes <= 8 * 40
+    context.choose([50] * 39, background=True)  # only without the chat's there is room for it
+    context.read([50] * 39)
+    context.choose(list(range(1, 22)), background=False)
+    assert says(context.read(list(range(1, 22)))) == expected(list(range(1, 22)))
+    assert context.nbytes <= 8 * 40
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+@pytest.mark.parametrize("limit", [100, 24])
+def test_what_is_done_in_between_changes_no_answer(recurrent: bool, limit: int) -> None:
+    """limit: with room for both, and where the chat takes the memory of what it interrupts."""
+    context = Context(FakeModel(recurrent), limit, 4)
+    talk, chat = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14], [1, 2, 3] * 5
+
+    def work() -> None:
+        context.choose(chat, background=False)
+        assert says(context.read(chat)) == expected(chat)
+
+    context.choose(talk, background=True)
+    assert says(context.read(talk, between=work)) == expected(talk)
+    context.step(15)
+    kept = context.between(work)
+    assert kept is (limit == 100)
+    assert says(context.read([*talk, 15, 16]) if not kept else context.step(16)) == expected([*talk, 15, 16])
