@@ -85,10 +85,10 @@ def _engine(served: int, tell: Callable[[protocol.Event], None]) -> protocol.Eng
     except UnderhillError as error:
         return RefusingEngine(tell, error)
     from engine.hardware import probe
-    from engine.service import Service
+    from engine.server.serving_engine import ServingEngine
 
     probe.serve(served)
-    return Service(tell)
+    return ServingEngine(tell)
 
 
 class RefusingEngine:
@@ -198,6 +198,7 @@ def merge_text_deltas(events: Iterable[protocol.Event]) -> tuple[protocol.Event,
         if answer is not None and len(together) > 1:
             pieces = [piece for piece in together if isinstance(piece, protocol.TextDelta)]
             tokens = tuple(itertools.chain.from_iterable(piece.token_ids for piece in pieces))
-            together = [protocol.TextDelta(answer, "".join(piece.text for piece in pieces), tokens)]
+            logprobs = tuple(itertools.chain.from_iterable(piece.logprobs for piece in pieces))
+            together = [protocol.TextDelta(answer, "".join(piece.text for piece in pieces), tokens, logprobs)]
         found += together
     return tuple(found)

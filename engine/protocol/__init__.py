@@ -12,7 +12,18 @@ from engine.errors import Kind, UnderhillError
 from engine.gc_tuning import settle_garbage
 from engine.generation.formats.declaration import LEVELS as THINKING
 from engine.generation.formats.declaration import nearest as nearest_thinking
-from engine.generation.messages import ExpertFacts, Look, MemoryUse, Message, Snapshot, Stats, ToolCall
+from engine.generation.messages import (
+    AnswerOptions,
+    ExpertFacts,
+    Look,
+    MemoryUse,
+    Message,
+    Snapshot,
+    Stats,
+    TokenLogprob,
+    Tool,
+    ToolCall,
+)
 from engine.hardware.computer import Computer
 from engine.library.dials import DIALS as LOSSY_DIALS
 from engine.library.dials import in_words as dial_in_words
@@ -41,3 +52,4 @@ from engine.protocol.commands import *
 from engine.protocol.commands import Engine
 from engine.protocol.events import *
 from engine.protocol.library_commands import *
+from engine.protocol.server_commands import *

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from engine.generation.messages import Look, Message
+from engine.generation.messages import FREE, AnswerOptions, Look, Message
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,9 @@ class Generate(Command):
     continue_last: the last message is an assistant turn that goes on where it was cut.
     thinking: a level of ModelCard.thinking, or on or off; the nearest that the model has. None: as its template does.
     chat: which chat it is, by any name that no other has; what the cache noted of the last chat says little about it.
+    background: it waits for everything that is not, which may also come between two of its tokens, and has a sequence
+    of its own, so that the chat's need not be read again. model: the one that is to answer, as of LoadModel; '' for the
+    current one. Another than that is opened for it with `settings`, and does not become the current one.
     """
 
     messages: tuple[Message, ...]
@@ -66,6 +69,10 @@ class Generate(Command):
     continue_last: bool = False
     thinking: bool | str | None = None
     chat: str = ""
+    options: AnswerOptions = FREE
+    background: bool = False
+    model: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import Kind
-from engine.generation.messages import Snapshot
+from engine.generation.messages import Snapshot, TokenLogprob
 from engine.library.entries import ModelCard, SearchPage, Transfer
 from engine.translatable import NO_TEXT, Translatable, msg
 
@@ -15,7 +15,7 @@ from engine.translatable import NO_TEXT, Translatable, msg
 class Event:
     """A message of the engine.
 
-    id: that of its command; empty for Telemetry, PlanChanged, ModelChanged and TransferChanged.
+    id: that of its command; empty for Telemetry, PlanChanged, ModelChanged, TransferChanged and ServerChanged.
     """
 
     id: str
@@ -51,10 +51,14 @@ class PromptRead(Event):
 
 @dataclass(frozen=True)
 class TextDelta(Event):
-    """New text of the answer (whole characters only) and the tokens behind it."""
+    """New text of the answer (whole characters only) and the tokens behind it.
+
+    logprobs: of those tokens, where the command's options ask for them.
+    """
 
     text: str
     token_ids: tuple[int, ...]
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,22 @@ class EngineClosed(RuntimeError):
     """A command came after Shutdown."""
 
 
+class _Run:
+    """A command that is being done."""
+
+    def __init__(self, command: Command) -> None:
+        self.command = command
+        # An event, so that what runs can ask it without the lock, thousands of times. Each command has its own, so that
+        # a Stop that comes late for one never stops the next.
+        self.cancel = threading.Event()
+
+
 class CommandWorker:
     """One thread, one queue. `work(command, cancelled)` returns the result of Done, or raises.
 
     needs: modules that the work imports, loaded before the first command that is none of `light`; other workers wait
     meanwhile (see engine.import_lock). idle: called between commands and every `pulse` seconds while there are none.
+    waits: of a command that stands behind all those that do not.
     """
 
     def __init__(
@@ -50,18 +61,18 @@ class CommandWorker:
         light: tuple[type[Command], ...] = (),
         idle: Callable[[], None] | None = None,
         pulse: float | None = None,
+        waits: Callable[[Command], bool] = lambda command: False,
     ) -> None:
         self._work = work
         self._emit = emit
         self._needs, self._light = needs, light
         self._idle = idle
         self.pulse = pulse
+        self._waits = waits
         self._queue: deque[Command] = deque()
         # Guards the queue, `_running` and `_closed`; not held while a command runs.
         self._ready = threading.Condition()
-        self._running: Command | None = None
-        # An event, so that what runs can ask it without the lock, thousands of times.
-        self._cancel = threading.Event()
+        self._running: list[_Run] = []  # the last one runs; those before it have let it in
         self._closed = False
         self._died = ""  # of what, in full; empty while it lives
         self._thread = threading.Thread(target=self._run, name=f"underhill-{name}", daemon=True)
@@ -73,18 +84,25 @@ class CommandWorker:
             if self._closed:
                 raise EngineClosed("the engine has been shut down")
             if not self._died:
-                self._queue.append(command)
+                self._queue.insert(self._place(command), command)
                 self._ready.notify()
                 return
         # Without the lock: whoever hears of it may send the next command from there.
         self._emit(self._stopped(command))
 
+    def _place(self, command: Command) -> int:
+        """Where in the queue it stands; with the lock."""
+        if self._waits(command):
+            return len(self._queue)
+        return next((at for at, other in enumerate(self._queue) if self._waits(other)), len(self._queue))
+
     def cancel(self, target: str) -> bool:
         """Cancel a command, waiting or running. False if it is not (or no longer) here."""
         with self._ready:
-            if self._running is not None and self._running.id == target:
-                self._cancel.set()
-                return True
+            for run in self._running:
+                if run.command.id == target:
+                    run.cancel.set()
+                    return True
             waiting = next((c for c in self._queue if c.id == target), None)
             if waiting is None:
                 return False
@@ -95,21 +113,31 @@ class CommandWorker:
     def holds(self, target: str) -> bool:
         """Whether a command waits or runs here."""
         with self._ready:
-            return any(c is not None and c.id == target for c in (self._running, *self._queue))
+            return any(c.id == target for c in (*(run.command for run in self._running), *self._queue))
+
+    def next_in_line(self) -> Command | None:
+        """The command that would be done next."""
+        with self._ready:
+            return self._queue[0] if self._queue else None
 
     def waiting(self) -> bool:
         """Whether a command waits to be done, or the lane is to end."""
         return bool(self._queue) or self._closed
 
     def run_urgent(self, *kinds: type[Command]) -> None:
-        """Called by the running work, on this thread: do the commands of these kinds that wait at the head."""
+        """Called by the running work, on this thread: do the commands of these kinds that wait at the head.
+
+        None that stands behind the others is let in.
+        """
         while True:
             with self._ready:
-                if not self._queue or not isinstance(self._queue[0], kinds):
+                if not self._queue or not isinstance(self._queue[0], kinds) or self._waits(self._queue[0]):
                     return
-                command = self._queue.popleft()
-            # Not as `_running`: Stop means the command that lets these in, and they are over in a moment.
-            self._emit(self._finish(command))
+                self._running.append(run := _Run(self._queue.popleft()))
+            event = self._finish(run)
+            with self._ready:
+                self._running.remove(run)
+            self._emit(event)
 
     def close(self) -> None:
         """Cancel everything and take nothing more; `join` waits for the end."""
@@ -117,7 +145,8 @@ class CommandWorker:
             self._closed = True
             waiting = list(self._queue)
             self._queue.clear()
-            self._cancel.set()
+            for run in self._running:
+                run.cancel.set()
             self._ready.notify()
         for command in waiting:
             self._emit(Cancelled(command.id))
@@ -133,18 +162,18 @@ class CommandWorker:
 
     def _run(self) -> None:
         try:
-            while (command := self._next()) is not None:
-                event = self._finish(command)
+            while (run := self._next()) is not None:
+                event = self._finish(run)
                 with self._ready:  # from here on Stop finds it no more
-                    self._running = None
+                    self._running.remove(run)
                 self._emit(event)
         except BaseException as e:  # nobody must wait for ever for what this thread will never do
             _log.critical("This thread of the engine has ended by a defect", exc_info=e)
             traceback.print_exception(e)
             with self._ready:
                 self._died = _cause(e)
-                left = [c for c in (self._running, *self._queue) if c is not None]
-                self._running = None
+                left = [*(run.command for run in self._running), *self._queue]
+                self._running.clear()
                 self._queue.clear()
             for command in left:
                 self._emit(self._stopped(command))
@@ -152,7 +181,7 @@ class CommandWorker:
     def _stopped(self, command: Command) -> Failed:
         return stopped(command.id, self._died)
 
-    def _next(self) -> Command | None:
+    def _next(self) -> _Run | None:
         while True:
             with self._ready:
                 if not self._queue and not self._closed:
@@ -160,22 +189,20 @@ class CommandWorker:
                 if self._closed:
                     return None
                 if self._queue:
-                    self._running = self._queue.popleft()
-                    # Under the lock, with `_running`: a Stop that comes for this command right after must not be
-                    # cleared away, and one that came for the last must not stop this.
-                    self._cancel.clear()
-                    return self._running
+                    self._running.append(run := _Run(self._queue.popleft()))
+                    return run
             if self._idle is not None:
                 self._idle()
 
-    def _finish(self, command: Command) -> Event:
+    def _finish(self, run: _Run) -> Event:
+        command, cancelled = run.command, run.cancel.is_set
         begun, kind = time.monotonic(), type(command).__name__
         try:
             if self._needs and not isinstance(command, self._light):
                 import_lock.together(self._needs)
                 self._needs = ()
-            with stoppable(self._cancel.is_set):  # code of others, in a process of its own
-                done = Done(command.id, self._work(command, self._cancel.is_set))
+            with stoppable(cancelled):  # code of others, in a process of its own
+                done = Done(command.id, self._work(command, cancelled))
             _log.debug("%s %s is done after %.2f s", kind, command.id, time.monotonic() - begun)
             return done
         except CancelledWork as e:

@@ -7,17 +7,19 @@ import dataclasses
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine import protocol, settings
 from engine.errors import Kind, UnderhillError
 from engine.generation import model_files
+from engine.service.answer_follower import AnswerFollower
 from engine.service.command_worker import CancelledWork, CommandWorker, EngineClosed
 from engine.service.hub_worker import ASKING, HubWorker
 from engine.service.library_worker import LONG, QUICK, LibraryWorker
 from engine.service.lowerer import LOWERING, Lowerer
+from engine.service.open_model import OpenModel
 from engine.service.transfers import TRANSFERS, Transfers
 from engine.translatable import Translatable, msg
 
@@ -58,14 +60,18 @@ class Service:
         self._look = protocol.Look()
         self._telemetry_at = 0.0  # when telemetry was last sent, or could have been
         self._model = CommandWorker(
-            "model", self._on_model, self._emit, needs=NEEDS, idle=self._run_idle_tasks, pulse=PULSE
-        )
+            "model", self._on_model, self._emit, needs=NEEDS, idle=self._run_idle_tasks, pulse=PULSE,
+            waits=lambda command: isinstance(command, protocol.Generate) and command.background,
+        )  # fmt: skip
         self._library_worker = LibraryWorker(self._emit, self._open_store, lambda target: self._library.holds(target))
         self._library = CommandWorker(
             "library", self._library_worker.do, self._emit, needs=NEEDS, idle=self._library_worker.tidy, pulse=PULSE
         )
+        self._answering: list[Session] = []  # the last one runs, those before it have let it in
         self._opened = ""  # what the open model was called when it was asked for
-        self._unreadable: dict[str, Any] | None = None  # settings of the open model, once the disk failed under it
+        # Settings of the current model, once it has to be opened again before it is used: the disk failed under it, or
+        # another one took its memory for an answer in the background.
+        self._reopen: dict[str, Any] | None = None
         self._lowerer = Lowerer(self._borrow, self._close_for)
         self._hub_worker = HubWorker(self._emit)
         self._transfers = Transfers(self._emit, self._hub_worker.hub)
@@ -264,6 +270,9 @@ class Service:
         return self.session
 
     def _update(self, changes: dict[str, Any]) -> dict[str, Any]:
+        if self._current is None and self._reopen is not None:
+            self._reopen = settings.validated({**self._reopen, **changes}, settings.ENGINE)
+            return dict(self._reopen)
         session = self._loaded()
         in_force = session.update(changes)
         _log.info("Settings changed: %s", {name: in_force[name] for name in changes if name in in_force})
@@ -279,7 +288,7 @@ class Service:
         offload.demand(str(chosen["mode"]), graphics.gpus)  # before anything is closed for it
         self._current = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
         if self._pool is not None:
-            self._pool.release(lambda one: self._unreadable is not None or damage.is_known(one.session.store.path))
+            self._pool.release(lambda one: self._reopen is not None or damage.is_known(one.session.store.path))
         session = self._open(command.model, chosen, self._library_worker.reporter(command, cancelled))
         self._opened = command.model
         return dataclasses.replace(session.card, loaded=True, plan=session.sentences)
@@ -288,17 +297,13 @@ class Service:
         opened = self._acquired(model, chosen, report)
         session = opened.session
         session.on_notice = lambda notice: self._plan_changed(session, notice)
-        self._current, self._unreadable = opened, None
+        self._current, self._reopen = opened, None
         return session
 
     def _acquired(
         self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]
     ) -> OpenModel:
-        from engine.service.pool import Pool
-
-        if self._pool is None:
-            self._pool = Pool(OpenModel)
-        opened: OpenModel = self._pool.acquire(model, chosen, report)
+        opened: OpenModel = self._held().acquire(model, chosen, report)
         opened.session.update({s.name: chosen[s.name] for s in settings.ENGINE if s.live})
         return opened
 
@@ -354,16 +359,18 @@ class Service:
             self._emit(protocol.PlanChanged("", session.sentences, notice))
 
     def _release(self) -> None:
-        self._current = self._unreadable = None
+        self._current = self._reopen = None
         if self._pool is not None:
             self._pool.close()
 
     def _generate(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> protocol.Stats:
         from engine.generation.sampling import Sampling
 
-        session = self._reopened_if_unreadable()
+        opened = self._beside(command) if command.model else None
+        session = self._reopened_if_needed() if opened is None else opened.session
         sampling = Sampling(**settings.validated(command.sampling, settings.SAMPLING))  # type: ignore[arg-type]
-        follower = _Follower(
+        self._answering.append(session)
+        follower = AnswerFollower(
             command.id,
             self._emit,
             cancelled,
@@ -378,20 +385,73 @@ class Service:
                 continue_last=command.continue_last,
                 thinking=command.thinking,
                 chat=command.chat,
+                options=command.options,
+                on_logprob=follower.logprobs.append,
+                between=self._let_others_in if command.background else None,
             )
         except UnderhillError as error:
-            if error.kind is Kind.DISK_ERROR:
-                self._unreadable = dict(session.settings)
+            if error.kind is Kind.DISK_ERROR and session is self.session:
+                self._reopen = dict(session.settings)
+            elif error.kind is Kind.DISK_ERROR:
+                self._held().release(lambda one: one is opened)
             raise
+        finally:
+            self._answering.pop()
         if stats.finish == "cancelled":
             raise CancelledWork(stats)
         return stats
 
-    def _reopened_if_unreadable(self) -> Session:
-        """The open model. Opened again where the disk failed under its last answer: a disk that was pulled out and
-        plugged in again is there, and yet no file that was open before can be read.
+    def _let_others_in(self) -> None:
+        """Between two tokens of an answer in the background: answers that a person waits for are made now.
+
+        What cannot be done beside it, such as opening another model, ends it.
         """
-        if (then := self._unreadable) is not None:
+        let_in: tuple[type[protocol.Command], ...] = (protocol.UpdateSettings, protocol.DeleteModel)
+        if self._reopen is None:  # else the current model would have to be opened, in place of the one that answers
+            let_in += (protocol.Generate,)
+        self._model.run_urgent(*let_in)
+        coming = self._model.next_in_line()
+        if coming is not None and not (isinstance(coming, protocol.Generate) and coming.background):
+            raise UnderhillError(Kind.BUSY, msg("The model is needed for something else now."), msg("Ask again soon."))
+
+    def _beside(self, command: protocol.Generate) -> OpenModel | None:
+        """The model that a command names, opened without becoming the current one; None where it is that one."""
+        if self._is_current(command.model):
+            return None
+        chosen = settings.validated(command.settings, settings.ENGINE)
+        before, self._current = self._current, None  # telemetry pauses, as the pool may close it
+        try:
+            opened: OpenModel = self._held().acquire(command.model, chosen, lambda text, done, total: None)
+            live = {s.name: chosen[s.name] for s in settings.ENGINE if s.live}
+            if any(opened.session.settings[name] != value for name, value in live.items()):
+                opened.session.update(live)
+            return opened
+        finally:
+            if before is not None and self._pool is not None and self._pool.holds(before):
+                self._current = before
+            elif before is not None:
+                self._reopen = dict(before.session.settings)
+
+    def _is_current(self, model: str) -> bool:
+        from engine.library import library
+
+        if self._current is None and self._reopen is None:
+            return False
+        open_store = self._open_store()
+        return model == self._opened or (open_store is not None and library.location(model) == open_store)
+
+    def _held(self) -> Pool:
+        from engine.service.pool import Pool
+
+        if self._pool is None:
+            self._pool = Pool(OpenModel)
+        return self._pool
+
+    def _reopened_if_needed(self) -> Session:
+        """The current model. Opened again where it was closed for another, or where the disk failed under its last
+        answer: a disk that was pulled out and plugged in again is there, and yet no file that was open can be read.
+        """
+        if (then := self._reopen) is not None:
             self._current = None
             if self._pool is not None:
                 self._pool.close()
@@ -405,7 +465,7 @@ class Service:
         from engine.library import library
 
         path = library.location(command.name)
-        if self._open_store() == path:
+        if path in (self._open_store(), *(session.store.path for session in self._answering)):
             raise UnderhillError(
                 Kind.BUSY,
                 msg("{name} is loaded.", name=command.name),
@@ -414,51 +474,3 @@ class Service:
         if self._pool is not None:  # where it is kept open, idle
             self._pool.release(lambda one: one.session.store.path == path)
         return library.delete(command.name, now=command.now)
-
-
-class OpenModel:
-    """A session with its idle tasks, as the pool keeps it: the tasks keep their place while another model is in use."""
-
-    def __init__(self, model: str, chosen: Mapping[str, Any], report: Callable[[Translatable, int, int], None]) -> None:
-        """Open it. Raises what opening raises."""
-        from engine.calibration.calibrator import open_calibrated
-        from engine.calibration.idle_tasks import IdleTasks
-
-        self.session = open_calibrated(model, chosen, report)
-        self.idle_tasks = IdleTasks(self.session)
-
-    @property
-    def all_in_memory(self) -> bool:
-        """Whether its plan found room for every expert."""
-        return self.session.all_in_memory
-
-    def close(self) -> None:
-        """Release its memory."""
-        self.session.close()
-
-
-class _Follower:
-    """Listener of an answer: turns what happens into events, and lets live settings in between tokens."""
-
-    def __init__(
-        self,
-        command: str,
-        emit: Callable[[protocol.Event], None],
-        cancelled: Callable[[], bool],
-        between: Callable[[], None],
-    ) -> None:
-        self._id, self._emit, self._cancelled, self._between = command, emit, cancelled, between
-        self.dropped = 0
-
-    def turns_dropped(self, count: int) -> None:
-        self.dropped = count
-
-    def prompt_read(self, done: int, total: int, reused: int) -> None:
-        self._emit(protocol.PromptRead(self._id, done, total, reused, self.dropped))
-
-    def text(self, text: str, token_ids: Sequence[int]) -> None:
-        self._emit(protocol.TextDelta(self._id, text, tuple(token_ids)))
-
-    def cancelled(self) -> bool:
-        self._between()
-        return self._cancelled()

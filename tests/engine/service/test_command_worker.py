@@ -219,3 +219,37 @@ def test_a_defect_between_commands_is_told_with_the_next_one(capsys: pytest.Capt
     assert isinstance(events[0], Failed)
     assert "idle hands" in events[0].cause
     assert "idle hands" in capsys.readouterr().err
+
+
+def test_what_waits_for_the_others_is_overtaken_and_stopped_alone() -> None:
+    """Behind them all stands what may; among itself it keeps its order. One that was let in has a Stop of its own."""
+    order: list[str] = []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work(command: Command, cancelled: Callable[[], bool]) -> str:
+        order.append(command.id)
+        if command.id == "b1":
+            begun.set()
+            go_on.wait(LONGEST)
+            lane.run_urgent(Command)
+            return f"{cancelled()}"
+        if command.id == "f2":
+            lane.cancel("f2")
+            return f"{cancelled()}"
+        return ""
+
+    events: list[Event] = []
+    lane = CommandWorker("test", work, events.append, waits=lambda command: command.id.startswith("b"))
+    lane.put(Command("b1"))
+    begun.wait(LONGEST)
+    for name in ("b2", "f1", "b3", "f2"):
+        lane.put(Command(name))
+    waiting = lane.next_in_line()
+    assert waiting is not None
+    assert waiting.id == "f1"
+    go_on.set()
+    until(lambda: len(events) == 5, "not all are done")
+    assert order == ["b1", "f1", "f2", "b2", "b3"]
+    assert events[:3] == [Done("f1", ""), Done("f2", "True"), Done("b1", "False")]
+    lane.close()
+    lane.join(LONGEST)

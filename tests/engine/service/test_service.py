@@ -47,7 +47,7 @@ from engine.protocol import (
     Watch,
 )
 from engine.service import Service
-from engine.service.service import _Follower
+from engine.service.answer_follower import AnswerFollower
 from engine.translatable import translated
 from tests.engine.generation.test_hostile_templates import LOOPS, having, late
 from tests.waiting import LONGEST
@@ -124,19 +124,19 @@ def go_on(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Answers rest after their first words until this is set or they are stopped, however late a test says its own."""
     go = threading.Event()
     said: set[str] = set()
-    text, cancelled = _Follower.text, _Follower.cancelled
+    text, cancelled = AnswerFollower.text, AnswerFollower.cancelled
 
-    def tell(self: _Follower, *words: Any) -> None:
+    def tell(self: AnswerFollower, *words: Any) -> None:
         text(self, *words)
         said.add(self._id)
 
-    def rest(self: _Follower) -> bool:
+    def rest(self: AnswerFollower) -> bool:
         while not (stopped := cancelled(self)) and self._id in said and not go.wait(0.005):
             pass
         return stopped
 
-    monkeypatch.setattr(_Follower, "text", tell)
-    monkeypatch.setattr(_Follower, "cancelled", rest)
+    monkeypatch.setattr(AnswerFollower, "text", tell)
+    monkeypatch.setattr(AnswerFollower, "cancelled", rest)
     return go
 
 
