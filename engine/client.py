@@ -13,9 +13,9 @@ def start(on_event: Callable[[Event], None]) -> Engine:
 
     torch is loaded on the worker thread at its first need, not here.
     """
-    from engine.service import Service
+    from engine.server.serving_engine import ServingEngine
 
-    return Service(on_event)
+    return ServingEngine(on_event)
 
 
 def start_subprocess(on_event: Callable[[Event], None], python: Path | None = None) -> Engine:

@@ -32,6 +32,7 @@ def version() -> str:
 _log = logging.getLogger(__name__)
 
 VERBOSE = "tell on standard error what is done; no words of chats are among it"
+SERVER_PORT = 11535  # of no other program that is common
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130  # as argparse and shells have them: 130 is 128 + SIGINT
 
 
@@ -91,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--verbose", action="store_true", help=VERBOSE)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _chat(commands.add_parser("chat", help="chat in the terminal, or answer one prompt"))
+    _serve(commands.add_parser("serve", help="answer other programs on this computer, by HTTP"))
     _search(commands.add_parser("search", help="find models on a hub"))
     _pull(commands.add_parser("pull", help="download a model from a hub, and import it"))
     _token(commands.add_parser("token", help="give Underhill the token of an account on a hub"))
@@ -184,6 +186,34 @@ def _chat(p: argparse.ArgumentParser) -> None:
     )
     _settings(p, settings.SAMPLING)
     _settings(p, settings.ENGINE)
+
+
+def _serve(p: argparse.ArgumentParser) -> None:
+    _command(p, "serve.run_serve", model=False, as_json=False)
+    p.description = (
+        "Answers requests in the words of OpenAI's API, with the models of the library, until Ctrl+C. Only programs on "
+        "this computer can ask, unless another address is given, which needs a key."
+    )
+    p.add_argument(
+        "model", metavar="MODEL", nargs="?", default="", help="open this one at once (default: when asked for)"
+    )
+    p.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="where to listen (default: 127.0.0.1)")
+    p.add_argument("--port", type=_port, default=SERVER_PORT, metavar="N",
+                   help=f"default: {SERVER_PORT}; 0 takes a free one")  # fmt: skip
+    p.add_argument(
+        "--key", metavar="KEY", default="",
+        help="programs have to show this key; '-' reads it from standard input, where no list of processes shows it "
+        "(default: $UNDERHILL_KEY, or the one in the keyring, if any)",
+    )  # fmt: skip
+    p.add_argument("--allow-origin", metavar="URL", action="append", default=[],
+                   help="let the web page at this address ask, too; may be repeated")  # fmt: skip
+    _settings(p, settings.ENGINE)
+
+
+def _port(text: str) -> int:
+    if not 0 <= (value := int(text)) <= 65535:
+        raise ValueError(text)
+    return value
 
 
 def _search(p: argparse.ArgumentParser) -> None:

@@ -5559,6 +5559,16 @@
         </message>
         <message>
             <location filename="../../engine/generation/chat.py"></location>
+            <source>This model's tokenizer runs in a process of its own, so its answers cannot be held to a schema.</source>
+            <translation>这个模型的分词器在单独的进程中运行，因此无法让它的回答遵循某个模式（schema）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>Ask without the schema, or choose another model.</source>
+            <translation>去掉模式再问，或选择其他模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
             <source>{name} of the model cannot be read.</source>
             <translation>无法读取模型的 {name}。</translation>
         </message>
@@ -5586,6 +5596,41 @@
             <location filename="../../engine/generation/chat.py"></location>
             <source>Shorten it, or raise the context length in the settings if the model allows.</source>
             <translation>请缩短消息；如果模型允许，也可以在设置中调大上下文长度。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/constraint.py"></location>
+            <source>Simplify the schema, or ask without it.</source>
+            <translation>简化模式，或去掉它再问。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/constraint.py"></location>
+            <source>The answer cannot be held to this schema: {why}</source>
+            <translation>无法让回答遵循这个模式：{why}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/constraint.py"></location>
+            <source>How this model calls tools is in a form that it cannot be made to keep to.</source>
+            <translation>这个模型调用工具的格式无法强制遵循。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/constraint.py"></location>
+            <source>Leave it to the model whether it calls one (tool_choice auto).</source>
+            <translation>让模型自行决定是否调用工具（tool_choice auto）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/constraint.py"></location>
+            <source>A tool must be called, and none is given.</source>
+            <translation>要求必须调用工具，但没有给出任何工具。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/constraint.py"></location>
+            <source>There is no tool called {name}.</source>
+            <translation>没有名为 {name} 的工具。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/constraint.py"></location>
+            <source>No more than {most} tools can be given.</source>
+            <translation>最多只能给出 {most} 个工具。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
@@ -5681,6 +5726,11 @@
             <location filename="../../engine/generation/model_files.py"></location>
             <source>Reading the model's tokenizer ends in a fault.</source>
             <translation>读取模型的分词器时发生故障。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/rendering.py"></location>
+            <source>This model's chat template takes no tools.</source>
+            <translation>这个模型的对话模板不支持工具。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/sampling.py"></location>
@@ -7184,6 +7234,16 @@
         </message>
         <message>
             <location filename="../../engine/limits.py"></location>
+            <source>The schema holds more than can be followed, or is nested too deep.</source>
+            <translation>模式的内容过多，或嵌套过深。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/limits.py"></location>
+            <source>A text in the schema is too long.</source>
+            <translation>模式中的某段文字过长。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/limits.py"></location>
             <source>The model's config.json is wrong: {what}.</source>
             <translation>模型的 config.json 有误：{what}。</translation>
         </message>
@@ -7868,6 +7928,76 @@
             <translation>第 {layer} 层专家 {expert}：{name} 中有非有限的数值。</translation>
         </message>
         <message>
+            <location filename="../../engine/server/access_key.py"></location>
+            <source>A key has at least {least} characters: letters, digits and signs, no spaces.</source>
+            <translation>密钥至少 {least} 个字符：字母、数字和符号，不含空格。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/access_key.py"></location>
+            <source>No keyring works on this computer, so the key cannot be kept safely.</source>
+            <translation>这台电脑上没有可用的密钥环，因此无法安全保存密钥。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/access_key.py"></location>
+            <source>Unlock or install one (on Linux: GNOME Keyring or KWallet).</source>
+            <translation>解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/asking.py"></location>
+            <source>There is no model called {name} here.</source>
+            <translation>这里没有名为 {name} 的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/asking.py"></location>
+            <source>Those that can be asked: {names}.</source>
+            <translation>可用的模型：{names}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/bridge.py"></location>
+            <source>Too many requests wait for an answer.</source>
+            <translation>等待回答的请求过多。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/bridge.py"></location>
+            <source>Ask again later.</source>
+            <translation>稍后再试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/http.py"></location>
+            <source>The answer took longer than a request may.</source>
+            <translation>回答所用时间超过了单个请求的上限。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/listener.py"></location>
+            <source>{host} is no address of this computer.</source>
+            <translation>{host} 不是这台电脑的地址。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/listener.py"></location>
+            <source>Take 127.0.0.1, or an address of one of its networks.</source>
+            <translation>使用 127.0.0.1，或它所在网络中的地址。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/listener.py"></location>
+            <source>The local server cannot listen at {host}, port {port}: {why}.</source>
+            <translation>本地服务器无法监听 {host} 端口 {port}：{why}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/listener.py"></location>
+            <source>Choose another port, or end the program that has it.</source>
+            <translation>换一个端口，或结束占用它的程序。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/local_server.py"></location>
+            <source>At {host} other computers could ask, so a key is needed.</source>
+            <translation>在 {host} 上其他电脑也能访问，因此需要密钥。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/local_server.py"></location>
+            <source>Set a key, or take 127.0.0.1, where only programs on this computer can ask.</source>
+            <translation>设置密钥，或使用 127.0.0.1，只让这台电脑上的程序访问。</translation>
+        </message>
+        <message>
             <location filename="../../engine/service/library_worker.py"></location>
             <source>Paused: {text}</source>
             <translation>已暂停：{text}</translation>
@@ -7896,6 +8026,16 @@
             <location filename="../../engine/service/service.py"></location>
             <source>Choose a model first.</source>
             <translation>请先选择模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/service.py"></location>
+            <source>The model is needed for something else now.</source>
+            <translation>模型现在要用于其他任务。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/service.py"></location>
+            <source>Ask again soon.</source>
+            <translation>稍后再试。</translation>
         </message>
         <message>
             <location filename="../../engine/service/service.py"></location>

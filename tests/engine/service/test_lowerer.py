@@ -55,7 +55,7 @@ def test_it_says_what_it_would_save_and_then_saves_it(desk: Desk) -> None:
     assert [found.name for found in trash.deleted()] == ["mine"]
     desk.result(protocol.LoadModel, "mine", SETTINGS)
     assert desk.result(protocol.Generate, HELLO, SHORT).text
-    plan = desk.engine.session.plan  # type: ignore[attr-defined]
+    plan = desk.engine.service.session.plan  # type: ignore[attr-defined]
     assert plan.dense == card.lowered_dense == f"int{offer.dense_bits}"
     assert offer.dense_after < offer.dense_before
     failed = desk.wait(desk.send(protocol.MeasureLowering, "mine", WIDE))
@@ -76,7 +76,7 @@ def test_the_open_model_is_opened_again_under_its_settings_and_goes_back(desk: D
     whole = desk.result(protocol.Generate, HELLO, SHORT)
     desk.result(protocol.UpdateSettings, {"cache_fraction": 0.5})
     desk.result(protocol.LowerModel, "mine", WIDE)
-    session = desk.engine.session  # type: ignore[attr-defined]
+    session = desk.engine.service.session  # type: ignore[attr-defined]
     assert session.settings["cache_fraction"] == 0.5
     assert session.store.manifest.lowering is not None
     assert any(isinstance(e, protocol.ModelChanged) and e.card.lowered_kl is not None for e in desk.events)
@@ -98,7 +98,7 @@ def test_another_model_stays_open_beside_it(desk: Desk) -> None:
 @pytest.mark.parametrize("phase", ["Comparing", "Finding", "Writing"])
 def test_stopped_it_leaves_the_model_as_it_was(desk: Desk, home: Path, phase: str) -> None:
     stopped = threading.Event()
-    heard = desk.engine._library_worker._emit  # type: ignore[attr-defined]
+    heard = desk.engine.service._library_worker._emit  # type: ignore[attr-defined]
 
     def stop(event: protocol.Event) -> None:
         heard(event)
@@ -106,7 +106,7 @@ def test_stopped_it_leaves_the_model_as_it_was(desk: Desk, home: Path, phase: st
             stopped.set()
             desk.engine.send(protocol.Stop("stop", event.id))
 
-    desk.engine._library_worker._emit = stop  # type: ignore[attr-defined]
+    desk.engine.service._library_worker._emit = stop  # type: ignore[attr-defined]
     ended = desk.wait(desk.send(protocol.LowerModel, "mine", WIDE))
     assert isinstance(ended, protocol.Cancelled), ended
     assert load_manifest(home / "models" / "mine").lowering is None
@@ -125,7 +125,7 @@ def test_other_weights_get_as_few_bits_as_the_tolerance_bears(desk: Desk) -> Non
 def test_a_setting_by_hand_goes_before_what_was_found(desk: Desk) -> None:
     desk.result(protocol.LowerModel, "mine", WIDE)
     desk.result(protocol.LoadModel, "mine", {**SETTINGS, "dense": "bf16"})
-    assert desk.engine.session.plan.dense == "bf16"  # type: ignore[attr-defined]
+    assert desk.engine.service.session.plan.dense == "bf16"  # type: ignore[attr-defined]
 
 
 def test_a_full_disk_is_told_before_anything_is_written(

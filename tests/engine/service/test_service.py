@@ -46,7 +46,7 @@ from engine.protocol import (
     UpdateSettings,
     Watch,
 )
-from engine.service import Service
+from engine.server.serving_engine import ServingEngine
 from engine.service.answer_follower import AnswerFollower
 from engine.translatable import translated
 from tests.engine.generation.test_hostile_templates import LOOPS, having, late
@@ -234,8 +234,8 @@ def test_a_changed_plan_is_told_whoever_changed_it(loaded: Desk) -> None:
     (changed,) = [e for e in loaded.events if isinstance(e, PlanChanged)]
     assert any("are kept in memory" in sentence for sentence in changed.plan)
     assert changed.notice == ""
-    assert isinstance(loaded.engine, Service)
-    session = loaded.engine.session
+    assert isinstance(loaded.engine, ServingEngine)
+    session = loaded.engine.service.session
     assert session is not None
     watch = threading.Thread(target=session.cache_budget.see, args=(Reading(10**12, 0), 0.0), name="underhill-memory")
     watch.start()
@@ -410,7 +410,7 @@ def test_a_mode_that_cannot_run_is_refused_before_the_open_model_is_touched(load
 
 
 def test_stop_ends_a_template_that_does_not_end(loaded: Desk, tmp_path: Path) -> None:
-    service: Any = loaded.engine
+    service: Any = loaded.engine.service  # type: ignore[attr-defined]
     usual = service.session.chat
     service.session.chat = ChatFormat(having(tmp_path / "evil", late(LOOPS)))
     try:
