@@ -30,13 +30,13 @@ _MODELOPT = ("NVFP4", "W4A16_NVFP4", "FP8", "MIXED_PRECISION")
 def compressed_floats(form: str) -> Packing:
     """compressed-tensors: weight_packed [out, in / 2], weight_scale [out, groups]; NVFP4's are divided by one more."""
     if form == MXFP4:
-        return _packing("compressed-tensors MXFP4", 4.25, "weight_packed", MXFP4_GROUP, "U8", lambda m: 1.0, ())
+        return _packing("compressed-tensors MXFP4", 4.25, "weight_packed", MXFP4_GROUP, "U8", lambda m: 1.0)
     more = ("weight_global_scale", "input_global_scale")
 
     def unit(m: PackedRows) -> float:
         return 1 / _one(m, "weight_global_scale")
 
-    return _packing("compressed-tensors NVFP4", 4.5, "weight_packed", NVFP4_GROUP, "F8_E4M3", unit, more)
+    return _packing("compressed-tensors NVFP4", 4.5, "weight_packed", NVFP4_GROUP, "F8_E4M3", unit, more=more)
 
 
 def modelopt(settings: Mapping[str, Any]) -> tuple[Packing, ...]:
@@ -54,18 +54,18 @@ def modelopt(settings: Mapping[str, Any]) -> tuple[Packing, ...]:
         return _one(m, "weight_scale_2")
 
     more = ("weight_scale_2", "input_scale")
-    four = _packing("ModelOpt NVFP4", 4.5, "weight", NVFP4_GROUP, "F8_E4M3", unit, more, _CACHES)
+    four = _packing("ModelOpt NVFP4", 4.5, "weight", NVFP4_GROUP, "F8_E4M3", unit, more=more, unused=_CACHES)
     return four, float8({"weight_block_size": [1, 1]})
 
 
 def deepseek_fp4() -> Packing:
     """DeepSeek-V4: weight [out, in / 2] signed bytes, scale [out, groups] in E8M0."""
-    return _packing("MXFP4", 4.25, "weight", MXFP4_GROUP, "F8_E8M0", lambda m: 1.0, (), scale="scale", dtype="I8")
+    return _packing("MXFP4", 4.25, "weight", MXFP4_GROUP, "F8_E8M0", lambda m: 1.0, scale="scale", dtype="I8")
 
 
 def _packing(
     name: str, bits: float, main: str, group: int, scale_type: str,
-    unit: Callable[[PackedRows], float], more: tuple[str, ...], unused: tuple[str, ...] = (),
+    unit: Callable[[PackedRows], float], *, more: tuple[str, ...] = (), unused: tuple[str, ...] = (),
     scale: str = "weight_scale", dtype: str = "U8",
 ) -> Packing:  # fmt: skip
     """unit: what all scales of a matrix are multiplied with."""

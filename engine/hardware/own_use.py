@@ -1,4 +1,4 @@
-"""How much of a process's ceiling its expert cache may have, by what the rest of the process takes. It is pure.
+"""How much of a process's limit its expert cache may have, by what the rest of the process takes. It is pure.
 
 Slack is memory that was planned for and is not taken: the cache grows into it, and gives it back.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-HEADROOM, PART = 16_000_000, 64  # left below the ceiling: at most so many bytes, and one part in so many
+HEADROOM, PART = 16_000_000, 64  # left below the limit: at most so many bytes, and one part in so many
 SHARE = 64  # one part in so many of what the cache grows by is taken beside it (see budget.held_by)
 WINDOW = 1.0  # seconds of which the most counts: a layer's own memory comes and goes within them
-MARGIN = 32_000_000  # bytes left below the ceiling: a prompt leaves 18 MB more in the heap than there was (measured)
+MARGIN = 32_000_000  # bytes left below the limit: a prompt leaves 18 MB more in the heap than there was (measured)
 NEAR = MARGIN // 2  # bytes below it from where on some is given back; what lies between changes nothing
 CALM = 5.0  # seconds that are looked at before it grows
 MEMORY = 600.0  # seconds that a peak is held against it
@@ -97,8 +97,8 @@ def seen(use: OwnUse, own: int, held: int, written: int, rows: int, now: float) 
     return replace(use, looks=looks, began=began, steady=steady)
 
 
-def allowed(use: OwnUse, before: int | None, wanted: int, rows: int, ceiling: int) -> int | None:
-    """Most bytes of cache; None: as many as are `wanted`, for with these the process stays below its ceiling.
+def allowed(use: OwnUse, before: int | None, wanted: int, rows: int, limit: int) -> int | None:
+    """Most bytes of cache; None: as many as are `wanted`, for with these the process stays below its limit.
 
     before: what came out at the last look. rows: see Look. What changes by less than half of the headroom changes
     nothing.
@@ -107,7 +107,7 @@ def allowed(use: OwnUse, before: int | None, wanted: int, rows: int, ceiling: in
     if taken is None:
         return None
     # n bytes of cache take n + n / SHARE of the process (see `seen`), so what is left is divided by 1 + 1 / SHARE.
-    left = (ceiling - taken) * SHARE // (SHARE + 1)
+    left = (limit - taken) * SHARE // (SHARE + 1)
     if left >= wanted and before is None:
         return None
     headroom = min(HEADROOM, max(0, left) // PART)
@@ -127,16 +127,16 @@ class Slack:
     peaks: tuple[tuple[float, int], ...] = ()
 
 
-def follow(before: Slack, beside: int, held: int, planned: int, ceiling: int, record: int, now: float) -> Slack:
+def follow(before: Slack, beside: int, held: int, *, planned: int, limit: int, record: int, now: float) -> Slack:
     """What follows from one look. beside: bytes that this process takes now beside `held` bytes of cache, or will.
 
-    planned: capacity without what has grown. ceiling: of the whole process. record: bytes of an expert. now: seconds
+    planned: capacity without what has grown. limit: of the whole process. record: bytes of an expert. now: seconds
     of a steady clock. Grows by whole experts, after CALM, and as far as the highest peak of the last MEMORY seconds
     leaves room; comes down at once, and does not grow again as long as that peak is remembered.
     """
     peaks = _with(before.peaks, beside, now)
     coming = max(0, planned + before.grown - held)  # experts that there is room for already
-    free = ceiling - max(peak for _, peak in peaks) - held - coming - coming // SHARE
+    free = limit - max(peak for _, peak in peaks) - held - coming - coming // SHARE
     if free < NEAR:
         fewer = -(-(MARGIN - free) // record) * record
         return Slack(max(0, before.grown - fewer), peaks)

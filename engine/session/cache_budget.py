@@ -252,7 +252,9 @@ class CacheBudget:
             return
         coming = max(0, (self._rows or 0) - self._written())
         beside, before = seen.own - held + coming, self._slack
-        after = own_use.follow(before, beside, held, self._base(), share.ceiling, share.record, now)
+        after = own_use.follow(
+            before, beside, held, planned=self._base(), limit=share.ceiling, record=share.record, now=now
+        )
         if after.grown - before.grown > max(0, pressure.spare(seen)):  # other programs have what was free at the start
             after = replace(after, grown=before.grown)
         self._slack = after

@@ -22,7 +22,7 @@ def simulate(beside: list[int], full: bool = True) -> list[tuple[int, int]]:
     for second, other in enumerate(beside):
         held = PLANNED + slack.grown if full else PLANNED // 2
         other += slack.grown // (2 * SHARE)
-        slack = follow(slack, other, held, PLANNED, CEILING, RECORD, float(second))
+        slack = follow(slack, other, held, planned=PLANNED, limit=CEILING, record=RECORD, now=float(second))
         seen.append((slack.grown, other + PLANNED + slack.grown))
     return seen
 
@@ -64,7 +64,10 @@ def test_small_changes_beside_it_change_nothing() -> None:
 
 
 def test_it_gives_back_no_more_than_it_has() -> None:
-    assert follow(Slack(RECORD), CEILING, PLANNED + RECORD, PLANNED, CEILING, RECORD, 0.0).grown == 0
+    assert (
+        follow(Slack(RECORD), CEILING, PLANNED + RECORD, planned=PLANNED, limit=CEILING, record=RECORD, now=0.0).grown
+        == 0
+    )
 
 
 @given(st.lists(st.integers(0, 300_000_000), min_size=1, max_size=80))
