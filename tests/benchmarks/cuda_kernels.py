@@ -107,7 +107,7 @@ def on_card(step: Step, card: CardModel) -> dict[str, float]:
         "floor_us": step.floor / card.rate / 1e3,
         "bytes_us": touched / card.rate / 1e3,
         "issue_us": instructions / (SCHEDULERS * card.processors * card.clock) / 1e3,
-        # a warp computes one group while the next is on its way, and asks for the one behind before it waits
+        # two groups are on their way to a warp whenever it waits for one: AHEAD of uh_dots_one
         "on_the_way": 2 * there * step.group,
         "needed": card.rate / card.processors * LATENCY,
     }

@@ -75,43 +75,58 @@ UH_DEVICE void uh_dots(const uh_product_view &view, int32_t block, const uh_vect
     for (int t = 0; t < N; t++) y[t] = uh_finished(view, block * UH_ROWS + r, y[t]);
 }
 
-/* The same for one token, whose time is all reading, and groups of LINES lines: while one is computed the next is on its
- * way. */
+/* What a lane reads of a group: its lines' words, and its row's scale. */
+template <int LINES>
+struct uh_group {
+    uh_words words[LINES / 2];
+    uh_scale_words scale;
+};
+
 template <int KIND, int LINES>
+UH_DEVICE uh_group<LINES> uh_read_group(const uh_product_view &view, const uh_scaler &scaler, int64_t first, int32_t g,
+                                        int32_t r) {
+    uh_group<LINES> group;
+#pragma unroll
+    for (int i = 0; i < LINES / 2; i++) group.words[i] = uh_load<KIND>(view, first + g * LINES + 2 * i, r);
+    group.scale = uh_read_scale(scaler, g);
+    return group;
+}
+
+/* The same for one token, whose time is all reading, and groups of LINES lines: AHEAD groups are on their way whenever one is
+ * waited for. Each has registers of its own, which are read into again once they were used: to move them along would be
+ * to wait for them. */
+template <int KIND, int LINES, int AHEAD>
 UH_DEVICE float uh_dots_one(const uh_product_view &view, int32_t block, const uh_vectors &x, int32_t row) {
     const int32_t lane = threadIdx.x % UH_WARP, r = lane % UH_ROWS, h = lane / UH_ROWS;
     const uh_scaler scaler = uh_scaler_of(view, block, r);
     const int64_t first = (int64_t)block * view.groups * LINES + h;
     const int8_t *columns = x.codes + (row * x.stored + h * 16);
     const float *scales = x.scales + row * x.groups, *sums = x.sums + row * x.groups;
-    uh_words next[LINES / 2];
-    uh_scale_words next_scale = uh_read_scale(scaler, 0);
+    uh_group<LINES> ahead[AHEAD] = {};
     float total = 0.0f;
 #pragma unroll
-    for (int i = 0; i < LINES / 2; i++) next[i] = uh_load<KIND>(view, first + 2 * i, r);
+    for (int i = 0; i < AHEAD; i++)
+        if (i < view.groups) ahead[i] = uh_read_group<KIND, LINES>(view, scaler, first, i, r);
 #pragma unroll 1
-    for (int32_t g = 0; g < view.groups; g++) {
-        uh_words words[LINES / 2];
-        const uh_scale_words scale_words = next_scale;
+    for (int32_t start = 0; start < view.groups; start += AHEAD) {
 #pragma unroll
-        for (int i = 0; i < LINES / 2; i++) words[i] = next[i];
-        if (g + 1 < view.groups) {
+        for (int i = 0; i < AHEAD; i++) {
+            const int32_t g = start + i;
+            if (g >= view.groups) break;
+            int dot = 0;
 #pragma unroll
-            for (int i = 0; i < LINES / 2; i++) next[i] = uh_load<KIND>(view, first + (g + 1) * LINES + 2 * i, r);
-            next_scale = uh_read_scale(scaler, g + 1);
+            for (int l = 0; l < LINES / 2; l++) {
+                uint32_t c[4];
+                uh_unpack<KIND>(view, ahead[i].words[l], c);
+                dot = uh_line_dot(c, columns + (g * LINES + 2 * l) * 16, dot);
+            }
+            float scale, offset;
+            uh_scale_of(scaler, ahead[i].scale, &scale, &offset);
+            if (g + AHEAD < view.groups) ahead[i] = uh_read_group<KIND, LINES>(view, scaler, first, g + AHEAD, r);
+            dot += __shfl_xor_sync(UH_EVERY_LANE, dot, 16);
+            total = __fmaf_rn((float)dot, __fmul_rn(scale, scales[g]), total);
+            total = __fmaf_rn(offset, sums[g], total);
         }
-        int dot = 0;
-#pragma unroll
-        for (int i = 0; i < LINES / 2; i++) {
-            uint32_t c[4];
-            uh_unpack<KIND>(view, words[i], c);
-            dot = uh_line_dot(c, columns + (g * LINES + 2 * i) * 16, dot);
-        }
-        dot += __shfl_xor_sync(UH_EVERY_LANE, dot, 16);
-        float scale, offset;
-        uh_scale_of(scaler, scale_words, &scale, &offset);
-        total = __fmaf_rn((float)dot, __fmul_rn(scale, scales[g]), total);
-        total = __fmaf_rn(offset, sums[g], total);
     }
     return uh_finished(view, block * UH_ROWS + r, total);
 }
@@ -121,9 +136,9 @@ UH_DEVICE void uh_dots_any(const uh_product_view &view, int32_t block, const uh_
                            float (&y)[N]) {
 #define UH_CALL(kind)                                           \
     if (N == 1 && view.group == 64)                             \
-        y[0] = uh_dots_one<kind, 4>(view, block, x, row[0]);    \
+        y[0] = uh_dots_one<kind, 4, 2>(view, block, x, row[0]); \
     else if (N == 1 && view.group == 32)                        \
-        y[0] = uh_dots_one<kind, 2>(view, block, x, row[0]);    \
+        y[0] = uh_dots_one<kind, 2, 3>(view, block, x, row[0]); \
     else                                                        \
         uh_dots<kind, N>(view, block, x, row, n, y)
     UH_FOR_KIND(view.kind, UH_CALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Callable
 from functools import lru_cache
@@ -40,10 +41,11 @@ class Mutant(NamedTuple):
 
 
 def layers(how: str) -> Callable[[Module], None]:
-    """Layers whose sizes are no multiples of anything, with and without a gate, from 1 to 5 tokens an expert."""
+    """Layers whose sizes are multiples of nothing, with and without a gate, from 1 to 5 tokens an expert."""
 
     def check(module: Module) -> None:
-        for spec, tokens in ((ExpertSpec(150, 70, 4, 48, True, True), 10), (ExpertSpec(70, 90, 4, 32, False), 9)):
+        shapes = (150, 70, 4, 48, True, True), (70, 90, 4, 32, False), (40, 33, 4, 32)
+        for spec, tokens in zip(itertools.starmap(ExpertSpec, shapes), (10, 9, 2)):
             experts = random_experts(spec, 2, [4])
             torch.manual_seed(0)
             x, ids = torch.randn(tokens, spec.hidden), routed(tokens, 1, 2)
@@ -102,7 +104,9 @@ MUTANTS = (
     Mutant("experts.cu", "t < n && index < layout.hidden", "t < n", "exact"),
     Mutant("experts.cu", "if (column >= hidden) return;", "", "combine"),
     Mutant("experts.cu", "if (weight != 0.0f) sum", "sum", "combine"),
-    Mutant("dots.cuh", "if (g + 1 < view.groups) {", "{", "1"),
+    Mutant("dots.cuh", "if (i < view.groups) ahead[i]", "ahead[i]", "1"),
+    Mutant("dots.cuh", "if (g >= view.groups) break;", "", "1"),
+    Mutant("dots.cuh", "if (g + AHEAD < view.groups) ahead[i]", "ahead[i]", "1"),
     Mutant("dots.cuh", "dot += __shfl_xor_sync(UH_EVERY_LANE, dot, 16);", "", "1"),
     Mutant("dots.cuh", "line = h; line < lines;", "line = h; line <= lines;", "4"),
     Mutant("dots.cuh", "dot[t] + __shfl_xor_sync(UH_EVERY_LANE, dot[t], 16)", "dot[t]", "4"),
