@@ -13,12 +13,13 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from engine.errors import UnderhillError
-from engine.server import metrics
+from engine.server import anthropic, metrics, ollama
 from engine.server.asking import Asker
 from engine.server.guard import Guard
 from engine.server.http import Endpoint, answered
 from engine.server.openai_chat import ChatCompletions
 from engine.server.openai_common import error_body
+from engine.server.openai_completions import Completions
 from engine.server.openai_models import OpenAiModels, embeddings
 
 
@@ -51,6 +52,8 @@ def application(asker: Asker, access: Access) -> Starlette:
         Route("/health", health),
         Route("/metrics", measured),
         *_routes(error_body, openai_endpoints(asker)),
+        *_routes(ollama.error_body, ollama_endpoints(asker)),
+        *_routes(anthropic.error_body, [("POST", "/v1/messages", anthropic.AnthropicMessages(asker))]),
     ]
     guard = Middleware(Guard, host=access.host, key=access.key, origins=access.origins, refused=access.count)
     return Starlette(routes=routes, middleware=[guard], exception_handlers={404: _nowhere, 405: _nowhere})
@@ -61,9 +64,22 @@ def openai_endpoints(asker: Asker) -> Iterable[tuple[str, str, Endpoint]]:
     models = OpenAiModels(asker)
     return (
         ("POST", "/v1/chat/completions", ChatCompletions(asker)),
+        ("POST", "/v1/completions", Completions(asker)),
         ("POST", "/v1/embeddings", embeddings),
         ("GET", "/v1/models", models.all),
         ("GET", "/v1/models/{name:path}", models.one),
+    )
+
+
+def ollama_endpoints(asker: Asker) -> Iterable[tuple[str, str, Endpoint]]:
+    """Method, path and endpoint of Ollama's API."""
+    api = ollama.Ollama(asker)
+    return (
+        ("POST", "/api/chat", api.chat),
+        ("POST", "/api/generate", api.generate),
+        ("GET", "/api/tags", api.tags),
+        ("POST", "/api/show", api.show),
+        ("GET", "/api/version", api.version),
     )
 
 
