@@ -61,7 +61,7 @@ class EngineEnvironment:
 
     def __init__(self, release: Release, program: Path) -> None:
         self.release, self.program = release, program
-        made_of = hashlib.sha256(f"{sys.version_info[:2]} {os.path.realpath(sys.executable)}".encode())
+        made_of = hashlib.sha256(f"{sys.version_info[:2]} {os.path.realpath(_interpreter())}".encode())
         for lock in release.locks:
             made_of.update(lock.read_bytes())
         self.folder = program / "environments" / made_of.hexdigest()[:16]
@@ -113,6 +113,15 @@ class EngineEnvironment:
             filesystem.remove_tree(self.folder)
 
 
+def _interpreter() -> str:
+    """The Python of this installation: windows run by another program of it on Windows, which has no terminal.
+
+    Both must find the same environment.
+    """
+    own = Path(sys.executable)
+    return str(own.with_name("python.exe")) if own.name.lower() == "pythonw.exe" else sys.executable
+
+
 def engine_path(data: Path) -> list[str]:
     """Where the engine's packages lie, if not beside the window's. data: the user's folder of Underhill."""
     release = running()
@@ -143,7 +152,7 @@ class _Build:
         self._need(sum(map(_unpacked, found)))
         self._report(InstallProgress("install"))
         environment = self._fresh / "environment"
-        self._uv("venv", "--quiet", "--relocatable", "--python", sys.executable, str(environment))
+        self._uv("venv", "--quiet", "--relocatable", "--python", _interpreter(), str(environment))
         lock, torch = made.release.locks
         install = ("pip", "install", "--quiet", "--no-deps", "--no-index", "--python", str(_python(environment)))
         self._uv(*install, "--require-hashes", "--find-links", str(wheels), "-r", str(lock), "-r", str(torch))
@@ -184,7 +193,7 @@ class _Build:
     def _listed(self, lock: Path, *more: str) -> list[PackageFile]:
         """Address and size of each package's file for this computer. Only what the lock has the hash of is taken."""
         out = self._fresh / "pylock.toml"
-        python = ("--python", sys.executable)
+        python = ("--python", _interpreter())
         self._uv(*_LISTING, *python, *more, "--output-file", str(out), str(lock), network=True)
         text = lock.read_text(encoding="utf-8")
         files = []

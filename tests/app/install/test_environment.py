@@ -56,6 +56,16 @@ def test_another_lock_has_another_folder(tmp_path: Path, release: Release) -> No
     assert EngineEnvironment(release, tmp_path).folder != before
 
 
+def test_window_and_terminal_have_one_environment_on_windows(
+    tmp_path: Path, release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = set()
+    for name in ("pythonw.exe", "python.exe"):
+        monkeypatch.setattr(sys, "executable", str(tmp_path / name))
+        folders.add(EngineEnvironment(release, tmp_path).folder)
+    assert len(folders) == 1
+
+
 def test_a_package_that_is_not_as_locked_is_refused(tmp_path: Path, publisher: Publisher, release: Release) -> None:
     told = publish(publisher, release, tmp_path / "index")
     release.locks[0].write_text("package0==1.0 \\\n    --hash=sha256:" + "0" * 64 + "\n")
