@@ -45,6 +45,10 @@ class DeviceArena:
         self._free[size].append(address)
         self.used -= size
 
+    def slab_of(self, address: int) -> int:
+        """The slab that a block is cut from: slabs go back to the card as a whole."""
+        return self._of[address]
+
     def shrink(self, capacity: int) -> None:
         """Have no more than so many bytes from now on; blocks in use stay until they are given back."""
         self.capacity = capacity

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any, NamedTuple, Protocol
@@ -97,7 +96,6 @@ class Driver:
             self._calls[name] = function
         # Launches happen a few thousand times a second: without a dictionary on the way.
         self._launch = self._calls["cuLaunchKernel"]
-        self._current = threading.local()  # contexts are current for one thread each
         self._call("cuInit", 0)
 
     def _call(self, name: str, *arguments: Any) -> None:
@@ -150,10 +148,8 @@ class Driver:
         self._call("cuDevicePrimaryCtxRelease_v2", self._new("cuDeviceGet", c_int, index))
 
     def make_current(self, context: int) -> None:
-        """Use this context on the calling thread from now on; 0: none."""
-        if getattr(self._current, "context", 0) != context:
-            self._call("cuCtxSetCurrent", context)
-            self._current.context = context
+        """Use this context on the calling thread from now on; 0: none. Another model may use another card there."""
+        self._call("cuCtxSetCurrent", context)
 
     def memory(self) -> tuple[int, int]:
         """Bytes of the card's memory that are free, and in all."""
@@ -162,8 +158,9 @@ class Driver:
         return free.value, total.value
 
     def load_module(self, ptx: bytes) -> int:
-        """Kernels from PTX, which the driver compiles for its card (a second at first, then from its cache)."""
-        return self._new("cuModuleLoadData", c_void_p, ptx + b"\0")
+        """Kernels from PTX, ended by a zero byte, which the driver compiles for its card (a second at first, then from
+        its cache)."""
+        return self._new("cuModuleLoadData", c_void_p, ptx)
 
     def unload_module(self, module: int) -> None:
         """Let go of its kernels."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from engine.cuda.device import CardDevice
 
-LEAST, MOST = 64 << 20, 256 << 20  # bytes: systems limit pinned memory, and it is lost to everything else
-DEPTH = 8  # buffers that keep the link busy, where they are small enough for the bounds above
+MOST = 256 << 20  # bytes: systems limit pinned memory, and it is lost to everything else
+DEPTH = 8  # buffers: one that is filled, some that cross; fewer where they are large
 PAGE = 4096  # bytes that buffers start on, so that the disk may be read into them past the file cache
 
 

@@ -7,9 +7,28 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from tests.engine.cuda.memory import NOTHING, Fault, Range
+from tests.engine.cuda.ptx.memory import DeviceMemory
 
+Range = tuple[int, int]  # address, bytes
+Touched = tuple[list[Range], list[Range]]  # what was read, and what was written
 Clock = dict[int, int]  # by stream, how many of its commands are known to be through
+
+
+NOTHING: Touched = ([], [])
+
+
+class Fault(Exception):
+    """What a real card would end the context for, or what would come out wrong there some day."""
+
+
+def read_written(memory: DeviceMemory, address: int, nbytes: int) -> bytes:
+    """Bytes of the card, all of which have to have been written before."""
+    try:
+        if memory.is_written(address, nbytes):
+            return memory.read(address, nbytes)
+    except ValueError as cause:
+        raise Fault(str(cause)) from cause
+    raise Fault(f"{nbytes} bytes at {address:#x} are read, and some were never written")
 
 
 @dataclass(eq=False)
@@ -19,8 +38,8 @@ class Command:
     what: str
     stream: int
     clock: Clock
-    run: Callable[[], tuple[list[Range], list[Range]]]
-    touched: tuple[list[Range], list[Range]] = field(default_factory=lambda: ([], []))
+    run: Callable[[], Touched]
+    touched: Touched = field(default_factory=lambda: ([], []))
     done: bool = False
 
 
@@ -59,7 +78,7 @@ class Schedule:
         """It is gone."""
         del self._events[event]
 
-    def add(self, what: str, stream: int, run: Callable[[], tuple[list[Range], list[Range]]]) -> Command:
+    def add(self, what: str, stream: int, run: Callable[[], Touched]) -> Command:
         """A command behind what the stream has."""
         own = self.streams[stream]
         _raise(own.clock, self._host)

@@ -1,6 +1,6 @@
 """A CUDA driver without a card: the functions of engine/cuda/driver.py, taken from the real ctypes arguments.
 
-Work runs in a random legal order (schedule.py) on memory that checks every access (memory.py). The host's side is
+Work runs in a random legal order (schedule.py) on memory that checks every access (ptx/memory.py). The host's side is
 checked as well: what is to be copied from may not change before the copy has run, and what is copied to is poisoned
 until then, so that a missing wait gives wrong numbers at once.
 """
@@ -15,21 +15,23 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.engine.cuda.memory import CardMemory, Fault, Range
-from tests.engine.cuda.schedule import Schedule
+from tests.engine.cuda.ptx.memory import DeviceMemory
+from tests.engine.cuda.ptx.module import Module, PtxKernel
+from tests.engine.cuda.schedule import Fault, Schedule, Touched, read_written
 
 OUT_OF_MEMORY, NOT_READY, LAUNCH_FAILED, NOT_FOUND, INVALID_CONTEXT = 2, 600, 719, 500, 201
 MIB = 1 << 20
 
 
 class SimulatedKernel(Protocol):
-    """parameters: the ctypes type of each."""
+    """parameters: bytes of each."""
 
-    parameters: Sequence[Any]
+    name: str
+    parameters: Sequence[int]
 
     def run(
-        self, memory: CardMemory, grid: tuple[int, int, int], block: int, shared: int, arguments: Sequence[Any]
-    ) -> tuple[list[Range], list[Range]]:
+        self, memory: DeviceMemory, grid: tuple[int, int, int], block: int, shared: int, arguments: Sequence[bytes]
+    ) -> Touched:
         """Compute; returns what was read and written."""
 
 
@@ -39,6 +41,29 @@ Compiler = Callable[[bytes], Mapping[str, SimulatedKernel]]
 def nothing(ptx: bytes) -> Mapping[str, SimulatedKernel]:
     """A compiler for drivers that run no kernels."""
     return {}
+
+
+class InterpretedKernel:
+    """A kernel of real PTX, run instruction by instruction."""
+
+    def __init__(self, module: Module, kernel: PtxKernel, name: str) -> None:
+        self._module, self.name = module, name
+        self.parameters = [parameter.nbytes for parameter in kernel.params]
+        self._seed = 0
+
+    def run(
+        self, memory: DeviceMemory, grid: tuple[int, int, int], block: int, shared: int, arguments: Sequence[bytes]
+    ) -> Touched:
+        """See SimulatedKernel. Warps take turns in another order each time."""
+        self._seed += 1
+        report = self._module.launch(self.name, grid, (block, 1, 1), shared, arguments, memory, self._seed)
+        return list(report.reads), list(report.writes)
+
+
+def interpreted(ptx: bytes) -> Mapping[str, SimulatedKernel]:
+    """A compiler for the shipped kernels."""
+    module = Module(ptx.decode("ascii"))
+    return {name: InterpretedKernel(module, kernel, name) for name, kernel in module.kernels.items()}
 
 
 class SimulatedDriver:
@@ -57,13 +82,15 @@ class SimulatedDriver:
         eagerness: float = 0.3,
         cards: int = 1,
     ) -> None:
-        self.memory, self.schedule = CardMemory(total), Schedule(seed, eagerness)
+        self.memory, self.schedule = DeviceMemory(total), Schedule(seed, eagerness)
         self.cards, self.reserved = cards, 0
+        self.allocated: dict[int, int] = {}  # bytes by address
         self.fail: dict[str, list[int]] = {}
         self.lost = 0
         self.calls: dict[str, int] = {}
         self.retained = 0
         self.moved = 0  # bytes that were copied to the card
+        self.launches = 0
         self._compiler = compiler
         self._handles: dict[int, Any] = {}
         self._last = 0x1000
@@ -85,6 +112,8 @@ class SimulatedDriver:
                     return code
                 if name.startswith(("cuMem", "cuStream", "cuEvent", "cuLaunch", "cuModule")) and not self._entered():
                     return INVALID_CONTEXT
+                if name == "cuLaunchKernel":
+                    self.launches += 1
                 self.schedule.some()
                 # As ctypes would: values out of their boxes, but not those that are written to.
                 values = [
@@ -102,7 +131,7 @@ class SimulatedDriver:
     def leaks(self) -> list[str]:
         """What was not given back."""
         kinds = [f"{what}" for what in self._handles.values()]
-        blocks = [f"{nbytes} bytes of the card" for nbytes in self.memory.blocks.values()]
+        blocks = [f"{nbytes} bytes of the card" for nbytes in self.allocated.values()]
         return [*kinds, *blocks, *(f"{n} pinned bytes" for _, n in self._pinned.values()), *["context"] * self.retained]
 
     def _made(self, out: Any, what: Any) -> int:
@@ -156,7 +185,7 @@ class SimulatedDriver:
     def _cuModuleUnload(self, module: int) -> None:
         self.schedule.finish_all()
         _, kernels = self._handles.pop(module)
-        self._handles = {h: what for h, what in self._handles.items() if what not in kernels.values()}
+        self._handles = {h: what for h, what in self._handles.items() if not any(what is k for k in kernels.values())}
 
     def _cuModuleGetFunction(self, out: Any, module: int, name: bytes) -> int:
         kernel = self._handles[module][1].get(name.decode())
@@ -170,12 +199,14 @@ class SimulatedDriver:
             return OUT_OF_MEMORY
         try:
             out._obj.value = self.memory.alloc(nbytes)
+            self.allocated[out._obj.value] = nbytes
         except MemoryError:
             return OUT_OF_MEMORY
         return 0
 
     def _cuMemFree(self, address: int) -> None:
         self.schedule.finish_all()
+        del self.allocated[address]
         self.memory.free(address)
 
     def _cuMemHostAlloc(self, out: Any, nbytes: int, flags: int) -> None:
@@ -197,7 +228,7 @@ class SimulatedDriver:
         source, self.moved = self._host(host, nbytes), self.moved + nbytes
         before = source.copy()
 
-        def run() -> tuple[list[Range], list[Range]]:
+        def run() -> Touched:
             if not np.array_equal(source, before):
                 raise Fault("what was to be copied to the card changed before the copy ran")
             self.memory.write(to, before.tobytes())
@@ -209,15 +240,15 @@ class SimulatedDriver:
         to = self._host(host, nbytes)
         to[:] = 0xFF  # not a number, as float32
 
-        def run() -> tuple[list[Range], list[Range]]:
-            to[:] = np.frombuffer(self.memory.read(source, nbytes), np.uint8)
+        def run() -> Touched:
+            to[:] = np.frombuffer(read_written(self.memory, source, nbytes), np.uint8)
             return [(source, nbytes)], []
 
         self.schedule.add("copy from the card", stream, run)
 
     def _cuMemcpyDtoDAsync(self, to: int, source: int, nbytes: int, stream: int) -> None:
-        def run() -> tuple[list[Range], list[Range]]:
-            self.memory.write(to, self.memory.read(source, nbytes))
+        def run() -> Touched:
+            self.memory.write(to, read_written(self.memory, source, nbytes))
             return [(source, nbytes)], [(to, nbytes)]
 
         self.schedule.add("copy within the card", stream, run)
@@ -268,9 +299,9 @@ class SimulatedDriver:
     ) -> None:  # fmt: skip
         kernel: SimulatedKernel = self._handles[function]
         # Read now, as a driver does: the caller's boxes may be gone when the kernel runs.
-        arguments = [kind.from_address(at).value for kind, at in zip(kernel.parameters, parameters, strict=True)]
+        arguments = [ctypes.string_at(at, nbytes) for nbytes, at in zip(kernel.parameters, parameters, strict=True)]
 
-        def run() -> tuple[list[Range], list[Range]]:
+        def run() -> Touched:
             return kernel.run(self.memory, (gx, gy, gz), bx, shared, arguments)
 
-        self.schedule.add(getattr(kernel, "name", "kernel"), stream, run)
+        self.schedule.add(kernel.name, stream, run)

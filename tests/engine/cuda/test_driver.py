@@ -14,7 +14,7 @@ from engine.cuda.device import CardDevice
 from engine.cuda.driver import Driver, open_driver
 from engine.cuda.errors import CardError, refused
 from engine.errors import Kind
-from tests.engine.cuda.memory import Fault
+from tests.engine.cuda.schedule import Fault
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, OUT_OF_MEMORY, SimulatedDriver
 
 

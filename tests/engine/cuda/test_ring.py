@@ -11,7 +11,7 @@ import pytest
 from engine.cuda.device import CardDevice
 from engine.cuda.driver import Driver
 from engine.cuda.ring import PinnedRing
-from tests.engine.cuda.memory import Fault
+from tests.engine.cuda.schedule import Fault
 from tests.engine.cuda.simulated_driver import SimulatedDriver
 
 
