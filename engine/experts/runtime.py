@@ -13,9 +13,10 @@ from engine.experts.backend import Step
 from engine.experts.cache.expert_cache import ExpertCache
 from engine.experts.cache.resident_table import ResidentTable
 from engine.experts.eam import EamCollection
-from engine.experts.execution.batch import BatchExecutor, Call
+from engine.experts.execution.assistant import CardAssistant
+from engine.experts.execution.batch import BatchExecutor
 from engine.experts.execution.decode import DecodeExecutor
-from engine.experts.execution.requests import ExpertRequest, requests_as_if_missing, requests_of, slots_by_expert
+from engine.experts.execution.requests import Call, ExpertRequest, requests_as_if_missing, requests_of, slots_by_expert
 from engine.experts.execution.sweep import Sweeps
 from engine.experts.keys import ExpertKey, ExpertSource, keys_of, largest_expert
 from engine.experts.loading.loader import Loader
@@ -71,6 +72,7 @@ class ExpertRuntime:
         self.as_if_missing = False
         self.upgrade = False
         self.prefetch: Prefetcher | None = None
+        self.card: CardAssistant | None = None
         self._source, self.loader, self.kernel = source, loader, kernel
         self._observer: ProfilerHook | None = None
         self._begins = True  # whether the next pass begins a sequence
@@ -176,6 +178,21 @@ class ExpertRuntime:
         self.batch.prefetch = self.prefetch
         self._decode.prefetch = self.prefetch
 
+    def full(self) -> int | None:
+        """The tier that counts as full precision; None: the finest stored."""
+        return self._tier
+
+    def use_card(self, card: CardAssistant | None) -> None:
+        """Compute on this card too, from the next layer on; None: on the processor alone."""
+        with self.pending.layer_lock:
+            self.card = self.batch.card = self._decode.card = card
+
+    def _drop_card(self) -> None:
+        """What lies on the card has another precision than what counts as full now."""
+        if self.card is not None:
+            with self.pending.layer_lock:
+                self.card.drop()
+
     def _rate(self) -> float:
         loads = self.loader.io_stats()
         # By the time in which the disk had anything to read, not by the time since: else it would be called slow for
@@ -224,6 +241,9 @@ class ExpertRuntime:
             # The prompt is over, if there was one: its scratch counts against the limit, and the cache grows into what
             # it leaves.
             SCRATCH.clear()
+        elif self.card is not None:
+            with self.pending.layer_lock:
+                self.card.give_way()
         begins, self._begins = self._begins, False
         if self.pass_listener is not None:
             self._heard = True
@@ -267,6 +287,7 @@ class ExpertRuntime:
         self._upgrader.forget()
         self.cache.set_capacity(self.cache.capacity if capacity is None else capacity, least)
         self._tier, self._pretended = tier, ()
+        self._drop_card()
         self._apply_tiers()
         self._weigh()
 
@@ -319,7 +340,7 @@ class ExpertRuntime:
         return replace(counters, prefetch=replace(self.prefetch.stats, failed=self.pending.failed))
 
     def close(self) -> None:
-        """End the readers and the kernel's threads. The source belongs to the caller."""
+        """End the readers and the kernel's threads. The source and the card belong to the caller."""
         self.loader.close()
         self.kernel.close()
 

@@ -25,6 +25,7 @@ from engine.translatable import msg
 
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 SKIPPED, NOT_RESIDENT, NOT_DECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
+TAKEN = -4  # UH_TAKEN: a graphics card computes it
 TABLED, WIDE_TABLED, SIX = 4, 5, 6  # as in the C enum: UH_TABLED, UH_WIDE_TABLED, UH_SIX
 LOW_LEVEL = 32  # UH_LOW_LEVEL
 _MATRICES = ("gate", "up", "down")
@@ -71,6 +72,8 @@ class ResidentLayer(ctypes.Structure):
         ("row", ctypes.c_int32),
         ("policy", ctypes.c_void_p),
         ("ranks", ctypes.c_void_p),
+        ("card", ctypes.c_void_p),
+        ("taken", ctypes.c_void_p),
     )
 
 
@@ -249,10 +252,10 @@ class NativeKernel:
     def moe_if_resident(self, layer: int, ids: int, k: int, *, x: int, weights: int, y: int, to_fetch: int) -> int:
         """`moe_one` on the experts chosen, if none of them has to be fetched: then how many ran.
 
-        Else nothing is computed: NOT_RESIDENT tells in `to_fetch` (int32 [k]) what each lacks: the planes that it
-        has to be
-        fetched to, 0 if it is there, SKIPPED if it is not and need not be. NOT_DECIDED is a call for the long way.
-        In all other cases the choice is counted; what an expert runs at is when it does.
+        Else nothing is computed: NOT_RESIDENT tells in `to_fetch` (int32 [k]) what each lacks: the planes that it has
+        to be fetched to, 0 if it is there, SKIPPED if it is not and need not be, TAKEN if a card computes it.
+        NOT_DECIDED is a call for the long way. In all other cases the choice is counted; what an expert runs at is when
+        it does.
         layer: the address of a ResidentLayer. The others are addresses, too: ids int64 [k], x float32 [H], weights
         float32 [k], y float32 [H]; nothing is checked here. Raises UnderhillError(OUT_OF_MEMORY).
         """

@@ -57,6 +57,10 @@ class LayerTable:
             telemetry.notes(layer).ctypes.data,
             n=n,
         )
+        # Of a graphics card's: planes that it holds of each expert, and 1 for those that it computes in a call. Written
+        # by CardExperts; all 0 where no card is used.
+        self.card, self.taken = (ctypes.c_uint8 * n)(), (ctypes.c_uint8 * n)()
+        self.native.card, self.native.taken = ctypes.addressof(self.card), ctypes.addressof(self.taken)
         self.native.ranks = ctypes.addressof(self._ranks)
         # By planes held: the index of `precision` that native code adds to when an expert runs with so many; four, as
         # UH_PLANES is 3.

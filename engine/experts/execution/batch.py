@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import torch
-from torch import Tensor
 
 from engine.experts.cache.expert_cache import ExpertCache, Lease
-from engine.experts.execution.requests import ExpertRequest
+from engine.experts.execution.assistant import CardAssistant
+from engine.experts.execution.requests import Call, ExpertRequest
 from engine.experts.execution.sweep import Sweeps
 from engine.experts.loading.pending import LoadQueue, PendingLoads
 from engine.experts.prefetch.prefetcher import Prefetcher
@@ -27,19 +26,11 @@ BATCH = 1 << 31
 OWN = 8  # tokens whose products take as long as an expert's weights take to come from memory (docs/benchmarks.md)
 
 
-class Call(NamedTuple):
-    """One layer call. x: [T, H]. out: [T * k, H], a row per slot; added up in order, whichever came first."""
-
-    x: Tensor
-    k: int
-    out: Tensor
-
-
 class BatchExecutor:
     """Fills the slots of a call, expert by expert, in the order in which they come.
 
-    window: loads that may be in flight at a time, for many tokens. prefetch: told of single tokens; None: nothing is
-    read ahead.
+    activations: by layer. window: loads that may be in flight at a time, for many tokens. prefetch: told of single
+    tokens; None: nothing is read ahead. card: computes what it holds; None: there is none.
     """
 
     def __init__(
@@ -54,15 +45,33 @@ class BatchExecutor:
         sweeps: Sweeps,
     ) -> None:
         self._cache, self._pending, self._kernel, self._sweeps = cache, pending, kernel, sweeps
-        self._activations, self._telemetry, self._window = activations, telemetry, window
+        self.activations, self._telemetry, self._window = activations, telemetry, window
         self.observer: ProfilerHook | None = None
         self.prefetch: Prefetcher | None = None
+        self.card: CardAssistant | None = None
 
     def run(self, call: Call, requests: Sequence[ExpertRequest]) -> list[int]:
         """Fill the slots of every request; returns those that were skipped.
 
         Raises the UnderhillError of an expert that cannot be had; nothing is leased or pending for the call then.
         """
+        card = self.card
+        taken = [] if card is None else card.begin_batch(call, requests)
+        if card is None or not taken:
+            return self._run(call, requests)
+        names = {request.key for request in taken}
+        try:
+            card.advance()
+            rest = [request for request in requests if request.key not in names]
+            skipped = self._run(call, rest) if rest else []
+            if not card.collect_batch(call, taken):
+                skipped += self._run(call, taken)  # on the processor: nothing is lost but time
+            return skipped
+        finally:
+            card.give_up_batch()
+
+    def _run(self, call: Call, requests: Sequence[ExpertRequest]) -> list[int]:
+        """See run: on the processor."""
         # Before the look: what a prefetch has brought by now is a hit and need not be waited for.
         self._pending.commit_completed()
         found = [(request, self._cache.lookup(request.key, request.tier, request.full)) for request in requests]
@@ -125,7 +134,7 @@ class BatchExecutor:
             for spec, work in groups.values():
                 layer = found[0][0].key.layer
                 start = 0.0 if self.observer is None else time.perf_counter()
-                self._kernel.run(spec, self._activations[layer], work, call.x, call.k, call.out)
+                self._kernel.run(spec, self.activations[layer], work, call.x, call.k, call.out)
                 if self.observer is not None:
                     self.observer.computed(layer, len(work), start, time.perf_counter())
         finally:

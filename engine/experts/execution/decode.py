@@ -12,19 +12,25 @@ import torch
 from engine.experts.backend import Step
 from engine.experts.cache.expert_cache import ExpertCache
 from engine.experts.cache.resident_table import LayerTable, ResidentTable
+from engine.experts.execution.assistant import CardAssistant
 from engine.experts.keys import ExpertKey
 from engine.experts.loading.pending import LoadQueue, PendingLoads, cache_is_held
 from engine.experts.loading.upgrader import PrecisionUpgrader
 from engine.experts.policies import LayerVisit
 from engine.experts.prefetch.prefetcher import Prefetcher
 from engine.experts.telemetry import ExpertTelemetry, ProfilerHook
-from engine.kernels.native import MOST_CHOSEN, NOT_DECIDED, NOT_RESIDENT, SKIPPED, NativeKernel, StepArgs
+from engine.kernels.native import MOST_CHOSEN, NOT_DECIDED, NOT_RESIDENT, SKIPPED, TAKEN, NativeKernel, StepArgs
+
+
+class _CardFailed(Exception):
+    """The card did not compute what it was asked for."""
 
 
 class DecodeExecutor:
     """One native call where all experts are cached, else one for those that are and one for each group that comes.
 
-    prefetch: told of every layer while it is awake; None: nothing is read ahead.
+    prefetch: told of every layer while it is awake; None: nothing is read ahead. card: computes some of a layer's
+    experts meanwhile; None: there is none.
     """
 
     def __init__(
@@ -38,6 +44,7 @@ class DecodeExecutor:
     ) -> None:
         self.observer: ProfilerHook | None = None
         self.prefetch: Prefetcher | None = None
+        self.card: CardAssistant | None = None
         self._kernel, self._table, self._cache, self._pending = kernel, table, cache, pending
         self._telemetry, self._upgrader = telemetry, upgrader
         # By rank of the token's experts. to_fetch: planes that each has to be fetched at, 0: it is there, or SKIPPED;
@@ -65,6 +72,22 @@ class DecodeExecutor:
         if not experts.uniform or experts.spec.hidden != step.hidden or step.k > MOST_CHOSEN:
             return False
         self._pending.commit_completed()
+        # First of all: the card computes while everything else is looked up, read and computed here.
+        card = self.card
+        if card is None or not card.alive:
+            return self._step(experts, step, None)
+        try:
+            return self._step(experts, step, card if card.begin(experts, step) else None)
+        except _CardFailed:
+            pass
+        finally:
+            card.end(experts, step)
+        # Nothing of the layer is lost: nothing is TAKEN any more, and the processor computes all of it.
+        return self._step(experts, step, None)
+
+    def _step(self, experts: LayerTable, step: Step, card: CardAssistant | None) -> bool:
+        """See run. card: computes the TAKEN ones; None: there are none."""
+        layer = experts.layer
         chosen: list[int] = step.chosen.tolist()
         prefetch = self.prefetch if self.prefetch is not None and self.prefetch.awake else None
         # Looked at without the lock: an expert may go or come before `_run_cached` looks again. A wrong guess costs no
@@ -73,15 +96,22 @@ class DecodeExecutor:
         if prefetch is not None and not self._missing(experts, step):
             prefetch.prefetch_after(layer, chosen, step.given)
             prefetch = None
-        return self._run(experts, step, chosen, prefetch)
+        return self._run(experts, step, chosen, prefetch, card)
 
     def _missing(self, experts: LayerTable, step: Step) -> int:
         """How many of a step's experts have to be fetched, as far as is seen without the lock; or NOT_DECIDED."""
         _, ids, weights, _ = step.addresses
         return self._kernel.missing_experts(experts.address, ids, step.k, weights, self._addresses[0])
 
-    def _run(self, experts: LayerTable, step: Step, chosen: Sequence[int], prefetch: Prefetcher | None) -> bool:
-        """See run. prefetch: to be told of the layer once all is asked for; None: it was told, or there is none."""
+    def _run(
+        self,
+        experts: LayerTable,
+        step: Step,
+        chosen: Sequence[int],
+        prefetch: Prefetcher | None,
+        card: CardAssistant | None,
+    ) -> bool:
+        """See _step. prefetch: to be told of the layer once all is asked for; None: it was told, or there is none."""
         cache, pending = self._cache, self._pending
         first, k, ids = cache.first(experts.layer), step.k, step.addresses[1]
         to_fetch, ranks, awaited = self._addresses
@@ -115,8 +145,10 @@ class DecodeExecutor:
                 cache.unpin([first + chosen[rank] for rank in self._ranks[:ran]])
                 missing = 0
                 self._run_one_by_one(experts, step, chosen)
-                _, _, weights, y = step.addresses
-                self._kernel.combine_some(weights, to_fetch, self._out.data_ptr(), y, k, step.hidden)
+                self._combine(step, card)
+            elif card is not None:
+                self._compute(experts, step, self._ranks[:ready].tolist())
+                self._combine(step, card)
             else:
                 self._compute_and_wait(experts, ready, None)
             return True
@@ -127,6 +159,13 @@ class DecodeExecutor:
                 # Only after an error: a step that went well has set `missing` to 0.
                 pending.cancel([experts.keys[chosen[rank]] for rank in self._left(k)])
 
+    def _combine(self, step: Step, card: CardAssistant | None) -> None:
+        """Sum up what has been computed, in the order of the router's choice, what the card computed included."""
+        if card is not None and not card.collect(self._out, step.hidden):
+            raise _CardFailed
+        _, _, weights, y = step.addresses
+        self._kernel.combine_some(weights, self._addresses[0], self._out.data_ptr(), y, step.k, step.hidden)
+
     def _run_cached(self, experts: LayerTable, step: Step) -> int:
         """Fill step.y if all are there, and return how many ran; NOT_RESIDENT or NOT_DECIDED: nothing was computed."""
         x, ids, weights, y = step.addresses
@@ -134,7 +173,7 @@ class DecodeExecutor:
             experts.address, ids, step.k, x=x, weights=weights, y=y, to_fetch=self._addresses[0]
         )
         if not self._cache.notes and (ran >= 0 or ran == NOT_RESIDENT):  # else native code has told the policy
-            used = [expert for expert, planes in zip(step.chosen, self._to_fetch) if planes != SKIPPED]
+            used = [expert for expert, planes in zip(step.chosen, self._to_fetch) if planes not in (SKIPPED, TAKEN)]
             self._cache.routed(LayerVisit(experts.layer, used))
         return ran
 
@@ -173,13 +212,16 @@ class DecodeExecutor:
             return
         for at, rank in enumerate(ranks):
             self._ranks[at] = rank
-        start = 0.0 if self.observer is None else time.perf_counter()
+        start = time.perf_counter()
         x, ids, _, _ = step.addresses
         self._kernel.moe_some(
             experts.address, ids, self._addresses[1], n=len(ranks), k=step.k, x=x, out=self._out.data_ptr()
         )  # fmt: skip
+        end = time.perf_counter()
+        if self.card is not None:
+            self.card.computed(len(ranks), end - start)
         if self.observer is not None:
-            self.observer.computed(experts.layer, len(ranks), start, time.perf_counter())
+            self.observer.computed(experts.layer, len(ranks), start, end)
 
     def _run_one_by_one(self, experts: LayerTable, step: Step, chosen: Sequence[int]) -> None:
         """Those for which there was no room, or that were loading at a coarser tier than is needed."""

@@ -26,6 +26,14 @@ class ExpertRequest(NamedTuple):
     high: bool
 
 
+class Call(NamedTuple):
+    """One layer call. x: [T, H]. out: [T * k, H], a row per slot; added up in order, whichever came first."""
+
+    x: Tensor
+    k: int
+    out: Tensor
+
+
 def slots_by_expert(ids: Sequence[int]) -> dict[int, list[int]]:
     """Slots of each expert, from ids[t * K + k]; experts in the order in which they first appear."""
     slots: dict[int, list[int]] = {}

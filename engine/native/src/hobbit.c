@@ -27,7 +27,8 @@ void uh_hobbit_visit(uh_hobbit *hobbit, const uh_resident_layer *layer, const in
     double scores[UH_MOST_CHOSEN];
     if (layer->t1 < 1.0) uh_unimportance(weights, 1, k, order, scores);
     for (int32_t i = 0; i < k; i++) {
-        if (to_fetch[i] == UH_SKIPPED) continue;
+        /* What a card computed was no use of this memory's: its copy here grows old, and makes room for what is. */
+        if (to_fetch[i] == UH_SKIPPED || to_fetch[i] == UH_TAKEN) continue;
         used[n] = (int32_t)ids[i];
         high[n++] = layer->t1 >= 1.0 || scores[i] <= layer->t1;
     }

@@ -45,7 +45,8 @@ int32_t uh_predict_topk(const uh_resident_layer *layer, const float *scores, con
     for (int32_t rank = 0; rank < width && rank < count; rank++) {
         const uh_expert *expert = layer->experts + expected[rank];
         const int32_t wanted = expert->most && expert->most < asked[rank] ? expert->most : asked[rank];
-        to_fetch[rank] = expert->planes < wanted ? wanted : 0;
+        const int32_t there = layer->card && layer->card[expected[rank]] > expert->planes ? layer->card[expected[rank]] : expert->planes;
+        to_fetch[rank] = there < wanted ? wanted : 0;
     }
     return count;
 }

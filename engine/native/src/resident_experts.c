@@ -27,6 +27,10 @@ int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32
             if (ids[j] == ids[i]) return UH_NOT_DECIDED;
     }
     for (int32_t i = 0; i < k; i++) {
+        if (layer->taken && layer->taken[ids[i]]) {
+            to_fetch[i] = UH_TAKEN;
+            continue;
+        }
         const uh_expert *expert = layer->experts + ids[i];
         int32_t wanted = exact ? layer->high : wanted_planes[i];
         if (expert->most && expert->most < wanted) wanted = expert->most; /* it was stored with fewer */
@@ -52,7 +56,7 @@ static int32_t record_lookup(const uh_resident_layer *layer, const int64_t *ids,
         note[0] += note[1] = fabsf(weights[i]);
         note[3] += to_fetch[i] == UH_SKIPPED;
         layer->ran[0] += to_fetch[i] == UH_SKIPPED;
-        hits += !to_fetch[i];
+        hits += !to_fetch[i] || to_fetch[i] == UH_TAKEN;
     }
     *layer->hits += hits;
     return hits;
@@ -74,6 +78,8 @@ int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, cons
     if (layer->policy) uh_hobbit_visit(layer->policy, layer, ids, k, weights, to_fetch);
     if (layer->ranks && layer->t1 < 1.0) uh_ranks_learn(layer->ranks, weights, k, layer->t1, layer->t2);
     if (missing) return UH_NOT_RESIDENT;
+    for (int32_t i = 0; i < k; i++)
+        if (to_fetch[i] == UH_TAKEN) return UH_NOT_RESIDENT;
     for (int32_t i = 0; i < k; i++) {
         if (to_fetch[i] == UH_SKIPPED) continue;
         count_run(layer, ids[i]);

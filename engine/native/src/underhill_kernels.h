@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 17
+#define UH_ABI 18
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -189,14 +189,16 @@ typedef struct {
     int32_t row;       /* of the policy */
     uh_hobbit *policy; /* told of every token's choice; NULL: the caller tells it */
     uh_ranks *ranks;   /* learnt from every token but under the exact dial; NULL: they are not wanted */
+    const uint8_t *card;  /* [n]; planes that a graphics card holds of each: not to be prefetched; NULL: there is none */
+    const uint8_t *taken; /* [n]; 1: the card computes it in the call that comes, so that it is not looked for here; NULL: none */
 } uh_resident_layer;
 
-/* NOT_RESIDENT: something has to be fetched. NOT_DECIDED: a call that these functions do not take. */
-enum { UH_SKIPPED = -1, UH_NOT_RESIDENT = -2, UH_NOT_DECIDED = -3 };
+/* NOT_RESIDENT: something has to be fetched, or is TAKEN. NOT_DECIDED: a call that these functions do not take. */
+enum { UH_SKIPPED = -1, UH_NOT_RESIDENT = -2, UH_NOT_DECIDED = -3, UH_TAKEN = -4 };
 
 /* Decide at what precision each of the k different experts `ids` is wanted (HOBBIT, eq. 2, against t1 and t2), and look it up.
  * Returns how many have to be fetched; UH_NOT_DECIDED. to_fetch [k]: planes that each has to be fetched at, 0 if it is resident,
- * UH_SKIPPED if it is neither resident nor to be fetched. */
+ * UH_SKIPPED if it is neither resident nor to be fetched, UH_TAKEN if a card computes it. */
 UH_API int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *to_fetch);
 
 /* uh_moe_one on the k different experts `ids`, if none of them has to be fetched; one that may be skipped and is not there

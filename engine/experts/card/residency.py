@@ -1,0 +1,244 @@
+"""The card's tier of the expert cache: which experts lie there, and which come and go."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.cuda.arena import DeviceArena
+from engine.cuda.device import CardDevice
+from engine.cuda.expert_kernels import CardExpert, supports
+from engine.cuda.ring import PinnedRing
+from engine.experts.cache.expert_cache import ExpertCache
+from engine.experts.cache.resident_table import ResidentTable
+from engine.experts.keys import ExpertKey
+from engine.record.layout import ExpertSpec
+
+ReadParts = Callable[[int, int, Sequence[int], Sequence[memoryview]], None]  # Store.read_parts
+EVERY, DECAY = 64, 0.9  # tokens after which uses count so much less: what was used some 600 tokens ago counts little
+# By which an expert whose copy in memory is gone is worth more than its uses: leaving it means to read it from disk.
+ONLY_COPY = 4.0
+
+
+@dataclass(frozen=True)
+class _Held:
+    expert: CardExpert
+    block: int
+    nbytes: int
+    tier: int
+
+
+class CardCache:
+    """Experts on the card, each at its full tier. Used by the thread that runs the model, under the layer's lock.
+
+    An expert that comes is a copy of what lies in memory, which stays there: leaving the card costs nothing while it
+    does. What the card computes does not count as a use of the memory's copy, so that the memory's policy lets go of it
+    before what only the memory has.
+
+    nbytes: held. sent: bytes that have crossed.
+    """
+
+    def __init__(
+        self, device: CardDevice, arena: DeviceArena, ring: PinnedRing, cache: ExpertCache, table: ResidentTable
+    ) -> None:
+        self._device, self._arena, self._ring, self._cache, self._table = device, arena, ring, cache, table
+        self._held: dict[int, _Held] = {}
+        self._coming: dict[int, tuple[_Held, int]] = {}
+        self._events: list[int] = []  # that serve again
+        self._uses = np.zeros(len(cache.keys))
+        self._tokens = 0
+        self.sent = 0
+
+    # ---- what is there ----------------------------------------------------------------------------------------------
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of experts, those on their way included."""
+        return self._arena.used
+
+    @property
+    def capacity(self) -> int:
+        """Most bytes of experts."""
+        return self._arena.capacity
+
+    @property
+    def tiers(self) -> dict[ExpertKey, int]:
+        """Every expert that is there, and its tier. From any thread."""
+        return {self._cache.keys[number]: held.tier for number, held in list(self._held.items())}
+
+    def tier(self, key: ExpertKey) -> int:
+        """The tier that it is held at; 0: it is not there."""
+        held = self._held.get(self._cache.number(key))
+        return 0 if held is None else held.tier
+
+    def expert(self, key: ExpertKey) -> CardExpert:
+        """Where it lies. Raises KeyError."""
+        return self._held[self._cache.number(key)].expert
+
+    def use(self) -> None:
+        """Make the calling thread one that may use the card. Raises CardError."""
+        self._device.use()
+
+    def free_memory(self) -> int:
+        """Bytes of the card that nobody has. Raises CardError."""
+        self._device.use()
+        return self._device.free_memory()
+
+    def commit(self) -> None:
+        """What has crossed by now is there. Raises CardError."""
+        for number, (held, crossed) in list(self._coming.items()):
+            if self._device.driver.reached(crossed):
+                del self._coming[number]
+                self._events.append(crossed)
+                self._held[number] = held
+                self._show(number, held.expert.planes)
+
+    def wait_for_buffer(self) -> None:
+        """Wait until another copy may begin. Raises CardError."""
+        if len(self._coming) >= self._ring.slots:
+            _, crossed = next(iter(self._coming.values()))
+            self._device.driver.wait_for(crossed)
+            self.commit()
+
+    # ---- what comes and goes ----------------------------------------------------------------------------------------
+
+    def used(self, layer: int, experts: Sequence[int]) -> None:
+        """A token has chosen these."""
+        first = self._cache.first(layer)
+        self._uses[[first + expert for expert in experts]] += 1
+        if layer == self._cache.keys[0].layer:
+            self._tokens += 1
+            if self._tokens % EVERY == 0:
+                self._uses *= DECAY
+
+    def uses(self, key: ExpertKey) -> float:
+        """How often it was chosen, lately."""
+        return float(self._uses[self._cache.number(key)])
+
+    def wanted(self, key: ExpertKey, tier: int) -> bool:
+        """Whether it could come: it is not there nor on its way, there are kernels for it, and no more than one copy
+        for each of the ring's buffers is under way."""
+        number = self._cache.number(key)
+        spec = self._cache.specs[number]
+        if spec is None or number in self._held or number in self._coming or len(self._coming) >= self._ring.slots:
+            return False
+        return supports(spec) and spec.layout.bytes_for(tier) <= self._ring.nbytes
+
+    def in_memory(self, key: ExpertKey, tier: int) -> bool:
+        """Whether ordinary memory holds it at this tier."""
+        return self._cache.tier(key, tier) >= tier
+
+    def victim(self, key: ExpertKey, tier: int) -> ExpertKey | None:
+        """Who would leave for it: None where there is room without that. Raises LookupError where nobody can."""
+        spec = self.spec(key)
+        nbytes = spec.layout.bytes_for(tier)
+        block = self._arena.take(nbytes)
+        if block is not None:
+            self._arena.give(block)
+            return None
+        like = [number for number, held in self._held.items() if held.nbytes == nbytes]
+        if not like:
+            raise LookupError("nothing of its size is there")
+        there, _ = self._cache.table.snapshot()
+        worth = self._uses[like] * np.where(np.asarray(there)[like] > 0, 1.0, ONLY_COPY)
+        return self._cache.keys[like[int(np.argmin(worth))]]
+
+    def leave(self, key: ExpertKey) -> None:
+        """It is not there any more. No call that uses it may be under way."""
+        number = self._cache.number(key)
+        held = self._held.pop(number)
+        self._show(number, 0)
+        self._arena.give(held.block)
+
+    def bring(self, key: ExpertKey, tier: int, read: ReadParts | None = None) -> bool:
+        """Copy it from memory, or have it read from disk by `read`; False: it is not in memory at this tier, or there
+        is no room. It is there once `commit` finds so. Raises CardError, and what `read` raises.
+        """
+        spec = self.spec(key)
+        layout, nbytes = spec.layout, spec.layout.bytes_for(tier)
+        lease = self._cache.lookup(key, tier, tier)
+        if lease is None and read is None:
+            return False
+        try:
+            block = self._arena.take(nbytes)
+            if block is None:
+                return False
+            parts = layout.parts_for(tier)
+            at = dict(zip(parts, np.cumsum([0, *(layout.parts[part].nbytes for part in parts)]).tolist()))
+
+            def fill(host: int) -> None:
+                if lease is not None:
+                    for part, offset in at.items():
+                        data = lease.parts.parts[part]
+                        # The lease keeps it where it is; the ring keeps `host` until the copy has run.
+                        ctypes.memmove(host + offset, data.data_ptr(), layout.parts[part].nbytes)
+                elif read is not None:
+                    buffers = [(ctypes.c_char * layout.parts[p].nbytes).from_address(host + at[p]) for p in parts]
+                    read(*key, parts, [memoryview(buffer).cast("B") for buffer in buffers])
+
+            crossed = self._events.pop() if self._events else self._device.event()
+            try:
+                self._ring.send(block, nbytes, fill, crossed)
+            except BaseException:
+                self._events.append(crossed)
+                self._arena.give(block)
+                raise
+        finally:
+            if lease is not None:
+                lease.release()
+        codes = [block + at[part.index] for part in layout.codes_for(tier)]
+        one, two, three = (*codes, 0, 0)[:3]
+        where = CardExpert((one, two, three, block + at[layout.params_for(tier).index]), len(codes))
+        self._coming[self._cache.number(key)] = _Held(where, block, nbytes, tier), crossed
+        self.sent += nbytes
+        return True
+
+    def clear(self) -> None:
+        """None of them is there any more; what is under way is waited for. Raises CardError."""
+        self._device.use()
+        for held, crossed in self._coming.values():
+            self._device.driver.wait_for(crossed)
+            self._events.append(crossed)
+            self._arena.give(held.block)
+        self._coming.clear()
+        for number in list(self._held):
+            self.leave(self._cache.keys[number])
+
+    def forget(self) -> None:
+        """The card is lost, and with it all that was there. Asks nothing of it."""
+        for number in self._held:
+            self._show(number, 0)
+        self._held.clear()
+        self._coming.clear()
+
+    def shrink(self, nbytes: int) -> None:
+        """Take no more than so many bytes of the card from now on: slabs that are used least are given back. No call
+        that uses them may be under way. Raises CardError."""
+        self._arena.shrink(nbytes)
+        slabs: dict[int, list[int]] = {}
+        for number, held in self._held.items():
+            slabs.setdefault(self._arena.slab_of(held.block), []).append(number)
+        for numbers in sorted(slabs.values(), key=lambda numbers: float(self._uses[numbers].sum())):
+            if self._arena.held <= nbytes:
+                break
+            for number in numbers:
+                self.leave(self._cache.keys[number])
+            self._arena.shrink(nbytes)
+
+    @property
+    def taken(self) -> int:
+        """Bytes of the card that are taken for experts, used or not."""
+        return self._arena.held
+
+    def _show(self, number: int, planes: int) -> None:
+        layer, expert = self._cache.keys[number]
+        self._table.layers[layer].card[expert] = planes
+
+    def spec(self, key: ExpertKey) -> ExpertSpec:
+        """Its shape and encoding."""
+        spec = self._cache.specs[self._cache.number(key)]
+        assert spec is not None
+        return spec

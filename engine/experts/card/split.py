@@ -1,0 +1,72 @@
+"""Who computes what in a layer, so that it ends soonest: Fiddler's choice, per expert and per call.
+
+An expert that the card lacks is computed where it lies (Fiddler, section 3; hobbit, section 4). One that lies on both
+sides goes to the side that would be through sooner, since card and processor work at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+OWN_HOST, OWN_CARD = 8, 64  # tokens whose products take as long as an expert's weights take to come from memory
+LEARN = 0.05  # weight of the last layer in a rate: some twenty layers, so that one disturbance counts little
+MOST = 4.0  # by which one measurement may change a rate at most: another program held the machine up meanwhile
+
+
+@dataclass(frozen=True)
+class SideRates:
+    """Seconds, measured on this machine. host: an expert of one token on the processor. card: the same on the card;
+    handover: what a call costs there beside its experts, copies and waiting included.
+    """
+
+    host: float
+    card: float
+    handover: float
+
+    def host_seconds(self, tokens: int) -> float:
+        """Of an expert with so many tokens, on the processor."""
+        return self.host * (OWN_HOST + tokens) / (OWN_HOST + 1)
+
+    def card_seconds(self, tokens: int) -> float:
+        """The same on the card, beside the handover."""
+        return self.card * (OWN_CARD + tokens) / (OWN_CARD + 1)
+
+    def seen_host(self, experts: float, seconds: float) -> SideRates:
+        """Corrected by what so many experts of one token took."""
+        return replace(self, host=_nearer(self.host, seconds / experts))
+
+    def seen_card(self, experts: float, seconds: float) -> SideRates:
+        """Corrected by what a call with so many experts of one token took; both its parts by the same factor."""
+        expected = self.handover + experts * self.card
+        factor = _nearer(1.0, seconds / expected)
+        return replace(self, card=self.card * factor, handover=self.handover * factor)
+
+
+def _nearer(known: float, seen: float) -> float:
+    return known + LEARN * (min(MOST * known, max(known / MOST, seen)) - known)
+
+
+def split(rates: SideRates, only_card: Sequence[int], both: Sequence[int], only_host: Sequence[int]) -> int:
+    """How many of `both`, from the first on, the card computes.
+
+    Arguments: tokens of each expert that lies there; `both` with the most tokens first, which gain most by the card.
+    """
+    card = rates.handover + sum(map(rates.card_seconds, only_card))
+    host = sum(map(rates.host_seconds, both)) + sum(map(rates.host_seconds, only_host))
+    # With none of them a call of the card may not be made at all.
+    best, taken = max(card if only_card else 0.0, host), 0
+    for number, tokens in enumerate(both, 1):
+        card += rates.card_seconds(tokens)
+        host -= rates.host_seconds(tokens)
+        if max(card, host) < best:
+            best, taken = max(card, host), number
+    return taken
+
+
+def worth_bringing(rates: SideRates, more_uses: float, crossing: float) -> bool:
+    """Whether an expert should cross to the card that will be used so much more often than what makes room for it.
+
+    crossing: seconds that it takes the model's thread. Uses are of one token each.
+    """
+    return more_uses * (rates.host - rates.card) > crossing

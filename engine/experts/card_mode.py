@@ -1,0 +1,118 @@
+"""Opens a graphics card beside an expert runtime, proves its kernels, and closes it again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from engine.cuda.arena import DeviceArena
+from engine.cuda.device import CardDevice
+from engine.cuda.driver import Driver
+from engine.cuda.errors import CardError
+from engine.cuda.expert_kernels import ExpertKernels, supports
+from engine.cuda.ptx_files import ptx_for
+from engine.cuda.ring import PinnedRing
+from engine.experts.card.residency import CardCache, ReadParts
+from engine.experts.execution.assistant import ENOUGH_FREE, CardAssistant
+from engine.experts.execution.card_proof import CardProof, prove
+from engine.experts.keys import ExpertKey, ExpertSource
+from engine.experts.precision import full_tier
+from engine.experts.runtime import ExpertRuntime
+from engine.translatable import msg
+
+_log = logging.getLogger(__name__)
+MOST_SLOTS = 512  # of a call: a prompt's experts go to the card in pieces of so many rows
+
+
+class CardMode:
+    """A card that computes beside the processor. proof: what it showed when it was opened.
+
+    Opened and closed by the thread that runs the model. lost: called with the error once the card is of no use any
+    more; the answer goes on without it.
+    """
+
+    def __init__(
+        self, runtime: ExpertRuntime, source: ExpertSource, read: ReadParts, driver: Driver, index: int, capacity: int,
+        lost: Callable[[CardError], None] = lambda error: None,
+    ) -> None:  # fmt: skip
+        """read: Store.read_parts. capacity: most bytes of experts on the card. Raises CardError; the runtime stays as
+        it was then."""
+        self._runtime, self._source, self._read, self._lost = runtime, source, read, lost
+        self.device = CardDevice(driver, index)
+        try:
+            specs = list({spec for spec in runtime.cache.specs if spec is not None and supports(spec)})
+            if not specs:
+                raise CardError(
+                    msg("The experts of this model are not quantized, so the graphics card has no kernels for them."),
+                    msg("Import the model with quantized experts."),
+                )
+            try:
+                ptx = ptx_for(self.device.facts.capability)
+            except ValueError as cause:
+                raise CardError(
+                    msg("The graphics card {name} is too old to compute experts.", name=self.device.facts.name),
+                    msg("Set the mode to cpu."),
+                ) from cause
+            kernels = ExpertKernels(self.device, ptx, specs, MOST_SLOTS, exact=runtime.kernel.exact)
+            self.proof: CardProof = prove(self.device, kernels, runtime.kernel, source, read, runtime.batch.activations)
+            largest = max(spec.layout.bytes_for(spec.tiers[-1]) for spec in specs)
+            ring = PinnedRing(self.device, largest)
+            arena = DeviceArena(self.device, max(0, min(capacity, self.device.free_memory() - ENOUGH_FREE)))
+            self.held = CardCache(self.device, arena, ring, runtime.cache, runtime.table)
+            self.assistant = CardAssistant(
+                kernels, self.held, self.proof.rates, runtime.telemetry, runtime.batch.activations, runtime.full
+            )
+        except BaseException:
+            self.device.close()
+            raise
+        self.assistant.lost = self._failed
+        runtime.use_card(self.assistant)
+        _log.info(
+            "The card %s computes too: %d rows compared, largest difference %.2g; %.0f us an expert here, %.0f there "
+            "and %.0f a call", self.device.facts.name, self.proof.compared, self.proof.worst,
+            self.proof.rates.host * 1e6, self.proof.rates.card * 1e6, self.proof.rates.handover * 1e6,
+        )  # fmt: skip
+
+    @property
+    def alive(self) -> bool:
+        """Whether it computes."""
+        return self.assistant.alive
+
+    def fill(self, keys: list[ExpertKey]) -> bool:
+        """Bring the next of these, the first first, from memory or from disk; False: none is left that would come.
+
+        Takes it from the list. Raises UnderhillError where an expert cannot be read.
+        """
+        with self._runtime.pending.layer_lock:
+            self.device.use()
+            while keys and self.alive:
+                key = keys.pop(0)
+                try:
+                    self.held.commit()
+                    if self.assistant.fill(key, self._read):
+                        return True
+                except CardError as error:
+                    self.assistant.fail(error)
+        return False
+
+    def likely_first(self, keys: list[ExpertKey]) -> list[ExpertKey]:
+        """As many of these as the card has room for."""
+        room, taken = self.held.capacity, []
+        for key in keys:
+            spec = self._source.spec(*key)
+            room -= spec.layout.bytes_for(full_tier(spec, self._runtime.full()))
+            if room < 0:
+                break
+            taken.append(key)
+        return taken
+
+    def close(self) -> None:
+        """Compute on the processor alone from now on, and give the card back. Safe to call twice."""
+        self._runtime.use_card(None)
+        self.held.forget()
+        self.device.close()
+
+    def _failed(self, error: CardError) -> None:
+        _log.warning("The card is left alone: %s", error)
+        self.device.close()
+        self._lost(error)

@@ -1,0 +1,267 @@
+"""CPU-assisted mode: card and processor compute a layer's experts at the same time."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+
+from engine.cuda.errors import CardError
+from engine.cuda.expert_kernels import CardWork, ExpertKernels
+from engine.experts.backend import Step
+from engine.experts.cache.resident_table import LayerTable
+from engine.experts.card.residency import CardCache, ReadParts
+from engine.experts.card.split import SideRates, split, worth_bringing
+from engine.experts.execution.requests import Call, ExpertRequest
+from engine.experts.keys import ExpertKey
+from engine.experts.precision import full_tier
+from engine.experts.telemetry import ExpertTelemetry
+from engine.kernels.activation import Activation
+from engine.kernels.native import EXPERT
+
+_PLANES = struct.Struct("=i")
+_PLANES_AT = struct.calcsize("=QQQQ")  # of uh_expert.planes in its record
+# Bytes of the card's memory: where fewer are free, so many are given back. A card that has none left moves windows and
+# games to ordinary memory, and everything there stutters.
+LEAST_FREE, ENOUGH_FREE = 128 << 20, 256 << 20
+STAGING = 8e9  # bytes a second that one thread copies into the ring, until it is measured
+
+
+class CardAssistant:
+    """What a layer call asks of the card. Used by the thread that runs the model, under the layer's lock.
+
+    A card that fails is left alone from then on: `lost` is told once, and what was asked of it in this call is asked of
+    the processor (CardFailed). ran: experts that it computed, as telemetry counts them; host_ran: those of the
+    processor beside it.
+    """
+
+    def __init__(
+        self, kernels: ExpertKernels, held: CardCache, rates: SideRates, telemetry: ExpertTelemetry,
+        activations: Mapping[int, Activation], tier: Callable[[], int | None],
+    ) -> None:  # fmt: skip
+        """tier: what counts as full precision now."""
+        self.held, self.rates = held, rates
+        self.lost: Callable[[CardError], None] = lambda error: None
+        self.alive = True
+        self.ran = self.host_ran = 0
+        self._kernels, self._telemetry, self._activations, self._tier = kernels, telemetry, activations, tier
+        self._ranks: list[int] = []
+        self._experts: list[int] = []
+        self._begun = self._collected = False
+        self._staging = STAGING
+        self._cuts: deque[tuple[CardWork, list[int], torch.Tensor]] = deque()
+
+    # ---- one token --------------------------------------------------------------------------------------------------
+
+    def begin(self, experts: LayerTable, step: Step) -> bool:
+        """Have the card compute what it should of a token's experts; these are TAKEN until `end`. False: none."""
+        if not self.alive:
+            return False
+        try:
+            self.held.use()
+            self.held.commit()
+            card, chosen = experts.card, step.chosen
+            there = [rank for rank in range(step.k) if card[chosen[rank]]]
+            if not there:
+                return False
+            both = [rank for rank in there if self._in_memory(experts, chosen[rank])]
+            rest = step.k - len(there)
+            count = split(self.rates, [1] * (len(there) - len(both)), [1] * len(both), [1] * rest)
+            left = set(both[count:])
+            ranks = [rank for rank in there if rank not in left]
+            if not ranks:
+                return False
+            where = [self.held.expert(ExpertKey(experts.layer, chosen[rank])) for rank in ranks]
+            activation = self._activations[experts.layer]
+            self._kernels.begin(CardWork(experts.spec, activation, where, [1] * len(ranks), step.addresses[0], 1))
+        except CardError as error:
+            self.fail(error)
+            return False
+        self._begun, self._collected = True, False
+        self._ranks, self._experts = ranks, [chosen[rank] for rank in ranks]
+        for expert in self._experts:
+            experts.taken[expert] = 1
+        return True
+
+    def collect(self, out: torch.Tensor, hidden: int) -> bool:
+        """Wait for the card, and put what it computed where its ranks belong in out [k * hidden]; False: it failed."""
+        try:
+            found = torch.from_numpy(self._kernels.finish())
+            self.rates = self.rates.seen_card(len(self._ranks), self._kernels.seconds + self._kernels.launching)
+        except CardError as error:
+            self.fail(error)
+            return False
+        self._begun, self._collected = False, True
+        rows = out.view(-1)[: out.numel() // hidden * hidden].view(-1, hidden)
+        for at, rank in enumerate(self._ranks):
+            rows[rank] = found[at]
+        return True
+
+    def end(self, experts: LayerTable, step: Step) -> None:
+        """The call is over: count, and bring what the processor had to compute, if that is worth it."""
+        for expert in self._experts:
+            experts.taken[expert] = 0
+        if self._collected:
+            self.ran += len(self._experts)
+            for expert in self._experts:
+                self._telemetry.precision[self.held.tier(ExpertKey(experts.layer, expert))] += 1
+        self._experts, self._ranks, self._collected = [], [], False
+        if not self.alive:
+            return
+        try:
+            if self._begun:  # the call ended by an error of its own, and the buffers are used again
+                self._begun = False
+                self._kernels.finish()
+            self.bring_one(experts, step.chosen.tolist())
+        except CardError as error:
+            self.fail(error)
+
+    def computed(self, experts: int, seconds: float) -> None:
+        """The processor took so long for so many experts of one token."""
+        self.host_ran += experts
+        if experts:
+            self.rates = self.rates.seen_host(experts, seconds)
+
+    # ---- many tokens ------------------------------------------------------------------------------------------------
+
+    def begin_batch(self, call: Call, requests: Sequence[ExpertRequest]) -> list[ExpertRequest]:
+        """Have the card compute what it holds of these; returns them. `collect_batch` is to be called for them."""
+        if not self.alive or not requests:
+            return []
+        try:
+            self.held.use()
+            self.held.commit()
+        except CardError as error:
+            self.fail(error)
+            return []
+        there = [r for r in requests if r.tier and r.tier <= self.held.tier(r.key) <= r.full]
+        by_spec: dict[int, list[ExpertRequest]] = {}
+        for request in there:
+            by_spec.setdefault(id(request.spec), []).append(request)
+        for same in by_spec.values():
+            self._cut(call, same)
+        return there
+
+    def _cut(self, call: Call, requests: Sequence[ExpertRequest]) -> None:
+        """Into calls of no more slots than there is room for."""
+        most, activation = self._kernels.most_slots, self._activations[requests[0].key.layer]
+        pieces = [(r, r.slots[at : at + most]) for r in requests for at in range(0, len(r.slots), most)]
+        while pieces:
+            taken, slots = [], 0
+            while pieces and slots + len(pieces[0][1]) <= most:
+                taken.append(pieces.pop(0))
+                slots += len(taken[-1][1])
+            rows = [slot for _, own in taken for slot in own]
+            x = call.x[torch.tensor(rows) // call.k].contiguous()
+            where, counts = [self.held.expert(r.key) for r, _ in taken], [len(own) for _, own in taken]
+            self._cuts.append((CardWork(taken[0][0].spec, activation, where, counts, x.data_ptr(), len(rows)), rows, x))
+
+    def advance(self) -> bool:
+        """Begin what comes next, if nothing is under way; False: the card failed."""
+        if self._begun or not self._cuts:
+            return True
+        try:
+            self._kernels.begin(self._cuts[0][0])
+        except CardError as error:
+            return self.fail(error)
+        self._begun = True
+        return True
+
+    def collect_batch(self, call: Call, taken: Sequence[ExpertRequest]) -> bool:
+        """Wait for all of it, and write the slots; False: the card failed, and they are the processor's to compute."""
+        while self._cuts:
+            if not self.advance():
+                return False
+            try:
+                found = torch.from_numpy(self._kernels.finish())
+            except CardError as error:
+                return self.fail(error)
+            self._begun = False
+            _, rows, _ = self._cuts.popleft()
+            call.out[torch.tensor(rows)] = found
+        for request in taken:
+            self.ran += len(request.slots)
+            self._telemetry.precision[self.held.tier(request.key)] += len(request.slots)
+        self._telemetry.hit(len(taken))
+        return True
+
+    def give_up_batch(self) -> None:
+        """The call ended by an error: nothing of it is wanted any more."""
+        self._cuts.clear()
+        if self._begun and self.alive:
+            self._begun = False
+            try:
+                self._kernels.finish()
+            except CardError as error:
+                self.fail(error)
+
+    # ---- what comes to the card -------------------------------------------------------------------------------------
+
+    def bring_one(self, experts: LayerTable, chosen: Sequence[int]) -> None:
+        """Of a token's experts that the card lacks, bring the one used most, where it pays. Raises CardError."""
+        self.held.used(experts.layer, chosen)
+        lacking = [ExpertKey(experts.layer, expert) for expert in chosen if not experts.card[expert]]
+        if lacking:
+            self.bring(max(lacking, key=self.held.uses))
+
+    def fill(self, key: ExpertKey, read: ReadParts) -> bool:
+        """Bring an expert, from disk if need be, as long as none has to leave for it; False: it cannot come."""
+        tier = full_tier(self.held.spec(key), self._tier())
+        self.held.wait_for_buffer()
+        return self.held.wanted(key, tier) and self.held.bring(key, tier, read)
+
+    def bring(self, key: ExpertKey) -> bool:
+        """Bring an expert from memory, where that pays. Raises CardError."""
+        spec = self.held.spec(key)
+        tier = full_tier(spec, self._tier())
+        if not self.held.wanted(key, tier) or not self.held.in_memory(key, tier):
+            return False
+        crossing = spec.layout.bytes_for(tier) / self._staging
+        try:
+            leaves = self.held.victim(key, tier)
+        except LookupError:
+            return False
+        if leaves is not None:
+            if not worth_bringing(self.rates, self.held.uses(key) - self.held.uses(leaves), crossing):
+                return False
+            self.held.leave(leaves)
+        start = time.perf_counter()
+        came = self.held.bring(key, tier)
+        if came:
+            taken = max(time.perf_counter() - start, 1e-9)
+            self._staging += 0.1 * (spec.layout.bytes_for(tier) / taken - self._staging)
+        return came
+
+    def give_way(self) -> None:
+        """Give memory of the card back where other programs have taken what was free."""
+        if self.alive:
+            try:
+                free = self.held.free_memory()
+                if free < LEAST_FREE:
+                    self.held.shrink(max(0, self.held.taken - (ENOUGH_FREE - free)))
+            except CardError as error:
+                self.fail(error)
+
+    def drop(self) -> None:
+        """Nothing is to lie there any more: what counts as full precision has changed."""
+        if self.alive:
+            try:
+                self.held.clear()
+            except CardError as error:
+                self.fail(error)
+
+    def _in_memory(self, experts: LayerTable, expert: int) -> bool:
+        at = EXPERT.size * expert + _PLANES_AT
+        return bool(_PLANES.unpack_from(experts.table, at)[0] >= experts.card[expert])
+
+    def fail(self, error: CardError) -> bool:
+        """The card is of no use any more. Always False."""
+        if self.alive:
+            self.alive, self._begun = False, False
+            self._cuts.clear()
+            self.held.forget()
+            self.lost(error)
+        return False

@@ -1,0 +1,77 @@
+"""Runtimes beside a simulated card, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.cuda.driver import Driver
+from engine.experts.backend import Step
+from engine.experts.card import split
+from engine.experts.card.split import SideRates
+from engine.experts.card_mode import CardMode
+from engine.experts.execution import card_proof
+from engine.experts.runtime import ExpertRuntime, open_runtime
+from engine.kernels.activation import Activation
+from engine.record.layout import ExpertSpec
+from engine.store.reader import Store
+from tests.engine.cuda.simulated_driver import MIB, Compiler, SimulatedDriver
+
+SPEC = ExpertSpec(96, 64, 8, 32)
+FAST_CARD = SideRates(host=1e-4, card=1e-5, handover=5e-5)  # what the processor and a laptop's card are to each other
+
+
+@dataclass
+class Beside:
+    """A runtime with its card."""
+
+    runtime: ExpertRuntime
+    card: CardMode
+    simulated: SimulatedDriver
+
+
+@contextmanager
+def beside(
+    path: Path,
+    compiler: Compiler,
+    *,
+    experts: float = 12,
+    on_card: float = 6,
+    seed: int = 0,
+    rates: SideRates = FAST_CARD,
+    eagerness: float = 0.3,
+    simulated: SimulatedDriver | None = None,
+) -> Iterator[Beside]:
+    """A runtime over the store with room for so many experts in memory and on a card whose rates stay what they are."""
+    nbytes = SPEC.layout.bytes_for(8)
+    simulated = simulated or SimulatedDriver(seed, TOTAL, compiler, eagerness=eagerness)
+    learn, measured = split.LEARN, card_proof._measured
+    split.LEARN, card_proof._measured = 0.0, lambda *args: rates
+    try:
+        with Store.open(path) as store:
+            runtime = open_runtime(store, Activation(), int(experts * nbytes), readers=1, threads=1)
+            try:
+                card = CardMode(runtime, store, store.read_parts, Driver(simulated), 0, int(on_card * nbytes))
+                try:
+                    yield Beside(runtime, card, simulated)
+                finally:
+                    card.close()
+            finally:
+                runtime.close()
+    finally:
+        split.LEARN, card_proof._measured = learn, measured
+
+
+def stepped(runtime: ExpertRuntime, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+    """What one token gets of a layer."""
+    step = Step(x.clone(), ids.clone(), weights.clone(), torch.full_like(x, float("nan")))
+    runtime.moe_step(layer, step)
+    return step.y
+
+
+TOTAL = 320 * MIB  # of the simulated card, most of which is never touched

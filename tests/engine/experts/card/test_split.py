@@ -1,0 +1,54 @@
+"""Who computes what: the layer ends soonest, and nothing crosses that does not pay."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from engine.experts.card.split import LEARN, SideRates, split, worth_bringing
+
+LAPTOP = SideRates(host=60e-6, card=15e-6, handover=90e-6)
+
+
+def ends(rates: SideRates, only_card: list[int], both: list[int], only_host: list[int], taken: int) -> float:
+    """When the later side is through."""
+    there = [*only_card, *both[:taken]]
+    card = rates.handover + sum(map(rates.card_seconds, there)) if there else 0.0
+    return max(card, sum(map(rates.host_seconds, [*both[taken:], *only_host])))
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_other_share_would_end_sooner(seed: int) -> None:
+    rng = random.Random(seed)
+    rates = SideRates(*(10 ** rng.uniform(-6, -3) for _ in range(3)))
+    only_card, both, only_host = ([rng.choice([1, 1, 2, 30]) for _ in range(rng.randrange(6))] for _ in range(3))
+    both.sort(reverse=True)
+    found = split(rates, only_card, both, only_host)
+    every = [ends(rates, only_card, both, only_host, taken) for taken in range(len(both) + 1)]
+    assert every[found] == pytest.approx(min(every))
+
+
+def test_a_handover_that_costs_more_than_it_saves_is_not_made() -> None:
+    assert split(SideRates(1e-6, 1e-6, 1e-3), [], [1] * 8, []) == 0
+    assert split(LAPTOP, [], [1] * 8, []) == 5
+    assert split(LAPTOP, [], [1], [1] * 7) == 1
+    assert split(LAPTOP, [1] * 8, [], []) == 0
+
+
+def test_rates_follow_what_is_seen_and_no_single_disturbance() -> None:
+    rates = LAPTOP
+    for _ in range(300):
+        rates = rates.seen_host(4, 4 * 30e-6).seen_card(8, 2 * (90e-6 + 8 * 15e-6))
+    assert rates.host == pytest.approx(30e-6, rel=0.01)
+    assert rates.handover + 8 * rates.card == pytest.approx(2 * (90e-6 + 8 * 15e-6), rel=0.01)
+    assert LAPTOP.seen_host(1, 10.0).host <= LAPTOP.host * (1 + 3 * LEARN + 1e-9)
+
+
+def test_what_is_brought_over_pays_for_its_way() -> None:
+    assert worth_bringing(LAPTOP, 10, 300e-6)
+    assert not worth_bringing(LAPTOP, 3, 300e-6)
+    assert not worth_bringing(SideRates(10e-6, 15e-6, 90e-6), 1000, 300e-6)
+    pays = [worth_bringing(LAPTOP, uses, 300e-6) for uses in range(30)]
+    assert all(a <= b for a, b in itertools.pairwise(pays))
