@@ -214,7 +214,7 @@ def computer_facts(computer: protocol.Computer) -> list[str]:
         sentences(cores, battery),
         sentences(memory, tr("What fits into that runs fastest.")),
         *(
-            tr("Graphics card: {name} with {size}. This version of Underhill does not compute on it.",
+            tr("Graphics card: {name} with {size}. Underhill computes on it beside the processor where that is faster.",
                 name=card.name, size=size(card.total))
             for card in m.gpus
         ),

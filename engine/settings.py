@@ -198,6 +198,9 @@ ENGINE = (
             "the card lacks. GPU-centric: the card alone. Auto takes the fastest of those that this computer and this "
             "version of Underhill can run.", "speed", choices=("auto", "cpu", "cpu-assisted", "gpu"),
             names=("Auto", "CPU-only", "CPU-assisted", "GPU-centric"), live=False, advanced=True),
+    Setting("card", "int", None, "Graphics card",
+            "Which card computes, by its number in the list of this computer, from 0 on; empty takes the one with most "
+            "free memory.", "speed", 0, 15, optional=True, live=False, advanced=True),
     Setting("readers", "int", 4, "Reader threads", "Reads from disk under way at once.", "speed", 1, 32,
             live=False, advanced=True),
     Setting("direct_io", "choice", "auto", "Direct I/O", "Read experts past the system's file cache.", "speed",

@@ -68,6 +68,8 @@ class FiguresPanel(QWidget):
         ahead.setAccessibleName(tr("What reads ahead"))
         self.ahead = StableLabel(ahead, self)
         self.ahead.hide()
+        self.card = StableLabel(make_label("", self, "muted", wrap=True), self)
+        self.card.hide()
         self.mix = StackedChart(theme, tr("Precision of expert uses over the last half minute"), MIX)
         self.mix_legend = StableLabel(legend_label(self), self)
         column = vbox(
@@ -76,7 +78,7 @@ class FiguresPanel(QWidget):
         for title, meaning, widgets in (
             (tr("Memory"), "", (self.memory_text, self.memory)),
             (tr("Requests for experts"), tr(REQUESTS), (self._fates, self.fates_legend, self.ahead)),
-            (tr("Precision of expert uses"), tr(USES), (self.mix, self.mix_legend)),
+            (tr("Precision of expert uses"), tr(USES), (self.mix, self.mix_legend, self.card)),
         ):
             column.addSpacing(6)
             column.addWidget(_heading(title, self, meaning))
@@ -102,6 +104,7 @@ class FiguresPanel(QWidget):
             self.memory_text.set_text("")
             self.memory.show_use(None)
             self.ahead.hide()
+            self.card.hide()
             return
         self.why.set_text(now.why or (tr("Answering.") if now.generating else tr("Nothing is running.")))
         speed = now.tokens_per_second if now.generating else now.answer_tokens_per_second
@@ -118,6 +121,11 @@ class FiguresPanel(QWidget):
         self.memory.show_use(now.memory)
         self.ahead.set_text(now.ahead)
         self.ahead.setVisible(bool(now.ahead))
+        self.card.set_text(
+            tr("The graphics card computed {share} of them, the processor the rest; {rate}/s crossed to the card.",
+                share=percent(now.card), rate=size(now.link_bytes_per_second))
+        )  # fmt: skip
+        self.card.setVisible(now.memory is not None and now.memory.device > 0)
 
     def _show_legend(self, legend: StableLabel, kinds: tuple[Series, ...], found: dict[str, float] | None) -> None:
         """found: shares over all that is shown."""

@@ -26,7 +26,7 @@ from engine.library.speed_record import recalled
 from engine.native.library import default_threads, isas, kernels_in_use
 from engine.planning import offload
 from engine.planning.facts import ModelFacts
-from engine.planning.plan import dial_of, make_plan
+from engine.planning.plan import dial_of
 from engine.store.reader import Store
 
 PARTS = {  # of what is taken; they add up to it
@@ -134,7 +134,7 @@ def run_plan(args: argparse.Namespace) -> int:
         machine, facts, calibration = machine_at(library.location(BUILTIN)), builtin.facts(), None
     else:
         machine, facts, calibration = _opened(path, chosen)
-    plan = make_plan(machine, facts, chosen, probe.rss())
+    plan = offload.make_plan_with_card(machine, facts, chosen, probe.rss())
     if path is not None:
         facts, plan = recalled(path, machine, facts, plan, chosen)
     modes = offload.outlooks(machine, facts, plan, dial_of(chosen))
@@ -146,7 +146,7 @@ def run_plan(args: argparse.Namespace) -> int:
         print(json.dumps({**asdict(plan), **told}))
     else:
         calibrated = dials.in_words(calibration, str(chosen["dial"]))
-        print("\n".join((*plan.sentences, calibrated, kernels, *offload.sentences(machine, modes))))
+        print("\n".join((*plan.sentences, calibrated, kernels, *offload.sentences(machine, modes, plan.mode))))
         if against:
             say(f"The plan above is {offload.NAMES[plan.mode]}: {offload.NAMES[str(chosen['mode'])]} cannot run here.")
     return 0

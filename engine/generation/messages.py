@@ -193,6 +193,8 @@ class Snapshot:
     answer, 0 while one is made. waiting: share of the last second or so in
     which computing stood still for the disk. ahead: one sentence on what predicts experts that are read ahead, and how
     well; '' where none are.
+    card: share of the experts of the last second or so that a graphics card computed, 0 where there is none;
+    link_bytes_per_second: of experts that crossed to it.
     """
 
     activations: tuple[tuple[int, ...], ...]
@@ -221,3 +223,5 @@ class Snapshot:
     waiting: float = 0.0
     memory: MemoryUse | None = None
     ahead: Translatable = NO_TEXT
+    card: float = 0.0
+    link_bytes_per_second: float = 0.0

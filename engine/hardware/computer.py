@@ -67,11 +67,12 @@ def _sentences(p: Processor, m: Machine, rates: Rates | None, why: Translatable)
         link = msg("; {pinned} GB/s to it", pinned=f"{card.pinned / 1e9:.1f}") if card.pinned else ""
         found.append(
             msg(
-                "{name}: {free} of {total} free{link}. This version does not compute on it.",
+                "{name}: {free} of {total} free{link}; CUDA capability {capability}.",
                 name=card.name,
                 free=size(card.free),
                 total=size(card.total),
                 link=link,
+                capability=".".join(map(str, card.capability)),
             )
         )
     found.append(msg("{disk_free} are free on the disk.", disk_free=size(m.disk_free)))

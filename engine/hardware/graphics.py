@@ -39,15 +39,6 @@ def measured() -> tuple[Gpu, ...]:
     return tuple(found)
 
 
-def best(cards: tuple[Gpu, ...], wanted: str = "auto") -> int | None:
-    """The number of the card to compute on: the one that is `wanted` by number, else of those with memory of their own
-    the one with most of it free; None where there is none."""
-    if wanted != "auto":
-        return int(wanted) if int(wanted) < len(cards) else None
-    own = [index for index, card in enumerate(cards) if not card.unified]
-    return max(own, key=lambda index: cards[index].free, default=None)
-
-
 def _card(driver: Driver, index: int) -> Gpu:
     facts = driver.card(index)
     free = free_memory(management_library(), facts.bus)

@@ -22,7 +22,8 @@ from engine.library.facts import largest_file, model_facts, spec_of
 from engine.library.speed_record import recalled
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, Fit, fit
-from engine.planning.plan import Plan, make_plan
+from engine.planning.offload import make_plan_with_card
+from engine.planning.plan import Plan
 from engine.store import manifest as manifests
 from engine.store.reader import Store
 
@@ -55,7 +56,7 @@ class FitEstimates:
             facts, file = self._facts(path, card)
             machine = self._machine(file)
             with suppress(UnderhillError):  # does not hold: so says the pill
-                plan = make_plan(machine, facts, self._chosen, PROGRAM)
+                plan = make_plan_with_card(machine, facts, self._chosen, PROGRAM)
                 facts, _ = recalled(path, machine, facts, plan, self._chosen)
             return fit(machine, facts, self._chosen, here=True, in_use=PROGRAM)
         return None
@@ -66,7 +67,7 @@ class FitEstimates:
             path = Path(card.path)
             facts, file = self._facts(path, card)
             machine = self._machine(file)
-            return memory_planned(make_plan(machine, facts, self._chosen, PROGRAM), facts, PROGRAM)
+            return memory_planned(make_plan_with_card(machine, facts, self._chosen, PROGRAM), facts, PROGRAM)
         return None
 
     def catalogue(self, entry: CatalogueEntry) -> Fit | None:

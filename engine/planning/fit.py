@@ -10,6 +10,7 @@ from engine import settings
 from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import GB, Machine, Memory, size
 from engine.planning.facts import ModelFacts
+from engine.planning.offload import make_plan_with_card
 from engine.planning.plan import Plan, make_plan
 from engine.planning.speed import figure
 from engine.translatable import Translatable, msg
@@ -54,7 +55,7 @@ def fit(
     disk_margin = min(DISK_MARGIN, disk)
     missing = 0 if here else disk + disk_margin - machine.disk_free
     try:
-        plan = make_plan(machine, model, values, in_use or PROGRAM)
+        plan = make_plan_with_card(machine, model, values, in_use or PROGRAM)
     except UnderhillError as e:
         if e.kind is not Kind.OUT_OF_MEMORY:
             raise

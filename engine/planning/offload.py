@@ -1,4 +1,4 @@
-"""What a graphics card would make of a model: three modes by arithmetic, of which this version runs one.
+"""What a graphics card makes of a model: three modes by arithmetic, of which this version runs two.
 
 GPU-centric: all is computed on the card, and what its memory lacks crosses over to it. CPU-assisted: what it lacks is
 computed where it lies, if that is faster than to bring it over (Fiddler; hobbit, section 4). CPU-only: as planned.
@@ -6,17 +6,18 @@ computed where it lies, if that is faster than to bring it over (Fiddler; hobbit
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import GB, Gpu, Machine, size
 from engine.planning.budget import cache_within, held_by
 from engine.planning.facts import ModelFacts
-from engine.planning.plan import CHUNKS, SHORT, Plan
+from engine.planning.plan import CHUNKS, SHORT, Opened, Plan, dial_of, make_plan
 from engine.planning.speed import (
     HIDDEN,
+    PACE,
     REUSE,
     USUAL,
     attending,
@@ -30,14 +31,17 @@ from engine.translatable import NO_TEXT, Translatable, joined, msg
 
 AUTO, CPU, ASSISTED, GPU = "auto", "cpu", "cpu-assisted", "gpu"  # of the setting `mode`
 MODES = (CPU, GPU, ASSISTED)  # of equally fast ones, the first
-RUNS = (CPU,)  # what an open model does; the others are figures to judge by
+RUNS = (CPU, ASSISTED)  # what an open model does; the other is a figure to judge by
 NAMES = {CPU: msg("CPU-only"), ASSISTED: msg("CPU-assisted"), GPU: msg("GPU-centric")}
+LEAST_CAPABILITY = (7, 5)  # of a card: Turing, the first that the kernels are made for (engine/cuda/ptx_files.py)
+HOST_BYTES = 450_000_000  # of ordinary memory: the driver's own, and what is pinned to cross from (at most 256 MiB)
 MARGIN = GB  # bytes of a card's free memory that are left alone: its driver's own, the screen, other programs
 PINNED = 6e9  # bytes a second to a card, and
 OWN = 150e9  # those of its own memory, where they were not measured: of slow laptops
 SHARE = 0.6  # of its own memory's rate, what kernels over packed weights would reach
 HANDOVER = 5e-5  # seconds a layer in which activations go from one to the other and back
 LAUNCHES = 4e-5  # seconds a layer until the card has been told what to compute: ten kernels or so
+FASTER = 1.1  # by which a card has to be faster by arithmetic, to be taken by itself: the arithmetic is not exact
 
 
 @dataclass(frozen=True)
@@ -63,27 +67,116 @@ def outlooks(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> tupl
     limit = "disk" if plan.limit == "disk" else "host"
     found = [Outlook(CPU, "host", 0, 0, min(whole, plan.cache_bytes), plan.speed, limit)]
     for card in machine.gpus:
-        if not card.unified:
+        if usable(card):
             found += [o for way in _WAYS if (o := _outlook(machine, card, model, plan, dial, *way)) is not None]
     best = {mode: max((o for o in found if o.mode == mode), key=attrgetter("speed"), default=None) for mode in MODES}
     return tuple(sorted((o for o in best.values() if o is not None), key=attrgetter("speed"), reverse=True))
 
 
-def chosen(found: tuple[Outlook, ...]) -> Outlook:
-    """The fastest of those that run."""
-    return max((o for o in found if o.mode in RUNS), key=attrgetter("speed"))
+def usable(card: Gpu) -> bool:
+    """Whether there are kernels for it, and it has memory of its own."""
+    return not card.unified and card.capability >= LEAST_CAPABILITY
+
+
+def choose_card(cards: tuple[Gpu, ...], wanted: object = None) -> int | None:
+    """The number of the card to compute on: the one that is wanted, else of those that are usable the one with most of
+    its memory free; None where there is none."""
+    found = [index for index, card in enumerate(cards) if usable(card) and wanted in (None, index)]
+    return max(found, key=lambda index: cards[index].free, default=None)
+
+
+def make_plan_with_card(
+    machine: Machine, model: ModelFacts, settings: Mapping[str, object], in_use: int = 0, opened: Opened | None = None
+) -> Plan:
+    """The plan for this model here, on the processor alone or with a card: what was chosen, or what is faster.
+
+    Arguments and errors as of make_plan.
+    """
+    plan, mode = make_plan(machine, model, settings, in_use, opened), str(settings["mode"])
+    index = choose_card(machine.gpus, settings["card"])
+    told = [_left_alone(card, mode) for at, card in enumerate(machine.gpus) if at != index or mode == CPU]
+    if index is None or mode == CPU:
+        return replace(plan, sentences=(*plan.sentences, *told))
+    card = machine.gpus[index]
+    if plan.tier > 8:
+        told.append(msg("{name} is not computed on: the experts of this model are not quantized.", name=card.name))
+        return replace(plan, sentences=(*plan.sentences, *told))
+    try:
+        beside = make_plan(machine, model, settings, in_use + HOST_BYTES, opened)
+    except UnderhillError:
+        told.append(
+            msg("{name} is not computed on: its driver would take memory that the model needs.", name=card.name)
+        )
+        return replace(plan, sentences=(*plan.sentences, *told))
+    outlook = _outlook(machine, card, model, beside, dial_of(settings), ASSISTED, "host")
+    if outlook is None:
+        told.append(msg("{name} is not computed on: too little of its memory is free.", name=card.name))
+    elif mode == AUTO and outlook.speed[0] < FASTER * plan.speed[0]:
+        told.append(msg("{name} is not computed on: by arithmetic the processor alone is as fast.", name=card.name))
+    else:
+        return _with_card(beside, index, card, outlook, told)
+    return replace(plan, sentences=(*plan.sentences, *told))
+
+
+def _with_card(plan: Plan, index: int, card: Gpu, outlook: Outlook, told: list[Translatable]) -> Plan:
+    share = msg(
+        "{name} computes too: {device_experts} of experts lie in its memory, and what it lacks is computed by the "
+        "processor at the same time.",
+        name=card.name,
+        device_experts=size(outlook.device_experts),
+    )
+    pace = msg("Expect about {span} tokens a second, by arithmetic that no card was held against.", span=_span(outlook))
+    kept = [pace if sentence.startswith(PACE) else sentence for sentence in plan.sentences]
+    return replace(
+        plan, mode=ASSISTED, card=index, card_bytes=outlook.device_experts, speed=outlook.speed,
+        limit="disk" if outlook.limit == "disk" else "memory", sentences=(*kept, share, *told),
+    )  # fmt: skip
+
+
+def without_card(plan: Plan) -> Plan:
+    """The same plan on the processor alone: the card has failed. Its speed is left to seen_again."""
+    kept = tuple(s for s in plan.sentences if not _is_about_cards(s))
+    return replace(plan, mode=CPU, card=None, card_bytes=0, sentences=kept)
+
+
+def carried_over(plan: Plan, before: Plan) -> Plan:
+    """A new plan of an open model, with what `before` says of cards: neither is one opened for it, nor given back."""
+    told = tuple(s for s in before.sentences if _is_about_cards(s))
+    if before.mode == CPU:
+        return replace(plan, sentences=(*plan.sentences, *told))
+    pace = next(s for s in before.sentences if s.startswith(PACE))
+    kept = (pace if s.startswith(PACE) else s for s in plan.sentences)
+    return replace(
+        plan, mode=before.mode, card=before.card, card_bytes=before.card_bytes, speed=before.speed, limit=before.limit,
+        sentences=(*kept, *told),
+    )  # fmt: skip
+
+
+def _is_about_cards(sentence: Translatable) -> bool:
+    return sentence.key.startswith(("{name} is not computed on", "{name} computes too"))
+
+
+def _left_alone(card: Gpu, mode: str) -> Translatable:
+    if mode == CPU:
+        return msg("{name} is not computed on: the processor alone was chosen.", name=card.name)
+    if card.unified:
+        return msg("{name} is not computed on: it has no memory of its own.", name=card.name)
+    if not usable(card):
+        return msg("{name} is not computed on: it is too old.", name=card.name)
+    return msg("{name} is not computed on: another card is.", name=card.name)
 
 
 def why_not(mode: str, cards: tuple[Gpu, ...]) -> Translatable:
-    """Why this version cannot run a mode on a computer with these cards, in a sentence; '' where it can."""
-    if mode in (AUTO, *RUNS):
+    """Why a mode cannot run on a computer with these cards, in a sentence; '' where it can."""
+    if mode in (AUTO, CPU):
+        return NO_TEXT
+    if mode not in RUNS:
+        return msg("This version of Underhill does not compute everything on the card.")
+    if any(map(usable, cards)):
         return NO_TEXT
     if any(not card.unified for card in cards):
-        return msg("This version of Underhill computes experts on the processor only, whatever card there is.")
-    return msg(
-        "No graphics card with memory of its own was found here, and this version of Underhill computes experts on "
-        "the processor only."
-    )
+        return msg("The graphics card is too old to compute experts.")
+    return msg("No NVIDIA graphics card with memory of its own was found here.")
 
 
 def impossible(cards: tuple[Gpu, ...]) -> dict[str, str]:
@@ -92,17 +185,18 @@ def impossible(cards: tuple[Gpu, ...]) -> dict[str, str]:
 
 
 def demand(mode: str, cards: Callable[[], tuple[Gpu, ...]]) -> None:
-    """Raise UnderhillError(BAD_REQUEST) for a mode that cannot run here. cards: asked only if that is so."""
-    if mode not in (AUTO, *RUNS):
+    """Raise UnderhillError(BAD_REQUEST) for a mode that cannot run here. cards: asked only if that may be so."""
+    against = why_not(mode, cards()) if mode not in (AUTO, CPU) else NO_TEXT
+    if against:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("{names} cannot run here. {why_not}", names=NAMES[mode], why_not=why_not(mode, cards())),
+            msg("{names} cannot run here. {why_not}", names=NAMES[mode], why_not=against),
             msg("Set the mode to {auto} or {cpu}.", auto=AUTO, cpu=CPU),
         )
 
 
-def sentences(machine: Machine, found: tuple[Outlook, ...]) -> tuple[Translatable, ...]:
-    """What each mode gives or would give, CPU-only first, and what stands against it."""
+def sentences(machine: Machine, found: tuple[Outlook, ...], runs: str) -> tuple[Translatable, ...]:
+    """What each mode gives or would give, CPU-only first, and what stands against it. runs: the mode of the plan."""
     shared = [
         msg("{name} has no memory of its own: nothing would be gained.", name=card.name)
         for card in machine.gpus
@@ -115,10 +209,12 @@ def sentences(machine: Machine, found: tuple[Outlook, ...]) -> tuple[Translatabl
         if outlook is None:
             lacking = "" if all(card.unified for card in machine.gpus) else msg("The card's memory does not hold it.")
             told.append(joined(" ", (msg("{names}: not possible.", names=NAMES[mode]), lacking, against)))
-        elif not against:
+        elif mode == runs:
             told.append(
                 msg("{names}: about {span} tokens a second; this is what runs.", names=NAMES[mode], span=_span(outlook))
             )
+        elif mode == CPU:
+            told.append(msg("{names}: about {span} tokens a second.", names=NAMES[mode], span=_span(outlook)))
         else:
             told.append(
                 msg(
@@ -138,7 +234,7 @@ def _span(outlook: Outlook) -> str:
     return low if low == high else msg("{low} to {high}", low=low, high=high)
 
 
-_WAYS = ((GPU, "device"), (ASSISTED, "device"), (ASSISTED, "host"))
+_WAYS = ((GPU, "device"), (ASSISTED, "host"))
 
 
 def _outlook(
@@ -184,19 +280,29 @@ class _Parts:
         context = min(self.plan.context, USUAL)
         far = misses * (1 - self.near) * active  # bytes of experts that the card lacks
         crossing = far / (self.card.pinned or PINNED)
-        # HOBBIT, section 4, and Fiddler: an expert that the card lacks is computed where it lies where that is
-        # predicted to be faster than to move it.
-        there = far / expert_rate(machine, model, tier) + HANDOVER * model.moe_layers
         device, host, link = active / own, 0.0, crossing
-        if mode == ASSISTED and there < crossing:
-            device, host, link = (active - far) / own, there, 0.0
+        if mode == ASSISTED:
+            # HOBBIT, section 4, and Fiddler: an expert that the card lacks is computed where it lies. Both sides work
+            # at the same time, so that a layer ends with the later one.
+            link, handed = 0.0, (HANDOVER + LAUNCHES) * model.moe_layers
+            rate = expert_rate(machine, model, tier)
+            # What lies on both sides goes to the one that is through sooner (experts/card/split.py).
+            far = min(active, max(far, (active / own + handed) / (1 / own + 1 / rate)))
+            sides = {"device": (active - far) / own + handed, "host": far / rate}
+            later = max(sides, key=lambda side: sides[side])
+            device, host = (sides[side] if side == later else 0.0 for side in ("device", "host"))
         if dense == "device":
             device += (others + rows_bytes(model, self.plan.dense, context)) / own
         else:
-            host += others / expert_rate(machine, model, 8) + HANDOVER * model.moe_layers
+            host += others / expert_rate(machine, model, 8)
             host += attending(machine, model, self.plan.dense, context)
         disk = misses * (1 - self.here) * active / reading_rate(machine, model, tier)
-        taken = {"disk": disk, "link": link, "host": host, "device": device + layers + LAUNCHES * model.moe_layers}
+        taken = {
+            "disk": disk,
+            "link": link,
+            "host": host,
+            "device": device + layers + (LAUNCHES * model.moe_layers if mode == GPU else 0.0),
+        }
         computing = taken["host"] + taken["device"]  # one after the other: a layer waits for the one before it
         stages = (disk, link, computing)
         longest = max(stages)

@@ -98,10 +98,11 @@ class Plan:
     cache_bytes: of expert records; smallest_cache: below which it must not be. lent: of cache_bytes, what the cache
     gives back while a whole chunk of a prompt is computed. chunk: tokens of a prompt computed at once. workspace:
     reserved for computing a token. ceiling: of the whole process. least: the lowest one that would do. spare: under the
-    ceiling, and of no use for experts or prompts.
+    ceiling, and of no use for experts or prompts. card: the number of the graphics card that computes too, card_bytes:
+    most bytes of experts on it; None and 0 in mode 'cpu'.
     """
 
-    mode: str  # 'cpu': the one that runs, see offload.RUNS
+    mode: str  # 'cpu' or 'cpu-assisted': see offload.RUNS
     tier: int
     dense: str
     cache_bytes: int
@@ -119,13 +120,16 @@ class Plan:
     limit: str  # 'memory' or 'disk'
     direct: bool
     sentences: tuple[Translatable, ...]
+    card: int | None = None
+    card_bytes: int = 0
 
 
 def make_plan(
     machine: Machine, model: ModelFacts, settings: Mapping[str, object], in_use: int = 0, opened: Opened | None = None
 ) -> Plan:
-    """The plan for this model here. in_use: bytes this process holds already and that count against a ceiling.
+    """The plan for this model on the processor alone; offload.make_plan_with_card adds the card.
 
+    in_use: bytes this process holds already and that count against a ceiling.
     opened: it is loaded already and keeps what cannot change; its bytes are not in in_use, and count as free.
     Raises UnderhillError(OUT_OF_MEMORY) with the figures where it cannot hold, BAD_REQUEST for a tier not stored.
     """
@@ -194,15 +198,6 @@ def make_plan(
         context=context,
     )
     why += [pace, prompt_sentence(expectation)]
-    if settings["mode"] == "cpu":
-        why += [
-            msg("{name} is not computed on: the processor alone was chosen.", name=card.name) for card in machine.gpus
-        ]
-    else:
-        why += [
-            msg("{name} is not computed on: this version uses the processor alone.", name=card.name)
-            for card in machine.gpus
-        ]
     return Plan(
         mode="cpu",
         tier=tier,
@@ -226,7 +221,12 @@ def make_plan(
 
 
 def seen_again(plan: Plan, machine: Machine, model: ModelFacts, settings: Mapping[str, object]) -> Plan:
-    """The same plan with the speed that is to be expected after the model was seen to run (model.seen)."""
+    """The same plan with the speed that is to be expected after the model was seen to run (model.seen).
+
+    What was seen is of the processor alone: where a card computes too, the plan stays as it is.
+    """
+    if plan.mode != "cpu":
+        return plan
     expectation, pace = _paced(
         machine.reading(plan.direct), model, plan.tier, dense=plan.dense, cache=plan.cache_bytes,
         dial=dial_of(settings), chunk=plan.chunk, context=plan.context,

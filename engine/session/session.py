@@ -29,6 +29,7 @@ from engine.planning.facts import ModelFacts
 from engine.planning.fit import fit_of
 from engine.planning.plan import Plan
 from engine.session.cache_budget import CacheBudget, PressureWatch, share_of
+from engine.session.card_session import CardSession
 from engine.session.loaded_model import LoadedModel
 from engine.session.prefetch_choice import PrefetchChoice
 from engine.session.snapshot import Watcher, memory_now
@@ -77,7 +78,7 @@ class Session(LoadedModel):
         chat = ChatFormat(store.path)
         self._base = probe.program()
         self.bytes_before = self._base - probe.served()  # of this process, before it opened a model
-        plan = planning.make_plan(machine, facts, chosen, self._base)
+        plan = offload.make_plan_with_card(machine, facts, chosen, self._base)
         if not plan.direct and store.io_mode == "direct":
             store.read_through_cache()
         # Before the weights come: mallopt counts for blocks that are allocated from then on.
@@ -95,17 +96,19 @@ class Session(LoadedModel):
             plain_thinking=chat.plain_thinking,
             calibration=dials.at(store.path, self.low),
         )
+        self.on_notice: Callable[[Translatable], None] = lambda notice: None
+        self.card_mode = CardSession(self, self._card_lost)
         try:
             self.speed_check = SpeedCheck(self, self._speed_judged)
             self._sequences = Sequences()
             self._answers = 0
-            self.warm = WarmStart(self)
+            self.warm = WarmStart(self, self.card_mode.mode)
             self.ahead = PrefetchChoice(self)
             self.ahead.begin()
         except BaseException:
+            self.card_mode.close()
             self.runtime.close()
             raise
-        self.on_notice: Callable[[Translatable], None] = lambda notice: None
         self.cache_budget = CacheBudget(
             share_of(self.plan, self.facts, chosen["cache_fraction"]),
             lambda: self.runtime.cache.nbytes,
@@ -327,7 +330,7 @@ class Session(LoadedModel):
         machine = dataclasses.replace(self.machine, memory=probe.memory().plus(held + others - in_use))
         tokens = min(self._context_planned, self.context.needed + SPARE_TOKENS)
         opened = planning.Opened(self.plan.dense, self._context_planned, tokens, self.context.nbytes)
-        return planning.make_plan(machine, facts, wanted, in_use, opened)
+        return offload.carried_over(planning.make_plan(machine, facts, wanted, in_use, opened), self.plan)
 
     def _held(self) -> int:
         """Bytes that this model holds now and that a new plan for it gives out again."""
@@ -357,6 +360,11 @@ class Session(LoadedModel):
         self.replanned()
         self.on_notice(sentence)
 
+    def _card_lost(self, sentence: Translatable) -> None:
+        """The card computes no more: the answer goes on, and this is said once."""
+        self.replanned()
+        self.on_notice(sentence)
+
     def calibrated(self, found: Calibration) -> None:
         """T1, T2 or what they cost were measured: they are in force, and the card says so."""
         self.card = dataclasses.replace(self.card, calibration=found)
@@ -371,6 +379,7 @@ class Session(LoadedModel):
             # First the thread that changes the cache, then what it would change.
             self._pressure.close()
             self.warm.save()
+            self.card_mode.close()
             self.runtime.close()
             self.store.close()
 

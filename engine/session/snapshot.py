@@ -8,9 +8,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from engine.experts.keys import ExpertKey
-from engine.experts.telemetry import COARSE, GATE, SKIPPED
+from engine.experts.telemetry import COARSE, GATE, SKIPPED, Matrix
 from engine.generation.answer import Listener
 from engine.generation.messages import ExpertFacts, Look, MemoryUse, Snapshot
 from engine.hardware import probe
@@ -52,6 +53,7 @@ class Watcher:
         self._model, self._runtime = model, model.runtime
         self._ahead, self._memory = ahead, memory
         self._tokens = 0
+        self._card_rates = Rate(), Rate(), Rate()
         self._prompt_rate = self._answer_rate = 0.0
         self._reading = self._generating = False
         # Counters are read from the thread of the panels while `answering`, on that of the model, replaces the rates.
@@ -122,9 +124,11 @@ class Watcher:
         ahead = runtime.prefetch.stats if runtime.prefetch is not None else None
         answer, uses = counters.used() if look.maps else ((), ())
         taken = probe.rss()
+        residency, places = self._residency() if look.maps else ((), ())
+        share, crossed = self._card(now) if self._generating else (0.0, 0.0)
         return Snapshot(
             activations=answer,
-            residency=counters.matrix(cache.residency()) if look.maps else (),
+            residency=residency,
             layer_names=counters.layers,
             hits=hits,
             misses=misses,
@@ -140,7 +144,7 @@ class Watcher:
             why=why(self._pace(tokens, waiting, read, missed)) if self._generating else msg("Idle."),
             uses=uses,
             gates=counters.mean_gates() if look.maps else (),
-            places=counters.matrix(dict.fromkeys(cache.residency(), 1)) if look.maps else (),
+            places=places,
             expert=self._facts(*look.expert) if look.expert is not None else None,
             foreseen=ahead.used - ahead.joined if ahead is not None else 0,
             foreseen_late=ahead.joined if ahead is not None else 0,
@@ -149,7 +153,25 @@ class Watcher:
             waiting=waiting,
             memory=self._memory(taken),
             ahead=self._ahead(),
+            card=share,
+            link_bytes_per_second=crossed,
         )
+
+    def _residency(self) -> tuple[Matrix, Matrix]:
+        """Of every expert the finest tier that is held, and where: 2 on a graphics card, 1 in memory, 0 on disk."""
+        counters, held, card = self._runtime.telemetry.shown, self._runtime.cache.residency(), self._runtime.card
+        there = {} if card is None else card.held.tiers
+        finest = {key: max(held.get(key, 0), there.get(key, 0)) for key in (*held, *there)}
+        return counters.matrix(finest), counters.matrix({key: 2 if key in there else 1 for key in finest})
+
+    def _card(self, now: float) -> tuple[float, float]:
+        """Share of the experts of late that the card computed, and bytes a second that crossed to it."""
+        card = self._runtime.card
+        if card is None:
+            return 0.0, 0.0
+        values = card.ran, sum(self._runtime.telemetry.shown.precision[1:]), card.held.sent
+        there, everywhere, crossed = (rate.add(value, now) for rate, value in zip(self._card_rates, values))
+        return (min(1.0, there / everywhere) if everywhere else 0.0), crossed
 
     def decoding(self) -> None:
         """The prompt is read; what comes now is the answer."""
@@ -187,7 +209,8 @@ class Watcher:
         if layer not in counters.layers or not 0 <= expert < len(counters.uses(layer)):
             return None
         row, notes = counters.layers.index(layer), counters.notes(layer)[expert].tolist()
-        tier = cache.tier(key)
+        on_card = 0 if runtime.card is None else runtime.card.held.tier(key)
+        tier = max(cache.tier(key), on_card)
         layout = self._model.store.spec(layer, expert).layout
         stored = layout.bytes_for(self._model.store.spec(layer, expert).top)
         return ExpertFacts(
@@ -200,7 +223,7 @@ class Watcher:
             coarse=int(notes[COARSE]),
             skipped=int(notes[SKIPPED]),
             tier=tier,
-            place=int(tier > 0),
+            place=2 if on_card else int(tier > 0),
             coming=runtime.pending.pending_tier(key),
             nbytes=layout.bytes_for(tier) if tier else 0,
             stored=stored,
@@ -229,7 +252,7 @@ def memory_now(model: LoadedModel, taken: int, before: int, lent: int) -> Memory
     is not written to yet is not taken.
     """
     plan, facts, cache = model.plan, model.facts, model.runtime.cache
-    return divided(
+    use = divided(
         taken,
         plan.ceiling,
         base=before + probe.served(),
@@ -239,3 +262,5 @@ def memory_now(model: LoadedModel, taken: int, before: int, lent: int) -> Memory
         capacity=cache.capacity,
         due=plan.context * facts.per_token(plan.dense) + facts.state_bytes + plan.workspace - lent,
     )
+    card = model.runtime.card
+    return use if card is None else replace(use, device=card.held.capacity, device_cached=card.held.nbytes)

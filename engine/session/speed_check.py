@@ -45,7 +45,10 @@ class SpeedCheck:
         model = self._model
         whole = min(model.plan.cache_bytes, model.facts.expert_bytes[model.plan.tier])
         record = model.facts.record_bytes[model.plan.tier]
-        self._counts = not self._over and is_full(model.runtime.cache.nbytes, whole, record)
+        # What a card does beside the processor says nothing of the processor's own speed.
+        self._counts = (
+            not self._over and model.plan.mode == "cpu" and is_full(model.runtime.cache.nbytes, whole, record)
+        )
         self._load.again()
 
     def prompt_read(self, counters: Counters) -> None:

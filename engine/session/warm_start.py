@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 
 from engine.errors import Kind, UnderhillError
+from engine.experts.card_mode import CardMode
 from engine.experts.keys import ExpertKey
 from engine.experts.prefetch.tracker import MAX_PREFETCH_SHARE
 from engine.session.loaded_model import LoadedModel
@@ -25,7 +26,8 @@ class WarmStart:
     and behind it. All are speculative reads, and none makes another expert leave.
     """
 
-    def __init__(self, model: LoadedModel) -> None:
+    def __init__(self, model: LoadedModel, card: CardMode | None = None) -> None:
+        """card: is filled with those that chats use most; None: there is none."""
         self._model, self._history = model, model.history
         self.left: deque[ExpertKey] = deque()
         self._pending: dict[ExpertKey, int] = {}  # and their bytes
@@ -34,11 +36,13 @@ class WarmStart:
             last = self._history.residents()
             self.left.extend(dict.fromkeys((*last, *self._history.likely())))
         self.read = 0  # experts that came so
+        self._card = card
+        self.for_card = [] if card is None else card.likely_first(self._history.likely())
 
     @property
     def complete(self) -> bool:
         """Whether nothing is left to be read."""
-        return not self.left and not self._pending
+        return not self.left and not self._pending and not self.for_card
 
     def read_until(self, wanted: Callable[[], bool]) -> None:
         """Read until all is there, the cache is full, or `wanted` is true: then pending reads are cancelled."""
@@ -46,6 +50,10 @@ class WarmStart:
             if wanted():
                 self._cancel()
                 return
+            if not self.left and not self._pending:
+                if self._card is None or not self._card.fill(self.for_card):
+                    self.for_card = []
+                continue
             self._submit()
             time.sleep(LOOK)
             self._model.runtime.pending.commit_completed()
@@ -140,5 +148,6 @@ class WarmStart:
 
     def _cancel(self) -> None:
         self.left.clear()
+        self.for_card = []
         self._model.runtime.pending.cancel(self._pending)
         self._update_pending()

@@ -2195,8 +2195,8 @@
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Graphics card: {name} with {size}. This version of Underhill does not compute on it.</source>
-            <translation>显卡：{name}，显存 {size}。此版本的 Underhill 不使用它计算。</translation>
+            <source>Graphics card: {name} with {size}. Underhill computes on it beside the processor where that is faster.</source>
+            <translation>显卡：{name}，{size}。在更快的情况下，Underhill 会让它与处理器一起计算。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
@@ -3725,6 +3725,11 @@
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>The graphics card computed {share} of them, the processor the rest; {rate}/s crossed to the card.</source>
+            <translation>其中 {share} 由显卡计算，其余由处理器计算；每秒有 {rate} 传到显卡。</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
             <source>No expert was asked for yet.</source>
             <translation>还没有请求过专家。</translation>
         </message>
@@ -4773,6 +4778,26 @@
             <translation>请至少给它 {least} 字节。</translation>
         </message>
         <message>
+            <location filename="../../engine/experts/card_mode.py"></location>
+            <source>The experts of this model are not quantized, so the graphics card has no kernels for them.</source>
+            <translation>此模型的专家未量化，显卡没有对应的内核。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/card_mode.py"></location>
+            <source>Import the model with quantized experts.</source>
+            <translation>请用量化的专家重新导入模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/card_mode.py"></location>
+            <source>The graphics card {name} is too old to compute experts.</source>
+            <translation>显卡 {name} 太旧，无法计算专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/card_mode.py"></location>
+            <source>Set the mode to cpu.</source>
+            <translation>请将模式设为 cpu。</translation>
+        </message>
+        <message>
             <location filename="../../engine/experts/eam.py"></location>
             <source>There is no file {path}.</source>
             <translation>没有文件 {path}。</translation>
@@ -4791,6 +4816,16 @@
             <location filename="../../engine/experts/eam.py"></location>
             <source>Delete it; it is made anew.</source>
             <translation>请删除它；它会重新生成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/execution/card_proof.py"></location>
+            <source>The graphics card {name} computes something other than the processor: {tier}-bit experts differ by {worst}.</source>
+            <translation>显卡 {name} 的计算结果与处理器不同：{tier} 位专家相差 {worst}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/execution/card_proof.py"></location>
+            <source>Please report this with the name of the card; the processor computes until then.</source>
+            <translation>请连同显卡名称一起报告此问题；在此之前由处理器计算。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/loading/pending.py"></location>
@@ -5769,8 +5804,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>{name}: {free} of {total} free{link}. This version does not compute on it.</source>
-            <translation>{name}：{total} 显存，空闲 {free}{link}。此版本不在显卡上计算。</translation>
+            <source>{name}: {free} of {total} free{link}; CUDA capability {capability}.</source>
+            <translation>{name}：{total} 中有 {free} 可用{link}；CUDA 计算能力 {capability}。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
@@ -7689,13 +7724,68 @@
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>This version of Underhill computes experts on the processor only, whatever card there is.</source>
-            <translation>此版本的 Underhill 只用处理器计算专家，无论有什么显卡。</translation>
+            <source>{name} is not computed on: the experts of this model are not quantized.</source>
+            <translation>不使用 {name} 计算：此模型的专家未量化。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>No graphics card with memory of its own was found here, and this version of Underhill computes experts on the processor only.</source>
-            <translation>这里没有找到带独立显存的显卡，而且此版本的 Underhill 只用处理器计算专家。</translation>
+            <source>{name} is not computed on: its driver would take memory that the model needs.</source>
+            <translation>不使用 {name} 计算：它的驱动程序会占用模型所需的内存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{name} is not computed on: too little of its memory is free.</source>
+            <translation>不使用 {name} 计算：它的可用显存太少。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{name} is not computed on: by arithmetic the processor alone is as fast.</source>
+            <translation>不使用 {name} 计算：据估算，仅用处理器同样快。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{name} computes too: {device_experts} of experts lie in its memory, and what it lacks is computed by the processor at the same time.</source>
+            <translation>{name} 也参与计算：它的显存中有 {device_experts} 专家，其余的由处理器同时计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>Expect about {span} tokens a second, by arithmetic that no card was held against.</source>
+            <translation>预计每秒约 {span} 个词元，这是未经任何显卡验证的估算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{name} is not computed on: the processor alone was chosen.</source>
+            <translation>不在 {name} 上计算：选择了只用处理器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{name} is not computed on: it has no memory of its own.</source>
+            <translation>不使用 {name} 计算：它没有自己的显存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{name} is not computed on: it is too old.</source>
+            <translation>不使用 {name} 计算：它太旧了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>{name} is not computed on: another card is.</source>
+            <translation>不使用 {name} 计算：使用的是另一块显卡。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>This version of Underhill does not compute everything on the card.</source>
+            <translation>这个版本的 Underhill 不会把全部计算放在显卡上。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>The graphics card is too old to compute experts.</source>
+            <translation>显卡太旧，无法计算专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
+            <source>No NVIDIA graphics card with memory of its own was found here.</source>
+            <translation>这里没有找到带独立显存的 NVIDIA 显卡。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
@@ -7729,6 +7819,11 @@
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
+            <source>{names}: about {span} tokens a second.</source>
+            <translation>{names}：每秒约 {span} 个词元。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
             <source>{names}: would be about {span} tokens a second, by arithmetic that no card was held against, with {device_experts} of experts in graphics memory. {against}</source>
             <translation>{names}：约为每秒 {span} 个词元，显存中放 {device_experts} 的专家；这只是估算，未在任何显卡上验证。{against}</translation>
         </message>
@@ -7751,16 +7846,6 @@
             <location filename="../../engine/planning/plan.py"></location>
             <source>The context is {found} tokens of the {wanted} possible: {reason}. Its setting overrules this.</source>
             <translation>上下文为 {found} 个词元（最多可有 {wanted} 个）：{reason}。可以在设置中另行指定。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>{name} is not computed on: the processor alone was chosen.</source>
-            <translation>不在 {name} 上计算：选择了只用处理器。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>{name} is not computed on: this version uses the processor alone.</source>
-            <translation>不在 {name} 上计算：此版本只使用处理器。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
@@ -8151,6 +8236,16 @@
             <location filename="../../engine/session/cache_budget.py"></location>
             <source>There is memory again: {planned} of experts are kept, as planned.</source>
             <translation>内存又够用了：按计划保留 {planned} 的专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/card_session.py"></location>
+            <source>{name} has proved itself: {rows} rows of this model's experts, computed on it and here, differ by at most {worst}.</source>
+            <translation>{name} 已通过检验：此模型的专家在显卡和处理器上各算了 {rows} 行，最多相差 {worst}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/card_session.py"></location>
+            <source>The processor computes alone. {sentence}</source>
+            <translation>仅由处理器计算。{sentence}</translation>
         </message>
         <message>
             <location filename="../../engine/session/loaded_model.py"></location>
@@ -9106,6 +9201,16 @@
             <location filename="../../engine/settings.py"></location>
             <source>What computes. CPU-only: the processor. CPU-assisted: the card, and the processor for experts that the card lacks. GPU-centric: the card alone. Auto takes the fastest of those that this computer and this version of Underhill can run.</source>
             <translation>用什么计算。仅处理器：只用处理器。处理器辅助：用显卡，显卡上没有的专家由处理器计算。显卡为主：只用显卡。“自动”在这台电脑和此版本的 Underhill 能运行的模式中选最快的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Graphics card</source>
+            <translation>显卡</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Which card computes, by its number in the list of this computer, from 0 on; empty takes the one with most free memory.</source>
+            <translation>由哪块显卡计算，按此电脑列表中的编号，从 0 开始；留空则使用可用显存最多的一块。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>

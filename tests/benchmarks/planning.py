@@ -4,7 +4,7 @@
     python -m tests.benchmarks.planning --cards [--disk "NVMe 3"]
 
 Tokens a second under Exact, from uniform routing to usual reuse, by memory and disk; `-`: does not fit. --cards: by
-memory and graphics memory instead, in the fastest of three modes, of which only CPU-only is more than arithmetic.
+memory and graphics memory instead, in the mode that is planned by itself; none of it was run on a card.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from engine.hardware.machine import Machine
 from engine.library.config_facts import config_facts
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, Fit, fit
-from engine.planning.offload import ASSISTED, CPU, GPU, outlooks
-from engine.planning.plan import make_plan
+from engine.planning.offload import ASSISTED, CPU, make_plan_with_card
 from tests.benchmarks.common import arguments
 from tests.engine.planning.laptops import CARDS, CHIPS, DISKS, MODELS, RAM, laptop, laptops, with_card
 
-LETTERS = {CPU: "", ASSISTED: " a", GPU: " g"}
+LETTERS = {CPU: "", ASSISTED: " a"}
 MARKS = {"fits": "", "slow": " slow", "too_big": "–"}
 
 
@@ -41,7 +40,7 @@ def main() -> None:
     if args.cards:
         cards = ["no card", *(f"{card} GB" for card in CARDS if card)]
         show(cards, lambda name, ram: [
-            fastest(with_card(laptop(ram, args.disk, args.chip), card), models[name], chosen) for card in CARDS
+            automatic(with_card(laptop(ram, args.disk, args.chip), card), models[name], chosen) for card in CARDS
         ])  # fmt: skip
         return
     start = time.perf_counter()
@@ -64,14 +63,13 @@ def show(columns: Sequence[str], cells: Callable[[str, int], list[str]]) -> None
             print(f"| {name if ram == RAM[0] else ''} | {ram} GB | " + " | ".join(cells(name, ram)) + " |")
 
 
-def fastest(machine: Machine, model: ModelFacts, values: Mapping[str, object]) -> str:
-    """Speeds and mode where a graphics card may be used."""
+def automatic(machine: Machine, model: ModelFacts, values: Mapping[str, object]) -> str:
+    """Speeds and mode of the plan that is made by itself."""
     try:
-        plan = make_plan(machine, model, values, PROGRAM)
+        plan = make_plan_with_card(machine, model, values, PROGRAM)
     except UnderhillError:
         return MARKS["too_big"]
-    best = outlooks(machine, model, plan, "exact")[0]
-    return span(best.speed) + LETTERS[best.mode]
+    return span(plan.speed) + LETTERS[plan.mode]
 
 
 def cell(found: Fit) -> str:

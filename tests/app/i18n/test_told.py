@@ -39,7 +39,6 @@ from engine.library.fit_estimates import FitEstimates
 from engine.models.families import read_spec
 from engine.planning import offload
 from engine.planning.fit import PROGRAM, fit
-from engine.planning.plan import make_plan
 from engine.quantization.planes import encode
 from engine.record.layout import ExpertSpec
 from engine.session import prefetch_choice
@@ -185,12 +184,12 @@ def plans() -> Iterator[str]:
             for changed in changes:
                 here = with_card(machine, 8)
                 try:
-                    plan = make_plan(here, model, {**usual, **changed}, PROGRAM)
+                    plan = offload.make_plan_with_card(here, model, {**usual, **changed}, PROGRAM)
                 except UnderhillError as e:
                     yield from (e.sentence, e.action)
                     continue
                 yield from plan.sentences
-                yield from offload.sentences(here, offload.outlooks(here, model, plan, "balanced"))
+                yield from offload.sentences(here, offload.outlooks(here, model, plan, "balanced"), plan.mode)
 
 
 def test_every_plan_is_told_in_chinese_alone() -> None:

@@ -247,3 +247,12 @@ def test_what_lies_behind_a_tab_is_neither_gone_to_nor_painted(
         qtbot.waitUntil(lambda front=front: looks[-1].maps is (front is experts))
     live.setFloating(True)
     qtbot.waitUntil(lambda: live.isEnabled() and experts.isEnabled() and looks[-1].maps)
+
+
+def test_who_computed_what_is_told_where_there_is_a_card(docks: TelemetryDocks) -> None:
+    assert not docks.figures.card.isVisibleTo(docks.figures)
+    memory = replace(MEMORY, device=2_000, device_cached=1_500)
+    docks.take(replace(BASE, memory=memory, card=0.45, link_bytes_per_second=3e6))
+    assert docks.figures.card.isVisibleTo(docks.figures)
+    assert "computed 45 % of them" in docks.figures.card.text()
+    assert "3.0 MB/s crossed" in docks.figures.card.text()

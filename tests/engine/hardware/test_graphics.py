@@ -84,11 +84,3 @@ def test_a_card_too_full_to_be_measured_keeps_what_it_tells(simulated: Simulated
     assert (one.pinned, one.rate) == (0.0, 256e9)
     assert other.pinned > 0
     assert simulated.leaks == []
-
-
-def test_the_card_with_most_free_memory_is_taken_unless_another_is_wanted() -> None:
-    cards = (Gpu("a", 8, 3), Gpu("b", 8, 5), Gpu("c", 64, 60, unified=True))
-    assert graphics.best(cards) == 1
-    assert graphics.best(cards, "0") == 0
-    assert graphics.best(cards, "3") is None
-    assert graphics.best(cards[2:]) is None

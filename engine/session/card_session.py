@@ -1,0 +1,75 @@
+"""The graphics card of an open model: opened where the plan has one, and left alone where it fails."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from engine.cuda.driver import open_driver
+from engine.cuda.errors import CardError
+from engine.errors import UnderhillError, as_error
+from engine.experts.card_mode import CardMode
+from engine.planning.offload import without_card
+from engine.planning.plan import seen_again
+from engine.session.loaded_model import LoadedModel
+from engine.translatable import Translatable, msg
+
+_log = logging.getLogger(__name__)
+
+
+class CardSession:
+    """mode: the card at work; None where the processor computes alone from the beginning."""
+
+    def __init__(self, model: LoadedModel, lost: Callable[[Translatable], None]) -> None:
+        """Open the card of the model's plan. Where it does not open, or does not prove itself, the plan becomes that of
+        the processor and a note says why. lost: called with a sentence when it fails later."""
+        self._model, self._said = model, lost
+        self.mode: CardMode | None = None
+        plan = model.plan
+        if plan.card is None:
+            return
+        try:
+            self.mode = CardMode(
+                model.runtime,
+                model.store,
+                model.store.read_parts,
+                open_driver(),
+                plan.card,
+                plan.card_bytes,
+                self._lost,
+            )
+        except Exception as refused:  # whatever it is: a model opens without its card, and says why
+            error = as_error(refused)
+            _log.warning("The card is not used: %s", error)
+            self._without(error)
+            return
+        proof = self.mode.proof
+        model.notes.append(
+            msg(
+                "{name} has proved itself: {rows} rows of this model's experts, computed on it and here, differ by at "
+                "most {worst}.",
+                name=self.mode.device.facts.name,
+                rows=proof.compared,
+                worst=f"{proof.worst:.1g}",
+            )
+        )
+
+    @property
+    def alive(self) -> bool:
+        """Whether a card computes."""
+        return self.mode is not None and self.mode.alive
+
+    def close(self) -> None:
+        """Give the card back. Safe to call twice."""
+        if self.mode is not None:
+            self.mode.close()
+
+    def _without(self, error: UnderhillError) -> Translatable:
+        model = self._model
+        sentence = msg("The processor computes alone. {sentence}", sentence=error.message)
+        model.plan = seen_again(without_card(model.plan), model.machine, model.facts, model.settings)
+        model.notes.append(sentence)
+        return sentence
+
+    def _lost(self, error: CardError) -> None:
+        self._said(self._without(error))

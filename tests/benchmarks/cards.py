@@ -1,0 +1,66 @@
+"""What ten graphics cards and three links should make of a model, by bytes, launches and waits: arithmetic, no card.
+
+    python -m tests.benchmarks.cards [--model Qwen3-30B-A3B] [--ram 32] [--chip "12 cores"]
+
+Per token and layer of CPU-assisted mode: bytes of experts that each side reads, over its rate (the card's by the share
+that kernels are assumed to reach); one copy there, the kernels counted below, one copy back, one wait. Hits: of a
+token's experts, those that lie on the card, were routing uniform, and with usual reuse. Filled: seconds until the card
+has all that it holds, over the link and over one thread that copies into pinned memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine import settings
+from engine.hardware.machine import GB, Gpu
+from engine.planning.fit import PROGRAM
+from engine.planning.offload import HANDOVER, LAUNCHES, OWN, SHARE, make_plan_with_card
+from engine.planning.speed import REUSE, expert_rate
+from tests.benchmarks.common import arguments
+from tests.engine.planning.laptops import CHIPS, TAKEN, laptop
+from tests.engine.planning.test_laptops import FACTS
+
+# Memory in GB and its bytes a second, as their maker states them.
+CARDS = {
+    "RTX 3050 laptop": (4, 192e9), "RTX 4050 laptop": (6, 192e9), "RTX 2060": (6, 336e9), "RTX 4060 laptop": (8, 256e9),
+    "RTX 3070": (8, 448e9), "RTX 3060": (12, 360e9), "RTX 4080 laptop": (12, 432e9), "RTX 4060 Ti": (16, 288e9),
+    "RTX 4090 laptop": (16, 576e9), "RTX 5090 laptop": (24, 896e9),
+}  # fmt: skip
+LINKS = {"PCIe 3 x8": 6.5e9, "PCIe 4 x8": 12e9, "PCIe 4 x16": 24e9}
+STAGED = 8e9  # bytes a second that one thread copies
+KERNELS, COPIES, WAITS = 4, 2, 1  # a layer: two quantize, gate and up, down
+
+
+def main() -> None:
+    """Print the table."""
+    parser = arguments(__doc__)
+    parser.add_argument("--model", choices=FACTS, default="Qwen3-30B-A3B")
+    parser.add_argument("--ram", type=int, default=32)
+    parser.add_argument("--chip", choices=CHIPS, default="12 cores")
+    args = parser.parse_args()
+    model, chosen = FACTS[args.model], {**settings.validated({"mode": "auto"}, settings.ENGINE), "dial": "exact"}
+    machine = laptop(args.ram, "NVMe 3", args.chip)
+    alone = make_plan_with_card(machine, model, chosen, PROGRAM)
+    tier, layers = alone.tier, model.moe_layers
+    active = model.experts_per_token * layers * model.record_bytes[tier]
+    print(f"{args.model}, {tier} bits, {active / 1e9:.2f} GB of experts a token; {KERNELS} kernels, {COPIES} copies "
+          f"and {WAITS} wait a layer, {1e6 * (HANDOVER + LAUNCHES):.0f} us; the processor alone "
+          f"{alone.speed[0]:.1f} to {alone.speed[1]:.1f} tokens/s")  # fmt: skip
+    print("| card | experts there | hits | card, processor: ms a token | tokens/s | mode | filled in s over "
+          + ", ".join(LINKS) + " |\n|---|---|---|---|---|---|---|")  # fmt: skip
+    for name, (gigabytes, rate) in CARDS.items():
+        card = Gpu(name, gigabytes * GB, int(gigabytes * GB - TAKEN), min(LINKS.values()), rate or OWN, False, (8, 9))
+        plan = make_plan_with_card(replace(machine, gpus=(card,)), model, chosen, PROGRAM)
+        near = plan.card_bytes / model.expert_bytes[tier]
+        hits = (near, 1 - REUSE * (1 - near))
+        there = [1e3 * (hit * active / (SHARE * rate) + (HANDOVER + LAUNCHES) * layers) for hit in hits]
+        here = [1e3 * (1 - hit) * active / expert_rate(machine, model, tier) for hit in hits]
+        filled = ", ".join(f"{plan.card_bytes / min(link, STAGED):.1f}" for link in LINKS.values())
+        sides = f"{there[0]:.0f}, {here[0]:.0f} to {there[1]:.0f}, {here[1]:.0f}"
+        print(f"| {name}, {gigabytes} GB | {plan.card_bytes / GB:.1f} GB | {hits[0]:.0%} to {hits[1]:.0%} | {sides} | "
+              f"{plan.speed[0]:.0f} to {plan.speed[1]:.0f} | {plan.mode} | {filled} |")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""A session with a graphics card that is not there: the words of the processor alone, whatever becomes of the card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from engine.cuda.driver import Driver
+from engine.cuda.errors import no_driver
+from engine.experts.card import split
+from engine.experts.execution import card_proof
+from engine.generation.messages import Look
+from engine.hardware import graphics
+from engine.library import computer
+from engine.library.facts import activation_of, spec_of
+from engine.library.library import prepare
+from engine.planning import offload
+from engine.session import Session, card_session
+from engine.store.reader import Store
+from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, MIB, SimulatedDriver
+from tests.engine.cuda.stand_in import StandIn
+from tests.engine.experts.card.cards import FAST_CARD
+from tests.engine.session.test_session import GREEDY, HELLO, Listener
+
+pytestmark = pytest.mark.long
+
+TOTAL = 2048 * MIB  # of which next to nothing is touched
+CHOSEN = {"mode": "cpu-assisted", "threads": 1, "remember_routing": False}
+
+
+@pytest.fixture(scope="module")
+def compiler(home: Path) -> Iterator[StandIn]:
+    """For the experts of the built-in model."""
+    with Store.open(prepare("builtin", lambda *_: None)) as store:
+        activations = activation_of(store, spec_of(store))
+        of = activations if isinstance(activations, dict) else dict.fromkeys(store.layers, activations)
+        specs = {store.spec(layer, e): of[layer] for layer in store.layers for e in range(store.experts(layer))}
+    with closing(StandIn(specs)) as made:
+        yield made
+
+
+@pytest.fixture
+def card(compiler: StandIn, monkeypatch: pytest.MonkeyPatch) -> SimulatedDriver:
+    """A computer with a card whose driver is simulated."""
+    simulated = SimulatedDriver(3, TOTAL, compiler)
+    for module in (graphics, card_session):
+        monkeypatch.setattr(module, "open_driver", lambda: Driver(simulated))
+    monkeypatch.setattr(graphics, "management_library", lambda: None)
+    monkeypatch.setattr(split, "LEARN", 0.0)
+    monkeypatch.setattr(card_proof, "_measured", lambda *args: FAST_CARD)
+    computer.looks.clear()
+    return simulated
+
+
+@contextmanager
+def opened(**chosen: object) -> Iterator[Session]:
+    session = Session.open("builtin", {**CHOSEN, **chosen})
+    try:
+        yield session
+    finally:
+        session.close()
+
+
+@pytest.fixture(scope="module")
+def alone(home: Path) -> str:
+    """What the processor alone says."""
+    with opened(mode="cpu") as session:
+        return session.generate(HELLO, GREEDY, (), Listener()).text
+
+
+def test_an_answer_with_the_card_is_that_of_the_processor(card: SimulatedDriver, alone: str) -> None:
+    with opened() as session:
+        assert session.plan.mode == offload.ASSISTED
+        assert any("Simulated 0 computes too" in sentence for sentence in session.sentences)
+        assert any("has proved itself" in sentence for sentence in session.sentences)
+        for _ in range(2):
+            assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
+        assistant = session.card_mode.mode.assistant  # type: ignore[union-attr]
+        assert assistant.ran > 100
+        snapshot = session.snapshot(Look(maps=True))
+        assert snapshot is not None
+        assert any(2 in row for row in snapshot.places)
+        before = session.plan
+        session.update({"dial": "balanced"})
+        assert (session.plan.mode, session.plan.card_bytes, session.plan.speed) == (
+            before.mode,
+            before.card_bytes,
+            before.speed,
+        )
+        assert snapshot.memory is not None
+        assert 0 < snapshot.memory.device_cached <= snapshot.memory.device
+    assert card.leaks == []
+
+
+def test_a_card_that_is_lost_in_the_middle_of_an_answer_is_said_once(card: SimulatedDriver, alone: str) -> None:
+    with opened() as session:
+        told: list[str] = []
+        session.on_notice = told.append
+        session.generate(HELLO, GREEDY, (), Listener())
+        card.fail["cuLaunchKernel"] = [0] * 50 + [LAUNCH_FAILED]
+        assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
+        assert [notice for notice in told if notice] == [
+            "The processor computes alone. The graphics card has stopped working for Underhill (719). "
+            "Load the model again. If it happens again, update the driver or restart the computer."
+        ]
+        assert session.plan.mode == offload.CPU
+        assert told[0] in session.sentences
+        assert not any("computes too" in sentence for sentence in session.sentences)
+        assert sum(sentence.startswith("Expect ") for sentence in session.sentences) == 1
+        assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
+        session.update({"dial": "fast"})
+        assert session.plan.mode == offload.CPU
+        assert not any("computes too" in sentence for sentence in session.sentences)
+    assert card.leaks == []
+
+
+def test_where_the_card_does_not_open_the_model_does(
+    card: SimulatedDriver, alone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none() -> Driver:
+        raise no_driver()
+
+    monkeypatch.setattr(card_session, "open_driver", none)
+    with opened() as session:
+        assert session.plan.mode == offload.CPU
+        assert any(s.startswith("The processor computes alone. No driver") for s in session.sentences)
+        assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
+
+
+def test_by_itself_a_card_is_taken_where_the_arithmetic_says_so(card: SimulatedDriver) -> None:
+    with opened(mode="auto") as session:
+        # The built-in model is so small that handing over costs more than computing.
+        assert session.plan.mode == offload.CPU
+        for _ in range(2):
+            assert any("by arithmetic the processor alone is as fast" in sentence for sentence in session.sentences)
+            session.update({"dial": "fast"})
+    assert "cuDevicePrimaryCtxRetain" not in card.calls
