@@ -205,6 +205,7 @@ def _serve(p: argparse.ArgumentParser) -> None:
         help="programs have to show this key; '-' reads it from standard input, where no list of processes shows it "
         "(default: $UNDERHILL_KEY, or the one in the keyring, if any)",
     )  # fmt: skip
+    p.add_argument("--keep-key", action="store_true", help="keep that key in the keyring; without one, remove it there")
     p.add_argument("--allow-origin", metavar="URL", action="append", default=[],
                    help="let the web page at this address ask, too; may be repeated")  # fmt: skip
     _settings(p, settings.ENGINE)

@@ -42,6 +42,9 @@ def run_serve(args: argparse.Namespace) -> int:
         if model:
             engine.send(protocol.LoadModel("load", model, chosen))
             _done(ended, "load")
+        if args.keep_key:
+            engine.send(protocol.KeepServerKey("keep", key))
+            _done(ended, "keep")
         engine.send(
             protocol.StartServer("start", args.host, args.port, key, "\n".join(args.allow_origin), settings=chosen)
         )

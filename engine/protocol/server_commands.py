@@ -41,11 +41,6 @@ class KeepServerKey(Command):
 
 
 @dataclass(frozen=True)
-class ReadServerKey(Command):
-    """Done.result: the key that is kept, '' for none."""
-
-
-@dataclass(frozen=True)
 class ServerRequest:
     """Somebody's request that waits for an answer or gets one. id: of the command that Stop takes.
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from engine.server.local_server import LocalServer
 
 _PREFIX = "server:"  # as bridge.PREFIX, which would import the whole server
-_COMMANDS = (protocol.StartServer, protocol.StopServer, protocol.KeepServerKey, protocol.ReadServerKey)
+_COMMANDS = (protocol.StartServer, protocol.StopServer, protocol.KeepServerKey)
 
 
 class ServingEngine:
@@ -61,8 +61,7 @@ class ServingEngine:
                 return protocol.ServerState()
             case protocol.KeepServerKey():
                 return access_key.keep(command.key)
-            case _:
-                return access_key.read()
+        return None
 
     def _start(self, command: protocol.StartServer) -> protocol.ServerState:
         from engine.server.local_server import LocalServer

@@ -45,6 +45,7 @@ def test_it_says_where_it_is_and_ends_at_an_interrupt(home: Path) -> None:
         (["--host", "0.0.0.0"], "a key is needed", 2),
         (["--host", "0.0.0.0", "--key", "short"], "at least", 2),
         (["--port", "70000"], "invalid", 2),
+        (["--keep-key", "--key", "a-long-enough-key"], "No keyring works", 1),
         (["no-such-model"], "no-such-model", 1),
     ],
 )
