@@ -7,6 +7,8 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from engine.native.op_graph import MOST_ROWS
+
 
 class ExpertBackend(Protocol):
     """Runs the routed experts of MoE layer `layer` (the model's own layer index)."""
@@ -21,11 +23,11 @@ class ExpertBackend(Protocol):
 
 
 class Step:
-    """Where one token hands over its experts and finds their answer: fixed memory, made once, used by many layers.
+    """Where a few tokens hand over their experts and find the answer: fixed memory, made once, used by many layers.
 
-    x: [1, H] float32. ids: [1, K] int64. weights: [1, K] float32. y: [1, H] float32, the answer, written over.
+    x: [T, H] float32. ids: [T, K] int64. weights: [T, K] float32. y: [T, H] float32, the answer, written over.
     Raises ValueError unless all are contiguous and in ordinary memory. addresses: of x, ids, weights and y.
-    given: x [H] once more, for numpy. chosen, gates: the ids and the weights once more, quick to read.
+    given: the last token's x [H] once more, for numpy. chosen: all ids once more [T * K], quick to read.
     """
 
     def __init__(self, x: Tensor, ids: Tensor, weights: Tensor, y: Tensor) -> None:
@@ -35,27 +37,26 @@ class Step:
         for (name, dtype), tensor in zip(wanted.items(), (x, ids, weights, y), strict=True):
             if tensor.dtype != dtype or not tensor.is_contiguous() or tensor.device.type != "cpu":
                 raise ValueError(f"{name} must be contiguous {dtype} in ordinary memory")
-            if tensor.dim() != 2 or tensor.shape[0] != 1:
-                raise ValueError(f"{name} is {tuple(tensor.shape)}; a step is one token")
-        if x.shape != y.shape or ids.shape != weights.shape:
-            raise ValueError("x and y, and ids and weights, must be of one shape")
+            if tensor.dim() != 2 or not 0 < tensor.shape[0] <= MOST_ROWS:
+                raise ValueError(f"{name} is {tuple(tensor.shape)}; a step is 1 to {MOST_ROWS} tokens")
+        if x.shape != y.shape or ids.shape != weights.shape or len(x) != len(ids):
+            raise ValueError("x and y, and ids and weights, must be of one shape, and all of as many tokens")
         self.x, self.ids, self.weights, self.y = x, ids, weights, y
-        self.hidden, self.k = x.shape[1], ids.shape[1]
-        self.given, self.chosen = x[0].numpy(), ids[0].numpy().data
-        self.gates = weights[0].numpy().data
+        (self.tokens, self.hidden), self.k = x.shape, ids.shape[1]
+        self.given, self.chosen = x[-1].numpy(), ids.flatten().numpy().data
         # Taken once for all layers and tokens: the four tensors are kept above, and are never resized.
         self.addresses = (x.data_ptr(), ids.data_ptr(), weights.data_ptr(), y.data_ptr())
 
     @classmethod
-    def of(cls, hidden: int, k: int) -> Step:
+    def of(cls, hidden: int, k: int, tokens: int = 1) -> Step:
         """One with memory of its own."""
-        x, y = torch.zeros(1, hidden), torch.zeros(1, hidden)
-        return cls(x, torch.zeros(1, k, dtype=torch.int64), torch.zeros(1, k), y)
+        x, y = torch.zeros(tokens, hidden), torch.zeros(tokens, hidden)
+        return cls(x, torch.zeros(tokens, k, dtype=torch.int64), torch.zeros(tokens, k), y)
 
 
 @runtime_checkable
 class Stepper(Protocol):
-    """A backend with a short way for one token."""
+    """A backend with a short way for a few tokens."""
 
     def moe_step(self, layer: int, step: Step) -> None:
         """step.y = moe(layer, step.x, step.ids, step.weights), to the last bit."""

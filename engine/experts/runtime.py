@@ -152,9 +152,9 @@ class ExpertRuntime:
         if self.route_listener is not None:
             self.route_listener(layer, step.ids.clone(), step.weights.clone())  # the step's own are written over
         with self.pending.layer_lock, self._seen(layer, 1):
-            if not self._decode.run(layer, step):
+            if step.tokens > 1 or not self._decode.run(layer, step):
                 step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
-                if not self._thresholds.exact:
+                if step.tokens == 1 and not self._thresholds.exact:
                     self.table.layers[layer].learn(step)
             if self.upgrade and not self._thresholds.exact and not self.as_if_missing:
                 self._upgrader.layer_done()

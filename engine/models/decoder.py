@@ -71,13 +71,17 @@ class Decoder:
         if kernel is None:
             return None, msg("Torch computes the layers.")
         try:
-            return build_graph(self.spec, self.layers, self._norm, self._head, kernel, stepper(experts)), NO_TEXT
+            graph = build_graph(
+                self.spec, self.layers, self._norm, self._head,
+                make=self._per_layer_inputs, kernel=kernel, experts=stepper(experts),
+            )  # fmt: skip
+            return graph, NO_TEXT
         except UnsupportedOp as reason:
             return None, msg("Torch computes the layers, more slowly than native code would: {reason}.", reason=reason)
 
     @property
     def native_layers(self) -> bool:
-        """Whether single tokens go through native ops, experts aside."""
+        """Whether tokens, a few at a time, go through native ops, experts aside."""
         return self._executor is not None
 
     @property
@@ -120,9 +124,10 @@ class Decoder:
         if self.spec.embedding_multiplier != 1.0:
             x = x * self.spec.embedding_multiplier
         make = self._per_layer_inputs
+        if self._executor is not None and span.length <= self._executor.most:
+            by_id = None if make is None else make.by_id(tokens)
+            return self._executor.forward(x, by_id, state, span.horizon, want)
         inputs = [None] * len(self.layers) if make is None else make(tokens, x)
-        if self._executor is not None and span.length == 1:
-            return self._executor.forward(x, inputs, state, span.horizon, want != "none")
         if self._streams is not None:
             x = x[:, None].repeat(1, self._streams.spec.count, 1)
         span.tokens = tokens

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from engine.native.library import MatrixView
-from engine.native.op_graph import Op, OpKind, sized
+from engine.native.op_graph import Op, OpKind, Rows, rows_of, sized
 from engine.record.layout import ROWS_PER_TILE
 
 # As in native/latent.h, which widens rows to float32 into an array of this width on its stack; DeepSeek's are 512 + 64.
@@ -25,9 +25,8 @@ def each(view: MatrixView, heads: int, x: Tensor, x_step: int, y: Tensor, y_step
     rows = view.rows // heads
     if view.rows % heads or view.bias or (view.kind < 16 and rows % ROWS_PER_TILE):
         raise ValueError(f"{view.rows} rows must fall into {heads} heads of whole tiles, without a bias")
-    _reaches(x, heads, x_step, view.cols)
-    _reaches(y, heads, y_step, rows)
-    return Op(OpKind.EACH, (heads, x_step, y_step), (), (view, x, y))
+    own = (_reaching(x, heads, x_step, view.cols), _reaching(y, heads, y_step, rows))
+    return Op(OpKind.EACH, (heads, x_step, y_step), (), (view, x, y), own)
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,11 @@ def latent(
 
     angles: cosines and sines [rope / 2].
     """
-    sized(spec.heads * (spec.nope + spec.rope), queries)
-    sized(spec.rank + spec.rope, row)
+    rows = (rows_of(spec.heads * (spec.nope + spec.rope), queries), rows_of(spec.rank + spec.rope, row),
+            *(rows_of(spec.rope // 2, own) for own in angles))  # fmt: skip
     sized(spec.rank, scale)
-    sized(spec.rope // 2, *angles)
     numbers = (state, spec.heads, spec.nope, spec.rope, spec.rank, interleaved)
-    return Op(OpKind.LATENT, numbers, (eps,), (queries, row, scale, *angles))
+    return Op(OpKind.LATENT, numbers, (eps,), (queries, row, scale, *angles), rows)
 
 
 def latent_room(spec: Latent) -> int:
@@ -72,11 +70,12 @@ def latent_attend(
     """
     if spec.rank + spec.rope > WIDEST_ROW:
         raise ValueError(f"rows of {spec.rank + spec.rope} are not provided for")
-    sized(spec.heads * (spec.nope + spec.rope), queries)
-    sized(spec.heads * spec.rank, in_latent, out)
-    sized(latent_room(spec), room)
+    rows_of(spec.heads * (spec.nope + spec.rope), queries)
+    rotary = queries[..., spec.nope :]
+    rows = (*(rows_of(spec.heads * spec.rank, own) for own in (in_latent, out)), rows_of(latent_room(spec), room))
     numbers = (state, spec.heads, spec.rank, spec.rope, spec.nope + spec.rope)
-    return Op(OpKind.LATENT_ATTEND, numbers, (scale,), (in_latent, queries.flatten()[spec.nope :], out, room))
+    kept = (in_latent, rotary, out, room)
+    return Op(OpKind.LATENT_ATTEND, numbers, (scale,), kept, (*rows, Rows(rotary)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,15 +107,13 @@ def delta(spec: Delta, mixed: Tensor, rates: Tensor, out: Tensor, state: int) ->
     channels = 2 * spec.k_heads * spec.k_dim + values
     if spec.v_heads % spec.k_heads or max(spec.k_dim, spec.v_dim) > WIDEST_HEAD:
         raise ValueError(f"{spec.v_heads} heads of {spec.v_dim} on {spec.k_heads} of {spec.k_dim} are not provided for")
-    sized(channels + values, mixed)
-    sized(2 * spec.v_heads, rates)
-    sized(values, out)
+    rows = (rows_of(channels + values, mixed), rows_of(2 * spec.v_heads, rates), rows_of(values, out))
     sized(spec.kernel * channels, spec.taps)
     sized(spec.v_heads, spec.decay, spec.dt_bias)
     sized(spec.v_dim, spec.norm)
     numbers = (state, spec.k_heads, spec.v_heads, spec.k_dim, spec.v_dim, spec.kernel)
     kept = (mixed, rates, spec.taps, spec.decay, spec.dt_bias, spec.norm, out)
-    return Op(OpKind.DELTA, numbers, (spec.qk_eps, spec.norm_eps), kept)
+    return Op(OpKind.DELTA, numbers, (spec.qk_eps, spec.norm_eps), kept, rows)
 
 
 def conv(mixed: Tensor, taps: Tensor, bias: Tensor | None, out: Tensor, state: int) -> Op:
@@ -125,13 +122,14 @@ def conv(mixed: Tensor, taps: Tensor, bias: Tensor | None, out: Tensor, state: i
     taps: [kernel, channels], the current token's last. The state `state`, its inputs [kernel - 1, channels], moves on.
     """
     kernel, channels = taps.shape
-    sized(3 * channels, mixed)
+    rows = (rows_of(3 * channels, mixed), rows_of(channels, out))
     sized(kernel * channels, taps)
-    sized(channels, bias, out)
-    return Op(OpKind.CONV, (state, channels, kernel), (), (mixed, taps, bias, out))
+    sized(channels, bias)
+    return Op(OpKind.CONV, (state, channels, kernel), (), (mixed, taps, bias, out), rows)
 
 
-def _reaches(x: Tensor, heads: int, step: int, size: int) -> None:
-    sized(x.numel(), x)
-    if step < 0 or x.numel() < (heads - 1) * step + size:
-        raise ValueError(f"{x.numel()} values are too few for {heads} heads")
+def _reaching(x: Tensor, heads: int, step: int, size: int) -> Rows:
+    rows = Rows(x)
+    if step < 0 or rows.size < (heads - 1) * step + size:
+        raise ValueError(f"{rows.size} values are too few for {heads} heads")
+    return rows

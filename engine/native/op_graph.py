@@ -1,7 +1,8 @@
-"""The op graph: one token's way through what is no expert, as a list of native operations on fixed addresses.
+"""The op graph: the way of a few tokens through what is no expert, as a list of native operations on fixed addresses.
 
-Every function here makes one op and says what it computes; native/op_graph.h is the other side. All vectors are
-contiguous float32 in ordinary memory, checked here (ValueError); an op keeps what it points to alive.
+Every function here makes one op and says what it computes for one token; native/op_graph.h is the other side. Where a
+vector of a token has one more dimension in front, it has a row for each of several tokens. All vectors are float32 in
+ordinary memory, each contiguous, checked here (ValueError); an op keeps what it points to alive.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ MOST_QUERIES = 64  # that share a key head
 # 8,192 floats (BLOCK_FLOATS of attend_block.h) widened at a time, by rows of 16: a wider head would leave no row.
 MOST_HEAD_DIM = 512
 SPANS = 16  # pieces that the rows of a head are split into, at most
+MOST_ROWS = 16  # tokens that a graph takes at once: UH_MOST_ROWS, the length of arrays on C's stack
 
-_OP = struct.Struct("=12i4f12Q")  # uh_op; "=" is without padding, of which it needs none
-_STEP = struct.Struct("=qQ")  # uh_step
+_OP = struct.Struct("=12i4f12Q12i")  # uh_op; "=" is without padding, of which it needs none
+_ROW = struct.Struct("=qQ")  # uh_row
+_STEP = struct.Struct("=Qii")  # uh_step
 NORMS = (None, "head", "full")
 SCORES = ("softmax", "topk_softmax", "sigmoid", "sparsemixer")
 
@@ -67,19 +70,44 @@ class OpKind(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Op:
-    """One operation. keeps: whatever owns the memory behind the addresses, in their order; None is address 0."""
+    """One operation. keeps: whatever owns the memory behind the addresses, in their order; None is address 0.
+
+    rows: those of `keeps` that each token has its own row of, or the only token, without the dimension of rows. Raises
+    ValueError where they are not of as many tokens.
+    """
 
     kind: OpKind
     n: tuple[int, ...] = ()
     f: tuple[float, ...] = ()
     keeps: tuple[Tensor | MatrixView | None, ...] = ()
+    rows: tuple[Rows, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len({rows.count for rows in self.rows}) > 1:
+            raise ValueError(f"vectors of {[rows.count for rows in self.rows]} tokens in one op")
 
     def packed(self) -> bytes:
         """uh_op."""
         n = (*self.n, *[0] * (11 - len(self.n)))
         f = (*self.f, *[0.0] * (4 - len(self.f)))
         p = [_address(kept) for kept in self.keeps]
-        return _OP.pack(self.kind, *n, *f, *p, *[0] * (12 - len(p)))
+        strides = {id(rows.tensor): rows.stride for rows in self.rows}
+        s = [strides.get(id(kept), 0) for kept in self.keeps]
+        return _OP.pack(self.kind, *n, *f, *p, *[0] * (12 - len(p)), *s, *[0] * (12 - len(s)))
+
+
+class Rows:
+    """A vector of one token, or a tensor with one of each of several. size: of a vector; stride: bytes between two."""
+
+    def __init__(self, tensor: Tensor, dims: int = 1, dtype: torch.dtype = torch.float32) -> None:
+        """dims: of what one token has. Raises ValueError for what native code cannot take."""
+        several = tensor.dim() == dims + 1
+        one = tensor[0] if several else tensor
+        if tensor.dim() not in (dims, dims + 1):
+            raise ValueError(f"{tuple(tensor.shape)} is neither a token's vector nor several")
+        self.tensor, self.size = tensor, _plain(one, dtype).numel()
+        self.count = len(tensor) if several else 1
+        self.stride = tensor.stride(0) * tensor.element_size() if several else 0
 
 
 class OpGraph:
@@ -88,27 +116,46 @@ class OpGraph:
     def __init__(self, ops: Sequence[Op]) -> None:
         self.ops = tuple(ops)
         self.length = len(self.ops)
+        self.rows = min((rows.count for op in self.ops for rows in op.rows), default=MOST_ROWS)
         # Kept: native code follows `address` into it, and Python would free a buffer that only an int points to.
         self._packed = ctypes.create_string_buffer(b"".join(op.packed() for op in self.ops))
         self.address = ctypes.addressof(self._packed)
 
 
 class GraphStep:
-    """What changes from token to token: uh_step, and the addresses of a sequence's states, STATES for every layer."""
+    """What changes from step to step: uh_step, and the addresses of a sequence's states, STATES for every layer.
+
+    tokens: that the step takes.
+    """
 
     def __init__(self, layers: int) -> None:
         self._count = layers * STATES
         self._states = (ctypes.c_uint64 * self._count)()
+        self._rows = ctypes.create_string_buffer(_ROW.size * MOST_ROWS)
         self._step = ctypes.create_string_buffer(_STEP.size)
-        # Given to C once per graph run; the buffer is written in place, so the address never changes.
+        # Given to C once per graph run; the buffers are written in place, so the addresses never change.
         self.address = ctypes.addressof(self._step)
+        self._rows_at, self._states_at = ctypes.addressof(self._rows), ctypes.addressof(self._states)
+        self.tokens = 0
 
-    def set(self, position: int, states: list[int]) -> None:
-        """position: of the token. states: addresses, which must stay valid while graphs run."""
+    def set(self, position: int, states: list[int], tokens: int = 1) -> None:
+        """position: of the first of some tokens in a row. states: addresses, which must stay valid while graphs run.
+
+        Raises ValueError for too many tokens, or another number of states than the layers have.
+        """
         if len(states) != self._count:
             raise ValueError(f"{len(states)} states; expected {self._count}")
-        self._states[:] = list(states)
-        _STEP.pack_into(self._step, 0, position, ctypes.addressof(self._states))
+        if not 0 < tokens <= MOST_ROWS:
+            raise ValueError(f"a step takes 1 to {MOST_ROWS} tokens, not {tokens}")
+        self._states[:] = states
+        for row in range(tokens):
+            _ROW.pack_into(self._rows, _ROW.size * row, position + row, self._states_at)
+        self.tokens = tokens
+        self.run_from(0)
+
+    def run_from(self, first: int) -> None:
+        """From now on only the tokens from `first` on go through graphs."""
+        _STEP.pack_into(self._step, 0, self._rows_at, first, self.tokens)
 
 
 class KvRows:
@@ -132,56 +179,55 @@ def norm(x: Tensor, out: Tensor, width: int, eps: float, scale: Tensor | None, b
     if bias is not None and scale is None:
         raise ValueError("a norm with a bias needs a scale")
     sized(width, scale, bias)
-    rows = _same_size(x, out) // width
-    if rows * width != x.numel():
-        raise ValueError(f"{x.numel()} values do not fall into rows of {width}")
-    return Op(OpKind.NORM, (rows, width), (eps,), (x, out, scale, bias))
+    rows = _alike(x, out)
+    heads = rows[0].size // width
+    if heads * width != rows[0].size:
+        raise ValueError(f"{rows[0].size} values do not fall into rows of {width}")
+    return Op(OpKind.NORM, (heads, width), (eps,), (x, out, scale, bias), rows)
 
 
 def linear(view: MatrixView, x: Tensor, out: Tensor) -> Op:
     """out = W x + bias."""
-    sized(view.cols, x)
-    sized(view.rows, out)
-    return Op(OpKind.LINEAR, (), (), (view, x, out))
+    return Op(OpKind.LINEAR, (), (), (view, x, out), (rows_of(view.cols, x), rows_of(view.rows, out)))
 
 
 def add(x: Tensor, source: Tensor, by: float = 1.0) -> Op:
     """x += by * source."""
-    return Op(OpKind.ADD, (_same_size(x, source),), (by,), (x, source))
+    rows = _alike(x, source)
+    return Op(OpKind.ADD, (rows[0].size,), (by,), (x, source), rows)
 
 
 def scale(x: Tensor, by: float) -> Op:
     """x *= by."""
-    sized(x.numel(), x)
-    return Op(OpKind.SCALE, (x.numel(),), (by,), (x,))
+    rows = Rows(x)
+    return Op(OpKind.SCALE, (rows.size,), (by,), (x,), (rows,))
 
 
 def gate(x: Tensor, gates: Tensor) -> Op:
     """x *= sigmoid(gates): one for each value, or one for all."""
-    sized(x.numel(), x)
-    sized(gates.numel(), gates)
-    if gates.numel() not in (1, x.numel()):
-        raise ValueError(f"{gates.numel()} gates for {x.numel()} values")
-    return Op(OpKind.GATE, (x.numel(), gates.numel()), (), (x, gates))
+    rows, by = Rows(x), Rows(gates)
+    if by.size not in (1, rows.size):
+        raise ValueError(f"{by.size} gates for {rows.size} values")
+    return Op(OpKind.GATE, (rows.size, by.size), (), (x, gates), (rows, by))
 
 
 def activate(gates: Tensor, up: Tensor, out: Tensor, kind: str, alpha: float = 0.0, limit: float = 0.0) -> Op:
     """out = activation(gates, up): engine.kernels.activation. alpha, limit: of clamped_swiglu."""
-    _same_size(gates, up)
-    return Op(OpKind.ACTIVATE, (_same_size(up, out), KINDS.index(kind)), (alpha, limit), (gates, up, out))
+    rows = _alike(gates, up, out)
+    return Op(OpKind.ACTIVATE, (rows[0].size, KINDS.index(kind)), (alpha, limit), (gates, up, out), rows)
 
 
 def softcap(x: Tensor, cap: float) -> Op:
     """x = tanh(x / cap) * cap."""
-    sized(x.numel(), x)
-    return Op(OpKind.SOFTCAP, (x.numel(),), (cap,), (x,))
+    rows = Rows(x)
+    return Op(OpKind.SOFTCAP, (rows.size,), (cap,), (x,), (rows,))
 
 
 def rope(frequencies: Tensor, cosines: Tensor, sines: Tensor) -> Op:
     """Cosines and sines of position * frequency, times the last of `frequencies`, which is one longer than they are."""
-    half = _same_size(cosines, sines)
-    sized(half + 1, frequencies)
-    return Op(OpKind.ROPE, (half,), (), (frequencies, cosines, sines))
+    rows = _alike(cosines, sines)
+    sized(rows[0].size + 1, frequencies)
+    return Op(OpKind.ROPE, (rows[0].size,), (), (frequencies, cosines, sines), rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,15 +257,17 @@ class Heads:
 def heads(spec: Heads, projected: Tensor, values: Tensor, state: int) -> Op:
     """Finish queries and keys where they lie, [heads + kv_heads, dim] from the start of `projected`, and the values
     [kv_heads, dim]; then write keys and values to row `position` of the buffers `state` and `state + 1`."""
-    if projected.numel() < (spec.heads + spec.kv_heads) * spec.dim:
-        raise ValueError(f"{projected.numel()} values are too few for the heads")
-    sized(projected.numel(), projected)
-    sized(spec.kv_heads * spec.dim, values)
+    rows = (Rows(projected), rows_of(spec.kv_heads * spec.dim, values))
+    if rows[0].size < (spec.heads + spec.kv_heads) * spec.dim:
+        raise ValueError(f"{rows[0].size} values are too few for the heads")
     by_head = spec.norm == "head"
     sized(spec.dim if by_head else spec.heads * spec.dim, spec.q_scale)
     sized(spec.dim if by_head else spec.kv_heads * spec.dim, spec.k_scale)
     cosines, sines = spec.rope or (None, None)
-    half = 0 if cosines is None or sines is None else _same_size(cosines, sines)
+    half = 0
+    if cosines is not None and sines is not None:
+        angles = _alike(cosines, sines)
+        rows, half = (*rows, *angles), angles[0].size
     if 2 * half > spec.dim:
         raise ValueError(f"a head of {spec.dim} cannot be turned in {2 * half} dimensions")
     numbers = (
@@ -227,7 +275,7 @@ def heads(spec: Heads, projected: Tensor, values: Tensor, state: int) -> Op:
         spec.norm_values, spec.reuse_keys, spec.clip is not None,
     )  # fmt: skip
     kept = (projected, spec.q_scale, spec.k_scale, cosines, sines, values)
-    return Op(OpKind.HEADS, numbers, (spec.eps, spec.clip or 0.0), kept)
+    return Op(OpKind.HEADS, numbers, (spec.eps, spec.clip or 0.0), kept, rows)
 
 
 def attend_room(heads: int, dim: int) -> int:
@@ -244,15 +292,17 @@ def attend(
 
     queries, out: [heads, dim]. window: sees so many rows, the last ones. sinks: [heads] extra logits.
     """
-    (number, dim) = queries.shape
-    _same_size(queries, out)
+    number, dim = queries.shape[-2:]
+    rows = (Rows(queries, 2), Rows(out, 2), Rows(room))
+    if queries.shape[-2:] != out.shape[-2:]:
+        raise ValueError(f"queries are {tuple(queries.shape)}, and what is found {tuple(out.shape)}")
     sized(number, sinks)
-    sized(room.numel(), room)
     if number % kv_heads or number // kv_heads > MOST_QUERIES or dim > MOST_HEAD_DIM:
         raise ValueError(f"{number} queries of {dim} on {kv_heads} key heads are not provided for")
-    if room.numel() < attend_room(number, dim):
+    if rows[2].size < attend_room(number, dim):
         raise ValueError("there is too little room for attention")
-    return Op(OpKind.ATTEND, (state, number, kv_heads, dim, window or 0), (scale,), (queries, sinks, out, room))
+    kept = (queries, sinks, out, room)
+    return Op(OpKind.ATTEND, (state, number, kv_heads, dim, window or 0), (scale,), kept, rows)
 
 
 @dataclass(frozen=True)
@@ -279,18 +329,18 @@ def route_room(experts: int) -> int:
 
 
 def route(
-    spec: Routing, logits: Tensor, room: Tensor, *, ids: Tensor, weights: Tensor,
+    spec: Routing, logits: Tensor, room: Tensor, *, ids: Tensor, weights: Tensor, groups: Tensor,
     choice_bias: Tensor | None = None, expert_scale: Tensor | None = None,
 ) -> Op:  # fmt: skip
     """ids [top_k] int64 and weights [top_k] from router logits, which are written over; the first of equals wins.
 
-    ids must have room for top_k + top_groups.
+    groups [top_groups] int64: those of the best experts.
     """
-    sized(spec.experts, logits, choice_bias, expert_scale)
-    sized(route_room(spec.experts), room)
-    sized(spec.top_k, weights)
-    if ids.dtype != torch.int64 or not ids.is_contiguous() or ids.numel() < spec.top_k + spec.top_groups:
-        raise ValueError("ids must be contiguous int64, with room for experts and groups")
+    sized(spec.experts, choice_bias, expert_scale)
+    rows = (
+        rows_of(spec.experts, logits), rows_of(route_room(spec.experts), room), rows_of(spec.top_k, weights),
+        rows_of(spec.top_k, ids, torch.int64), rows_of(spec.top_groups, groups, torch.int64),
+    )  # fmt: skip
     if not 0 < spec.top_k <= spec.experts or spec.experts % spec.groups or spec.top_groups > spec.groups:
         raise ValueError(f"{spec} cannot be")
     numbers = (
@@ -298,7 +348,8 @@ def route(
     )  # fmt: skip
     last = spec.jitter if spec.score == "sparsemixer" else spec.scale
     factors = (spec.masked_score, spec.normalize_eps, spec.normalize_min, last)
-    return Op(OpKind.ROUTE, numbers, factors, (logits, choice_bias, expert_scale, room, ids, weights))
+    kept = (logits, choice_bias, expert_scale, room, ids, weights, groups)
+    return Op(OpKind.ROUTE, numbers, factors, kept, rows)
 
 
 # ---- checks -----------------------------------------------------------------------------------------------------
@@ -324,6 +375,14 @@ def sized(size: int, *tensors: Tensor | None) -> None:
             raise ValueError(f"{tensor.numel()} values; expected {size}")
 
 
-def _same_size(x: Tensor, other: Tensor) -> int:
-    sized(_plain(x).numel(), other)
-    return x.numel()
+def rows_of(size: int, tensor: Tensor, dtype: torch.dtype = torch.float32) -> Rows:
+    """The rows of what has so many values for each token. Raises ValueError for others."""
+    rows = Rows(tensor, dtype=dtype)
+    if rows.size != size:
+        raise ValueError(f"{rows.size} values; expected {size}")
+    return rows
+
+
+def _alike(x: Tensor, *others: Tensor) -> tuple[Rows, ...]:
+    first = Rows(x)
+    return first, *(rows_of(first.size, other) for other in others)

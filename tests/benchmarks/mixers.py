@@ -78,9 +78,9 @@ def mla(kernel: NativeKernel, context: int) -> Layer:
     heads = MLA_HEADS
     cache = torch.randn(1, context, RANK + ROPE).bfloat16()
     to_latent, from_latent = torch.randn(heads, RANK, NOPE).bfloat16(), torch.randn(heads, VALUE, RANK).bfloat16()
-    queries = torch.randn(heads, NOPE + ROPE)
+    queries = torch.randn(heads * (NOPE + ROPE))
     shape, scale = Latent(heads, NOPE, ROPE, RANK), (NOPE + ROPE) ** -0.5 / 20  # weights that spread over the cache
-    in_latent, found, out = torch.empty(heads, RANK), torch.empty(heads, RANK), torch.empty(heads, VALUE)
+    in_latent, found, out = (torch.empty(heads * width) for width in (RANK, RANK, VALUE))
     table, room = KvRows([cache], cache.dtype), torch.empty(mixer_ops.latent_room(shape))
     inward, outward = (raw_view(w.flatten(0, 1), None) for w in (to_latent, from_latent))
     graph = OpGraph(
@@ -92,7 +92,8 @@ def mla(kernel: NativeKernel, context: int) -> Layer:
     )
     step = GraphStep(1)
     step.set(context - 1, [table.address] + [0] * (STATES - 1))
-    parts = (queries[None, :, :NOPE], queries[None, :, NOPE:], [cache[0]], to_latent.transpose(1, 2), from_latent)
+    split = queries.view(1, heads, -1).split((NOPE, ROPE), 2)
+    parts = (*split, [cache[0]], to_latent.transpose(1, 2), from_latent)
 
     def peer() -> Tensor:
         return absorbed(*parts, scale)
@@ -101,7 +102,7 @@ def mla(kernel: NativeKernel, context: int) -> Layer:
         kernel.run_graph(graph, step)
         return out, table
 
-    difference = (ours()[0] - peer()[0]).norm() / peer()[0].norm()
+    difference = (ours()[0].view(heads, -1) - peer()[0]).norm() / peer()[0].norm()
     assert difference < 0.02, difference
     return Layer(ours, peer, cache.nbytes + to_latent.nbytes + from_latent.nbytes)
 

@@ -24,7 +24,8 @@ static double *as_doubles(const float *x, int n) {
 static double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
 
 static void run_op(uh_context *context, uh_op op) {
-    const uh_step step = {0, NULL};
+    const uh_row row = {0, NULL};
+    const uh_step step = {&row, 0, 1};
     check(uh_run_graph(context, &op, 1, &step) == 0, "op %d", op.kind);
 }
 
@@ -180,7 +181,8 @@ static void attention_of(uh_context *context, const attention *a, int rounded) {
         for (int i = 0; i < all * dim; i++) projected[i] = (float)normal();
         for (int i = 0; i < a->kv_heads * dim; i++) new_values[i] = (float)normal();
         double *before = as_doubles(projected, all * dim);
-        const uh_step step = {position, states};
+        const uh_row row = {position, states};
+        const uh_step step = {&row, 0, 1};
         check(uh_run_graph(context, ops, 3, &step) == 0, "no memory");
         for (int h = 0; h < a->kv_heads; h++) {
             for (int d = 0; d < dim; d++) { /* the kernel's own keys: turning is checked with the queries */
@@ -212,12 +214,12 @@ static void attention_of(uh_context *context, const attention *a, int rounded) {
 static void routes(uh_context *context, int experts, int top_k, int sigmoid_score, int with_bias) {
     float *logits = random_floats(experts), *bias = random_floats(experts), *room = floats((size_t)(2 * experts));
     float *weights = floats((size_t)top_k);
-    int64_t *ids = exactly((size_t)(top_k + 1) * 8, 8);
+    int64_t *ids = exactly((size_t)top_k * 8, 8), *groups = exactly(8, 8);
     double *scores = as_doubles(logits, experts), sum = 0.0, total = 0.0;
     for (int e = 0; e < experts; e++) sum += exp(scores[e]);
     for (int e = 0; e < experts; e++) scores[e] = sigmoid_score ? sigmoid(scores[e]) : exp(scores[e]) / sum;
     run_op(context, (uh_op){.kind = UH_OP_ROUTE, .n = {experts, top_k, sigmoid_score ? 2 : 0, 1, 1, 1, 1},
-                          .f = {0.0f, 0.0f, 0.0f, 2.0f}, .p = {logits, with_bias ? bias : NULL, NULL, room, ids, weights}});
+                          .f = {0.0f, 0.0f, 0.0f, 2.0f}, .p = {logits, with_bias ? bias : NULL, NULL, room, ids, weights, groups}});
     for (int k = 0; k < top_k; k++) total += scores[ids[k]];
     for (int k = 0; k < top_k; k++) {
         const double mine = scores[ids[k]] + (with_bias ? bias[ids[k]] : 0.0);

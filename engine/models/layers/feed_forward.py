@@ -180,17 +180,20 @@ class PerLayerInputs:
     """
 
     def __init__(self, spec: PerLayerInputsSpec, weights: CheckpointWeights, hidden: int, dense: WeightFormat) -> None:
-        self._dim, self._scale = spec.dim, hidden**-0.5
+        self.dim, self.scale = spec.dim, hidden**-0.5
         # rows that are only looked up; one scale for the shares of all layers, as torch's int8 has, would be too coarse
         self._table = looked_up(weights, f"{spec.embedding}.weight", dense)
-        self._projection = load_linear(weights, spec.projection, dense=dense)
-        self._norm = build_norm(spec.norm, weights, spec.dim)
+        self.projection = load_linear(weights, spec.projection, dense=dense)
+        self.norm = build_norm(spec.norm, weights, spec.dim)
 
     def __call__(self, ids: Tensor, x: Tensor) -> tuple[Tensor, ...]:
         """ids: [T]. x: [T, H], their embeddings. Returns for every layer its inputs [T, dim]."""
-        by_id = self._table.rows(ids).unflatten(1, (-1, self._dim)) * self._dim**0.5
-        by_context = self._norm((self._projection(x) * self._scale).unflatten(1, (-1, self._dim)))
-        return ((by_context + by_id) * 2**-0.5).unbind(1)
+        by_context = self.norm((self.projection(x) * self.scale).unflatten(1, (-1, self.dim)))
+        return ((by_context + self.by_id(ids).unflatten(1, (-1, self.dim))) * 2**-0.5).unbind(1)
+
+    def by_id(self, ids: Tensor) -> Tensor:
+        """What of all layers' inputs hangs on the ids [T] alone: [T, layers * dim]."""
+        return self._table.rows(ids) * self.dim**0.5
 
 
 class PerLayerGate:

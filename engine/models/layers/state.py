@@ -55,13 +55,13 @@ class ChunkedRows:
             self.length += fits
             done += fits
 
-    def prepared(self) -> int:
-        """Address of the table (uh_kv_rows) of chunks with room for one more row, which native code may then write.
+    def prepared(self, count: int = 1) -> int:
+        """Address of the table (uh_kv_rows) of chunks with room for so many more rows, which native code may then write.
 
-        The row counts once `length` says so. The address is valid until rows are added or cut.
+        They count once `length` says so. The address is valid until rows are added or cut.
         """
-        if self.length == self.capacity:
-            self._grow(1)
+        if self.length + count > self.capacity:
+            self._grow(self.length + count - self.capacity)
         if self._table is None:
             self._table = KvRows(self._chunks, self.dtype)
         return self._table.address
@@ -132,14 +132,14 @@ class RowsState:
         """Bytes that rows take once so many more tokens are here."""
         return sum(buffer.bytes_with(tokens) for buffer in self.buffers)
 
-    def prepared(self) -> list[int]:
-        """Where native code finds the rows and may write one more: see ChunkedRows.prepared."""
-        return [buffer.prepared() for buffer in self.buffers]
+    def prepared(self, tokens: int = 1) -> list[int]:
+        """Where native code finds the rows and may write so many more: see ChunkedRows.prepared."""
+        return [buffer.prepared(tokens) for buffer in self.buffers]
 
-    def taken(self) -> None:
-        """Native code wrote a row into every buffer."""
+    def taken(self, tokens: int = 1) -> None:
+        """Native code wrote so many rows into every buffer."""
         for buffer in self.buffers:
-            buffer.length += 1
+            buffer.length += tokens
 
     def views(self, start: int = 0, stop: int | None = None) -> list[tuple[Tensor, ...]]:
         """Tokens start to stop, piece by piece: one view [heads, n_i, dim] for each buffer."""
@@ -167,12 +167,13 @@ class RecurrentState:
         """Back to the start of a sequence."""
         self.tensors = [torch.zeros(shape, dtype=self._dtype) for shape in self._shapes]
 
-    def prepared(self) -> list[int]:
+    def prepared(self, tokens: int = 1) -> list[int]:
         """Where native code finds the tensors and writes over them, valid until a mixer replaces them."""
+        del tokens
         # `self.tensors` keeps them: `reset` and a mixer make new ones, so addresses are taken before each token.
         return [tensor.data_ptr() for tensor in self.tensors]
 
-    def taken(self) -> None:
+    def taken(self, tokens: int = 1) -> None:
         """Native code wrote over the tensors: nothing is left to do."""
 
     def snapshot(self) -> tuple[Tensor, ...]:
@@ -300,19 +301,19 @@ class SequenceState:
         """Bytes of the rows that are there: of those allocated, the ones that were written to."""
         return sum(buffer.written for layer in self.layers for buffer in layer.buffers)
 
-    def prepared(self) -> list[int]:
-        """STATES addresses per layer, for native code that takes the sequence one token further."""
+    def prepared(self, tokens: int = 1) -> list[int]:
+        """STATES addresses per layer, for native code that takes the sequence so many tokens further."""
         found: list[int] = []
         for layer in self.layers:
-            own = layer.prepared()
+            own = layer.prepared(tokens)
             found += own
             found += _NOTHING[len(own)]
         return found
 
-    def taken(self) -> None:
-        """Native code took every layer one token further."""
+    def taken(self, tokens: int = 1) -> None:
+        """Native code took every layer so many tokens further."""
         for layer in self.layers:
-            layer.taken()
+            layer.taken(tokens)
 
     def snapshot(self) -> None:
         """Remember the recurrent states at this length, so that rollback can come back here."""

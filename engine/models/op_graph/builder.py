@@ -1,9 +1,13 @@
-"""Collects the ops of a decoder: fixed memory for what passes between them, and where the experts come in between."""
+"""Collects the ops of a decoder: fixed memory for what passes between them, and where the experts come in between.
+
+All of it has a row for each of MOST_ROWS tokens, of which a step uses the first.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,7 +19,7 @@ from engine.models.layers.rope import rope_frequencies
 from engine.models.spec import RopeSpec
 from engine.native import mixer_ops, op_graph
 from engine.native.library import MatrixView
-from engine.native.op_graph import Op, OpGraph
+from engine.native.op_graph import MOST_ROWS, Op, OpGraph
 
 LINE = 16  # floats of a cache line: whatever is written by turns starts on its own
 
@@ -26,20 +30,23 @@ class UnsupportedOp(Exception):
 
 @dataclass(frozen=True)
 class Segment:
-    """Ops run in one call, and what the experts are then asked: the model's own layer index and where."""
+    """Ops run in one call, and what the experts are then asked: the model's own layer index and where.
+
+    steps: by tokens less one; none where no experts follow.
+    """
 
     graph: OpGraph
     layer: int = -1
-    step: Step | None = None
+    steps: tuple[Step, ...] = ()
 
 
 class RopeCache:
-    """Cosines and sines of one rotary embedding at the running token. Some change with the sequence's length."""
+    """Cosines and sines of one rotary embedding at the running tokens. Some change with the sequence's length."""
 
     def __init__(self, spec: RopeSpec) -> None:
         self.spec = spec
         self.frequencies = torch.zeros(spec.dim // 2 + 1)
-        self.cosines, self.sines = torch.zeros(spec.dim // 2), torch.zeros(spec.dim // 2)
+        self.cosines, self.sines = torch.zeros(MOST_ROWS, spec.dim // 2), torch.zeros(MOST_ROWS, spec.dim // 2)
         self._stretched = spec.scaling is not None and spec.scaling.kind in ("dynamic", "longrope")
         self._horizon = -1
 
@@ -53,7 +60,7 @@ class RopeCache:
 
 
 class GraphBuilder:
-    """Collects ops in order. x: [hidden], the residual stream; logits: where the head's answer will be."""
+    """Collects ops in order. x: [MOST_ROWS, hidden], the residual stream."""
 
     def __init__(self, hidden: int) -> None:
         self.hidden = hidden
@@ -70,24 +77,28 @@ class GraphBuilder:
         self._ops.append(op)
 
     def floats(self, name: str, size: int) -> Tensor:
-        """Memory for `size` values: the same for the same name and size, since one layer runs after the other."""
+        """Memory [MOST_ROWS, size]: the same for the same name and size, since one layer runs after the other.
+
+        Rows lie close together, so that those of several tokens are one matrix. Pages are the system's zeros (numpy
+        calls calloc), so that rows that no step has used yet take no memory.
+        """
         known = self._memory.get((name, size))
         if known is None:
-            whole = torch.zeros(-(-size // LINE) * LINE + LINE)
-            # On a cache line, whatever torch's allocator does: a vector that lies over two lines costs a second load.
+            whole = torch.from_numpy(np.zeros(MOST_ROWS * size + LINE, np.float32))
+            # On a cache line, whatever the allocator does: a vector that lies over two lines costs a second load.
             start = -whole.data_ptr() // 4 % LINE
-            known = self._memory[name, size] = whole[start : start + size]
+            known = self._memory[name, size] = whole[start : start + MOST_ROWS * size].view(MOST_ROWS, size)
         return known
 
     def whole_numbers(self, name: str, size: int) -> Tensor:
-        """Memory for `size` int64, in the same way."""
+        """Memory for int64 [MOST_ROWS, size], in the same way."""
         return self.floats(name, 2 * size).view(torch.int64)
 
     def norm(self, norm: Norm, x: Tensor, name: str) -> Tensor:
         """The normed x in the memory of that name; x itself where the norm leaves things as they are."""
         if norm.kind is None:
             return x
-        out = self.floats(name, x.numel())
+        out = self.floats(name, x.shape[1])
         self.add(op_graph.norm(x, out, norm.width, norm.eps, norm.scale, norm.bias))
         return out
 
@@ -98,7 +109,7 @@ class GraphBuilder:
         self._kept.append(linear)
         out, at = self.floats(name, linear.out_features), 0
         for view in views:
-            self.add(op_graph.linear(view, x, out[at : at + view.rows]))
+            self.add(op_graph.linear(view, x, out[:, at : at + view.rows]))
             at += view.rows
         return out
 
@@ -125,13 +136,14 @@ class GraphBuilder:
         return out
 
     def rope(self, spec: RopeSpec) -> tuple[Tensor, Tensor]:
-        """Cosines and sines [dim / 2] of the token's position."""
+        """Cosines and sines [MOST_ROWS, dim / 2] of the tokens' positions."""
         known = self.rope_caches.setdefault(spec, RopeCache(spec))
         return known.cosines, known.sines
 
-    def ask_experts(self, layer: int, step: Step) -> None:
-        """Here the experts of a layer are asked; what follows finds their answer in step.y."""
-        self.segments.append(Segment(self.end(), layer, step))
+    def ask_experts(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor, y: Tensor) -> None:
+        """Here the experts of a layer are asked; what follows finds their answer in y."""
+        steps = tuple(Step(x[:n], ids[:n], weights[:n], y[:n]) for n in range(1, MOST_ROWS + 1))
+        self.segments.append(Segment(self.end(), layer, steps))
 
     def end(self) -> OpGraph:
         """The ops since the last experts, or since the last call."""

@@ -1,20 +1,21 @@
-"""Runs a decoder's op graph for one token, with the experts in between."""
+"""Runs a decoder's op graph for a few tokens at once, with the experts in between."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
-import torch
 from torch import Tensor
 
 from engine.experts.backend import Stepper
 from engine.kernels.native import NativeKernel
+from engine.models.layers.feed_forward import PerLayerInputs
 from engine.models.layers.layer import Layer
 from engine.models.layers.linear import Linear
 from engine.models.layers.norms import Norm
 from engine.models.layers.state import SequenceState
 from engine.models.op_graph.builder import GraphBuilder, UnsupportedOp
-from engine.models.op_graph.feed_forward import build_feed_forward, build_per_layer
+from engine.models.op_graph.feed_forward import build_feed_forward, build_inputs, build_per_layer
 from engine.models.op_graph.mixers import build_mixer
 from engine.models.spec import DecoderSpec
 from engine.native import op_graph
@@ -25,21 +26,27 @@ __all__ = ["GraphExecutor", "UnsupportedOp", "build_graph"]
 
 
 def build_graph(
-    spec: DecoderSpec, layers: Sequence[Layer], norm: Norm, head: Linear, kernel: NativeKernel, experts: Stepper
+    spec: DecoderSpec,
+    layers: Sequence[Layer],
+    norm: Norm,
+    head: Linear,
+    *,
+    make: PerLayerInputs | None,
+    kernel: NativeKernel,
+    experts: Stepper,
 ) -> GraphExecutor:
-    """The way of one token through these layers. Raises UnsupportedOp where something has no native ops."""
+    """The way of tokens through these layers. Raises UnsupportedOp where something has no native ops."""
     to = GraphBuilder(spec.hidden)
-    own = spec.per_layer_inputs
-    inputs = None if own is None else to.floats("inputs", len(layers) * own.dim).view(len(layers), own.dim)
+    by_id, inputs = (None, None) if make is None else build_inputs(to, make, len(layers))
     for at, layer in enumerate(layers):
-        _build_layer(to, layer, at, None if inputs is None else inputs[at])
+        _build_layer(to, layer, at, None if inputs is None else inputs[:, at])
     to.end_layers()
     logits = to.linear(head, to.norm(norm, to.x, "h"), "logits")
     if spec.logit_multiplier != 1.0:
         to.add(op_graph.scale(logits, spec.logit_multiplier))
     if spec.logit_softcap is not None:
         to.add(op_graph.softcap(logits, spec.logit_softcap))
-    return GraphExecutor(kernel, experts, to, to.end(), inputs, logits)
+    return GraphExecutor(kernel, experts, to, to.end(), by_id, logits)
 
 
 def _build_layer(to: GraphBuilder, layer: Layer, at: int, inputs: Tensor | None) -> None:
@@ -58,13 +65,15 @@ def _build_layer(to: GraphBuilder, layer: Layer, at: int, inputs: Tensor | None)
 class GraphExecutor:
     """A decoder as an op graph. head: from the residual stream to the logits."""
 
+    most = op_graph.MOST_ROWS  # tokens at once
+
     def __init__(
         self,
         kernel: NativeKernel,
         experts: Stepper,
         built: GraphBuilder,
         head: op_graph.OpGraph,
-        inputs: Tensor | None,
+        by_id: Tensor | None,
         logits: Tensor,
     ) -> None:
         self._kernel, self._experts = kernel, experts
@@ -73,38 +82,46 @@ class GraphExecutor:
         self._rope_caches = tuple(built.rope_caches.values())
         self._angles = op_graph.OpGraph([op_graph.rope(t.frequencies, t.cosines, t.sines) for t in self._rope_caches])
         self._head = head
-        self._inputs, self._logits = inputs, logits
+        self._by_id, self._logits = by_id, logits
         self._step: GraphStep | None = None
 
     def forward(
-        self, x: Tensor, inputs: Sequence[Tensor | None], state: SequenceState, horizon: int, wanted: bool
+        self,
+        x: Tensor,
+        by_id: Tensor | None,
+        state: SequenceState,
+        horizon: int,
+        want: Literal["last", "all", "none"],
     ) -> Tensor | None:
-        """x: [1, H], the embedded token. inputs: of every layer [1, dim]. Returns logits [1, V] if wanted.
+        """x: [T, H], T embedded tokens, at most `most`. by_id: of PerLayerInputs, if there are any. Returns logits
+        [T or 1, V] if wanted, to the last bit those that the same tokens give one by one.
 
         What is raised leaves `state` as Decoder.forward says.
         """
         run, ask = self._kernel.run_graph, self._experts.moe_step
         for cache in self._rope_caches:
             cache.reach(horizon)
-        start = state.length
+        start, tokens = state.length, len(x)
         state.begin()
         try:
-            self._built.x.copy_(x[0])
-            if self._inputs is not None:
-                torch.cat([own for own in inputs if own is not None], out=self._inputs)
+            self._built.x[:tokens].copy_(x)
+            if self._by_id is not None and by_id is not None:
+                self._by_id[:tokens].copy_(by_id)
             step = self._step = self._step or GraphStep(len(state.layers))
-            step.set(start, state.prepared())
+            step.set(start, state.prepared(tokens), tokens)
             run(self._angles, step)
             for segment in self._segments:
                 run(segment.graph, step)
-                if segment.step is not None:
-                    ask(segment.layer, segment.step)
+                if segment.steps:
+                    ask(segment.layer, segment.steps[tokens - 1])
         except BaseException:
             state.rollback(start)
             raise
-        state.taken()
-        state.commit(1, horizon)
-        if not wanted:
+        state.taken(tokens)
+        state.commit(tokens, horizon)
+        if want == "none":
             return None
+        first = 0 if want == "all" else tokens - 1
+        step.run_from(first)
         run(self._head, step)
-        return self._logits.clone()[None]
+        return self._logits[first:tokens].clone()

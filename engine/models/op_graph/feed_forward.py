@@ -1,11 +1,17 @@
-"""Feed-forwards as ops: what the torch modules compute for one token, and where they ask for experts."""
+"""Feed-forwards as ops: what the torch modules compute for a token, and where they ask for experts."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
-from engine.experts.backend import Step
-from engine.models.layers.feed_forward import DenseMlp, FeedForward, MoeBlock, ParallelMlp, PerLayerGate
+from engine.models.layers.feed_forward import (
+    DenseMlp,
+    FeedForward,
+    MoeBlock,
+    ParallelMlp,
+    PerLayerGate,
+    PerLayerInputs,
+)
 from engine.models.layers.norms import Norm
 from engine.models.layers.router import Router
 from engine.models.op_graph.builder import GraphBuilder, UnsupportedOp
@@ -15,7 +21,7 @@ from engine.translatable import msg
 
 
 def build_feed_forward(to: GraphBuilder, module: FeedForward, h: Tensor) -> Tensor:
-    """The module's output for h [H], normed from the residual stream. Raises UnsupportedOp for one without ops."""
+    """The module's output for h [rows, H], normed from the residual stream. Raises UnsupportedOp for one without ops."""
     if isinstance(module, DenseMlp):
         return _mlp(to, module, h, "y")
     if isinstance(module, MoeBlock):
@@ -28,10 +34,21 @@ def build_feed_forward(to: GraphBuilder, module: FeedForward, h: Tensor) -> Tens
     raise UnsupportedOp(msg("{name} has no native ops", name=type(module).__name__))
 
 
+def build_inputs(to: GraphBuilder, make: PerLayerInputs, layers: int) -> tuple[Tensor, Tensor]:
+    """Every layer's own inputs, of the embedded tokens in the residual stream. Returns where the part by token id has to
+    be put before, [rows, layers * dim], and the inputs [rows, layers, dim]."""
+    by_id = to.floats("by_id", layers * make.dim)
+    inputs = to.linear(make.projection, to.x, "inputs")
+    to.add(op_graph.scale(inputs, make.scale))
+    to.add(op_graph.add(to.norm(make.norm, inputs, "inputs"), by_id))
+    to.add(op_graph.scale(inputs, 2**-0.5))
+    return by_id, inputs.unflatten(1, (layers, make.dim))
+
+
 def build_per_layer(to: GraphBuilder, gate: PerLayerGate, inputs: Tensor) -> None:
-    """Adds to the residual stream what a layer makes of its inputs [dim]."""
+    """Adds to the residual stream what a layer makes of its inputs [rows, dim]."""
     gates = to.linear(gate.gate, to.x, "gates")
-    taken = to.floats("taken", inputs.numel())
+    taken = to.floats("taken", inputs.shape[1])
     to.add(_activated(gate.activation, gates, inputs, taken))
     to.add(op_graph.add(to.x, to.norm(gate.norm, to.linear(gate.projection, taken, "y"), "y")))
 
@@ -44,9 +61,9 @@ def _mlp(to: GraphBuilder, mlp: DenseMlp, h: Tensor, name: str) -> Tensor:
     if not mlp.gated:
         raise UnsupportedOp(msg("an MLP without a gate has no native ops"))
     both = to.linear(mlp.gate_up, h, "gate_up")
-    half = both.numel() // 2
+    half = both.shape[1] // 2
     active = to.floats("active", half)
-    to.add(_activated(mlp.activation, both[:half], both[half:], active))
+    to.add(_activated(mlp.activation, both[:, :half], both[:, half:], active))
     return to.linear(mlp.down, active, name)
 
 
@@ -57,8 +74,7 @@ def _moe(to: GraphBuilder, moe: MoeBlock, h: Tensor) -> Tensor:
         raise UnsupportedOp(msg("experts whose input is weighed, narrowed or passed on have no native ops"))
     weights, ids = _route(to, moe.router, h)
     y = to.floats("y", to.hidden)
-    k = moe.router.spec.top_k
-    to.ask_experts(moe.layer, Step(h[None], ids[None, :k], weights[None], y[None]))
+    to.ask_experts(moe.layer, h, ids, weights, y)
     if moe.shared is not None:
         shared = _mlp(to, moe.shared, h, "shared")
         if moe.shared_gate is not None:
@@ -68,7 +84,7 @@ def _moe(to: GraphBuilder, moe: MoeBlock, h: Tensor) -> Tensor:
 
 
 def _route(to: GraphBuilder, router: Router, h: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights [K] and ids [K, and some room]."""
+    """Weights and ids [rows, K]."""
     spec = router.spec
     if spec.input_norm_eps is not None:
         h = to.norm(Norm("rms", to.hidden, spec.input_norm_eps, router.input_scale), to.x, "routed")
@@ -77,7 +93,7 @@ def _route(to: GraphBuilder, router: Router, h: Tensor) -> tuple[Tensor, Tensor]
         spec.experts, spec.top_k, spec.score, spec.groups, spec.top_groups, spec.group_score == "top2",
         spec.masked_score, spec.normalize, spec.normalize_eps, spec.normalize_min, spec.scale, spec.jitter,
     )  # fmt: skip
-    ids = to.whole_numbers("ids", spec.top_k + spec.top_groups)
+    ids, groups = to.whole_numbers("ids", spec.top_k), to.whole_numbers("groups", spec.top_groups)
     weights = to.floats("weights", spec.top_k)
     room = to.floats("routing", op_graph.route_room(spec.experts))
     to.add(
@@ -87,6 +103,7 @@ def _route(to: GraphBuilder, router: Router, h: Tensor) -> tuple[Tensor, Tensor]
             room,
             ids=ids,
             weights=weights,
+            groups=groups,
             choice_bias=router.choice_bias,
             expert_scale=router.expert_scale,
         )

@@ -1,4 +1,4 @@
-"""Token mixers as ops: what the torch modules compute for one token."""
+"""Token mixers as ops: what the torch modules compute for a token."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.translatable import msg
 
 
 def build_mixer(to: GraphBuilder, mixer: Mixer, x: Tensor, layer: int) -> Tensor:
-    """The mixer's output for x [H]. layer: position among the layers. Raises UnsupportedOp for one without ops."""
+    """The mixer's output for x [rows, H]. layer: position among the layers. Raises UnsupportedOp for one without ops."""
     if isinstance(mixer, Attention):
         return build_attention(to, mixer, x, STATES * layer)
     if isinstance(mixer, Mla):
@@ -40,7 +40,7 @@ def build_attention(to: GraphBuilder, attention: Attention, x: Tensor, state: in
     projected = to.linear(attention.qkv, x, "projected")
     queries, both, width = spec.heads * spec.head_dim, (spec.heads + spec.kv_heads) * spec.head_dim, spec.head_dim
     wide = spec.kv_heads * width
-    values = to.floats("values", wide) if spec.v is None else projected[both : both + wide]
+    values = to.floats("values", wide) if spec.v is None else projected[:, both : both + wide]
     heads = replace(attention.heads, rope=None if spec.rope is None else to.rope(spec.rope))
     to.add(op_graph.heads(heads, projected, values, state))
     mixed = to.floats("mixed", queries)
@@ -48,18 +48,18 @@ def build_attention(to: GraphBuilder, attention: Attention, x: Tensor, state: in
     shape = (spec.heads, width)
     try:
         op = op_graph.attend(
-            projected[:queries].view(shape), mixed.view(shape), room, state, spec.kv_heads, spec.scale, spec.window,
-            attention.sinks,
+            projected[:, :queries].unflatten(1, shape), mixed.unflatten(1, shape), room, state, spec.kv_heads,
+            spec.scale, spec.window, attention.sinks,
         )  # fmt: skip
     except ValueError as error:
         raise UnsupportedOp(str(error)) from error
     to.add(op)
     if spec.gated:
-        to.add(op_graph.gate(mixed, projected[-queries:]))
+        to.add(op_graph.gate(mixed, projected[:, -queries:]))
     if attention.head_gate is not None:
         gates = to.linear(attention.head_gate, x, "head_gates")
         for head in range(spec.heads):
-            to.add(op_graph.gate(mixed[head * width : (head + 1) * width], gates[head : head + 1]))
+            to.add(op_graph.gate(mixed[:, head * width : (head + 1) * width], gates[:, head : head + 1]))
     return to.linear(attention.out, mixed, "h")
 
 
@@ -80,7 +80,7 @@ def build_mla(to: GraphBuilder, mla: Mla, x: Tensor, state: int) -> Tensor:
         )
     )
     in_latent = to.each(mla.to_latent, spec.heads, queries, spec.nope_dim + spec.rope_dim, "in_latent")
-    found = to.floats("found", in_latent.numel())
+    found = to.floats("found", in_latent.shape[1])
     room = to.floats("latent_room", mixer_ops.latent_room(shape))
     try:
         op = mixer_ops.latent_attend(shape, in_latent, queries, out=found, room=room, scale=spec.scale, state=state)

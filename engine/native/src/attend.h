@@ -185,25 +185,57 @@ UH_TARGET static void merge(void *argument, int32_t query, int32_t lane) {
     bring_back(to, a->dim, a->even_odd[1], 1.0f / sum, a->out + (int64_t)query * a->dim);
 }
 
+/* All rows of a step: a head's keys and values of a span, once read, are in the nearest caches for the next row. */
+typedef struct {
+    attention row[UH_MOST_ROWS];
+    int32_t rows, heads, spans; /* spans: the most of a row */
+} attention_rows;
+
+UH_TARGET static void attend_units(void *argument, int32_t unit, int32_t lane) {
+    attention_rows *all = argument;
+    const int32_t head = unit / all->spans, span = unit % all->spans;
+    for (int32_t r = 0; r < all->rows; r++) {
+        attention *a = &all->row[r];
+        if (span < a->spans) attend_unit(a, head * a->spans + span, lane);
+    }
+}
+
+UH_TARGET static void merge_rows(void *argument, int32_t unit, int32_t lane) {
+    attention_rows *all = argument;
+    merge(&all->row[unit / all->heads], unit % all->heads, lane);
+}
+
+UH_TARGET static void ready_attention(const uh_context *context, const uh_op *op, const uh_step *step, int32_t row, attention *a) {
+    const int32_t window = op->n[4];
+    void *const *state = step->row[row].state;
+    *a = (attention){.keys = state[op->n[0]], .values = state[op->n[0] + 1]};
+    a->queries = uh_place(op, 0, row), a->sinks = op->p[1], a->out = uh_place(op, 2, row), a->slots = uh_place(op, 3, row);
+    a->kv_heads = op->n[2], a->dim = op->n[3], a->scale = op->f[0];
+    a->share = op->n[1] / a->kv_heads;
+    a->padded = (a->dim + UH_LANES - 1) / UH_LANES * UH_LANES;
+    a->even_odd[0] = a->keys->bits == 16 && a->dim % (2 * UH_LANES) == 0;
+    a->even_odd[1] = a->values->bits == 16 && a->dim % (2 * UH_LANES) == 0;
+    a->pairs = context->pairs && a->even_odd[0] && a->even_odd[1];
+    a->end = step->row[row].position + 1;
+    a->first = window && a->end > window ? a->end - window : 0;
+    const int64_t rows = a->end - a->first;
+    const int32_t many = UNITS / a->kv_heads < 1 ? 1 : uh_least(UNITS / a->kv_heads, SPANS);
+    a->span_rows = (rows + many - 1) / many;
+    if (a->span_rows < SPAN_ROWS) a->span_rows = SPAN_ROWS;
+    a->spans = (int32_t)((rows + a->span_rows - 1) / a->span_rows);
+}
+
 UH_TARGET static int run_attend(uh_context *context, const uh_op *op, const uh_step *step) {
-    const int32_t heads = op->n[1], window = op->n[4];
-    attention a = {.keys = step->state[op->n[0]], .values = step->state[op->n[0] + 1]};
-    a.queries = op->p[0], a.sinks = op->p[1], a.out = op->p[2], a.slots = op->p[3];
-    a.kv_heads = op->n[2], a.dim = op->n[3], a.scale = op->f[0];
-    a.share = heads / a.kv_heads;
-    a.padded = (a.dim + UH_LANES - 1) / UH_LANES * UH_LANES;
-    a.even_odd[0] = a.keys->bits == 16 && a.dim % (2 * UH_LANES) == 0;
-    a.even_odd[1] = a.values->bits == 16 && a.dim % (2 * UH_LANES) == 0;
-    a.pairs = context->pairs && a.even_odd[0] && a.even_odd[1];
-    a.end = step->position + 1;
-    a.first = window && a.end > window ? a.end - window : 0;
-    const int64_t rows = a.end - a.first;
-    const int32_t many = UNITS / a.kv_heads < 1 ? 1 : uh_least(UNITS / a.kv_heads, SPANS);
-    a.span_rows = (rows + many - 1) / many;
-    if (a.span_rows < SPAN_ROWS) a.span_rows = SPAN_ROWS;
-    a.spans = (int32_t)((rows + a.span_rows - 1) / a.span_rows);
-    const int small = rows * a.kv_heads * a.dim < SERIAL_FLOATS;
-    uh_share(context, small, attend_unit, &a, a.kv_heads * a.spans);
-    uh_share(context, (int64_t)heads * a.spans * a.padded < SERIAL_MERGE, merge, &a, heads);
+    attention_rows all = {.rows = step->end - step->first, .heads = op->n[1]};
+    int64_t floats = 0, sums = 0;
+    for (int32_t r = 0; r < all.rows; r++) {
+        attention *a = &all.row[r];
+        ready_attention(context, op, step, step->first + r, a);
+        all.spans = a->spans > all.spans ? a->spans : all.spans;
+        floats += (a->end - a->first) * a->kv_heads * a->dim;
+        sums += (int64_t)all.heads * a->spans * a->padded;
+    }
+    uh_share(context, floats < SERIAL_FLOATS, attend_units, &all, op->n[2] * all.spans);
+    uh_share(context, sums < SERIAL_MERGE, merge_rows, &all, all.rows * all.heads);
     return 0;
 }

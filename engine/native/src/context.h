@@ -58,6 +58,10 @@ static inline int32_t uh_blocks_for(int32_t rows, int32_t most) {
 void uh_product(const uh_context *context, const uh_matrix_view *view, int32_t block, int32_t blocks, const uh_operand *operand,
                 int32_t at, int32_t n, int32_t lane, float *y);
 
+/* uh_linear on vectors that lie x_stride values apart, with results y_stride values apart. */
+int uh_linear_rows(uh_context *context, const uh_matrix_view *view, const float *x, int64_t x_stride, int32_t tokens,
+                   float *y, int64_t y_stride);
+
 static inline int32_t uh_least(int32_t a, int32_t b) { return a < b ? a : b; }
 
 #endif

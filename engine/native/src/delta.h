@@ -150,25 +150,47 @@ UH_TARGET static void delta_head(void *argument, int32_t key_head, int32_t lane)
     }
 }
 
+/* All rows of a step, in their order: where they are of one sequence, each goes on from what the one before it left, which
+ * is in the nearest caches then. */
+typedef struct {
+    delta row[UH_MOST_ROWS];
+    int32_t rows;
+} delta_rows;
+
+UH_TARGET static void delta_heads(void *argument, int32_t key_head, int32_t lane) {
+    delta_rows *all = argument;
+    for (int32_t r = 0; r < all->rows; r++) delta_head(&all->row[r], key_head, lane);
+}
+
 UH_TARGET static int run_delta(uh_context *context, const uh_op *op, const uh_step *step) {
-    delta d = {.history = step->state[op->n[0]], .memory = step->state[op->n[0] + 1]};
-    d.k_heads = op->n[1], d.v_heads = op->n[2], d.k_dim = op->n[3], d.v_dim = op->n[4], d.kernel = op->n[5];
-    d.qk_eps = op->f[0], d.norm_eps = op->f[1];
-    d.mixed = op->p[0], d.rates = op->p[1], d.taps = op->p[2], d.decay = op->p[3], d.dt_bias = op->p[4];
-    d.norm = op->p[5], d.out = op->p[6];
-    const int small = (int64_t)d.v_heads * d.k_dim * d.v_dim < DELTA_SERIAL;
-    uh_share(context, small, delta_head, &d, d.k_heads);
+    delta_rows all = {.rows = step->end - step->first};
+    for (int32_t r = 0; r < all.rows; r++) {
+        const int32_t row = step->first + r;
+        void *const *state = step->row[row].state;
+        all.row[r] = (delta){
+            .history = state[op->n[0]], .memory = state[op->n[0] + 1], .k_heads = op->n[1], .v_heads = op->n[2],
+            .k_dim = op->n[3], .v_dim = op->n[4], .kernel = op->n[5], .qk_eps = op->f[0], .norm_eps = op->f[1],
+            .mixed = uh_place(op, 0, row), .rates = uh_place(op, 1, row), .taps = op->p[2], .decay = op->p[3],
+            .dt_bias = op->p[4], .norm = op->p[5], .out = uh_place(op, 6, row),
+        };
+    }
+    const int small = (int64_t)all.rows * op->n[2] * op->n[3] * op->n[4] < DELTA_SERIAL;
+    uh_share(context, small, delta_heads, &all, op->n[1]);
     return 0;
 }
 
-/* out = after * (convolution(before * value) + bias), of three parts [before | after | value] that lie together. */
+/* out = after * (convolution(before * value) + bias), of three parts [before | after | value] that lie together. Rows go in
+ * their order, as in delta_rows. */
 UH_TARGET static int run_conv(uh_context *context, const uh_op *op, const uh_step *step) {
     const int32_t n = op->n[1], kernel = op->n[2];
-    float *x = op->p[0], *out = op->p[3];
-    const float *taps = op->p[1], *bias = op->p[2], *after = x + n, *value = after + n;
+    const float *taps = op->p[1], *bias = op->p[2];
     (void)context;
-    for (int32_t i = 0; i < n; i++) x[i] *= value[i];
-    convolve(x, taps, step->state[op->n[0]], kernel, n, n, out);
-    for (int32_t i = 0; i < n; i++) out[i] = (bias ? out[i] + bias[i] : out[i]) * after[i];
+    for (int32_t row = step->first; row < step->end; row++) {
+        float *x = uh_place(op, 0, row), *out = uh_place(op, 3, row);
+        const float *after = x + n, *value = after + n;
+        for (int32_t i = 0; i < n; i++) x[i] *= value[i];
+        convolve(x, taps, step->row[row].state[op->n[0]], kernel, n, n, out);
+        for (int32_t i = 0; i < n; i++) out[i] = (bias ? out[i] + bias[i] : out[i]) * after[i];
+    }
     return 0;
 }

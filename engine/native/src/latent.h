@@ -211,40 +211,78 @@ UH_TARGET static void latent_merge(void *argument, int32_t unit, int32_t lane) {
     }
 }
 
-UH_TARGET static int run_latent_attend(uh_context *context, const uh_op *op, const uh_step *step) {
-    latent_attention a = {.rows = step->state[op->n[0]], .end = step->position + 1, .scale = op->f[0]};
-    a.heads = op->n[1], a.rank = op->n[2], a.rope = op->n[3], a.rotary_step = op->n[4];
-    a.latent = op->p[0], a.rotary = op->p[1], a.out = op->p[2], a.query = op->p[3];
-    a.padded = (a.heads + LATENT_HEADS - 1) / LATENT_HEADS * LATENT_HEADS;
-    a.deep = (a.rank + LATENT_DIMS - 1) / LATENT_DIMS * LATENT_DIMS;
-    a.part_floats = (int64_t)a.padded * (a.deep + 3 + LATENT_BLOCK);
-    a.parts = a.query + (int64_t)a.padded * (a.rank + a.rope);
-    a.span_rows = (a.end + LATENT_SPANS - 1) / LATENT_SPANS;
-    if (a.span_rows < LATENT_SPAN_ROWS) a.span_rows = LATENT_SPAN_ROWS;
-    a.span_rows = (a.span_rows + LATENT_BLOCK - 1) / LATENT_BLOCK * LATENT_BLOCK;
-    a.spans = (int32_t)((a.end + a.span_rows - 1) / a.span_rows);
-    float *query = a.query;
-    for (int32_t d = 0; d < a.rank + a.rope; d++, query += a.padded)
-        for (int32_t h = 0; h < a.padded; h++) {
-            const float *from = d < a.rank ? a.latent + (int64_t)h * a.rank + d
-                                           : a.rotary + (int64_t)h * a.rotary_step + d - a.rank;
-            query[h] = h < a.heads ? a.scale * *from : 0.0f;
+/* All rows of a step: what a span of rows is to one is in the nearest caches for the next. */
+typedef struct {
+    latent_attention row[UH_MOST_ROWS];
+    int32_t rows, spans, blocks; /* the most spans of a row; blocks of heads */
+} latent_rows;
+
+UH_TARGET static void latent_spans(void *argument, int32_t span, int32_t lane) {
+    latent_rows *all = argument;
+    for (int32_t r = 0; r < all->rows; r++)
+        if (span < all->row[r].spans) latent_span(&all->row[r], span, lane);
+}
+
+UH_TARGET static void latent_merges(void *argument, int32_t unit, int32_t lane) {
+    latent_rows *all = argument;
+    latent_merge(&all->row[unit / all->blocks], unit % all->blocks, lane);
+}
+
+/* The queries of one row, scaled, heads side by side. */
+UH_TARGET static void latent_queries(void *argument, int32_t row, int32_t lane) {
+    latent_rows *all = argument;
+    const latent_attention *a = &all->row[row];
+    float *query = a->query;
+    (void)lane;
+    for (int32_t d = 0; d < a->rank + a->rope; d++, query += a->padded)
+        for (int32_t h = 0; h < a->padded; h++) {
+            const float *from = d < a->rank ? a->latent + (int64_t)h * a->rank + d
+                                            : a->rotary + (int64_t)h * a->rotary_step + d - a->rank;
+            query[h] = h < a->heads ? a->scale * *from : 0.0f;
         }
-    const int64_t results = (int64_t)a.padded * a.rank;
-    uh_share(context, a.end * results < LATENT_SERIAL, latent_span, &a, a.spans);
-    uh_share(context, a.spans * results < LATENT_SERIAL / 2, latent_merge, &a, a.padded / LATENT_HEADS);
+}
+
+UH_TARGET static void ready_latent(const uh_op *op, const uh_step *step, int32_t row, latent_attention *a) {
+    *a = (latent_attention){.rows = step->row[row].state[op->n[0]], .end = step->row[row].position + 1, .scale = op->f[0]};
+    a->heads = op->n[1], a->rank = op->n[2], a->rope = op->n[3], a->rotary_step = op->n[4];
+    a->latent = uh_place(op, 0, row), a->rotary = uh_place(op, 1, row);
+    a->out = uh_place(op, 2, row), a->query = uh_place(op, 3, row);
+    a->padded = (a->heads + LATENT_HEADS - 1) / LATENT_HEADS * LATENT_HEADS;
+    a->deep = (a->rank + LATENT_DIMS - 1) / LATENT_DIMS * LATENT_DIMS;
+    a->part_floats = (int64_t)a->padded * (a->deep + 3 + LATENT_BLOCK);
+    a->parts = a->query + (int64_t)a->padded * (a->rank + a->rope);
+    a->span_rows = (a->end + LATENT_SPANS - 1) / LATENT_SPANS;
+    if (a->span_rows < LATENT_SPAN_ROWS) a->span_rows = LATENT_SPAN_ROWS;
+    a->span_rows = (a->span_rows + LATENT_BLOCK - 1) / LATENT_BLOCK * LATENT_BLOCK;
+    a->spans = (int32_t)((a->end + a->span_rows - 1) / a->span_rows);
+}
+
+UH_TARGET static int run_latent_attend(uh_context *context, const uh_op *op, const uh_step *step) {
+    latent_rows all = {.rows = step->end - step->first};
+    int64_t seen = 0, parts = 0;
+    for (int32_t r = 0; r < all.rows; r++) {
+        latent_attention *a = &all.row[r];
+        ready_latent(op, step, step->first + r, a);
+        all.spans = a->spans > all.spans ? a->spans : all.spans;
+        seen += a->end;
+        parts += a->spans;
+    }
+    const int32_t padded = all.row[0].padded, rank = all.row[0].rank;
+    const int64_t results = (int64_t)padded * rank;
+    all.blocks = padded / LATENT_HEADS;
+    uh_share(context, all.rows * results < LATENT_SERIAL / 4, latent_queries, &all, all.rows);
+    uh_share(context, seen * results < LATENT_SERIAL, latent_spans, &all, all.spans);
+    uh_share(context, parts * results < LATENT_SERIAL / 2, latent_merges, &all, all.rows * all.blocks);
     return 0;
 }
 
 /* The token's row [normed latent | turned key] goes to the cache, and the rotary parts of its queries are turned. */
-UH_TARGET static int run_latent(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static void run_latent(const uh_op *op, const uh_row *step) {
     const int32_t heads = op->n[1], nope = op->n[2], rope = op->n[3], rank = op->n[4], interleaved = op->n[5];
     float *queries = op->p[0], *row = op->p[1];
-    (void)context;
     rms(row, op->p[2], rank, op->f[0], row);
     turn(row + rank, op->p[3], op->p[4], rope / 2, interleaved);
     for (int32_t h = 0; h < heads; h++)
         turn(queries + (int64_t)h * (nope + rope) + nope, op->p[3], op->p[4], rope / 2, interleaved);
     append(step->state[op->n[0]], step->position, row, 1, rank + rope);
-    return 0;
 }

@@ -11,6 +11,7 @@ typedef struct {
     const uh_operand *operand;
     const float *x;
     float *y;
+    int64_t x_stride, y_stride; /* from token to token */
     int32_t tokens;
 } call;
 
@@ -18,7 +19,7 @@ static void quantize_token(void *argument, int32_t token, int32_t lane) {
     const call *c = argument;
     uh_context *context = c->context;
     (void)lane;
-    uh_operand_take(&context->input, context->isa, token, c->x + (int64_t)token * c->view->cols);
+    uh_operand_take(&context->input, context->isa, token, c->x + token * c->x_stride);
 }
 
 static void run_unit(void *argument, int32_t unit, int32_t lane) {
@@ -32,20 +33,25 @@ static void run_unit(void *argument, int32_t unit, int32_t lane) {
             float y[CHUNK * UH_WIDE];
             uh_product(c->context, view, row / UH_ROWS, blocks, c->operand, at, n, lane, y);
             for (int32_t t = 0; t < n; t++)
-                memcpy(c->y + (int64_t)(at + t) * view->rows + row, y + t * width,
+                memcpy(c->y + (at + t) * c->y_stride + row, y + t * width,
                        (size_t)uh_least(width, end - row) * sizeof(float));
         }
     }
 }
 
 int uh_linear(uh_context *context, const uh_matrix_view *view, const float *x, int32_t tokens, float *y) {
+    return uh_linear_rows(context, view, x, view->cols, tokens, y, view->rows);
+}
+
+int uh_linear_rows(uh_context *context, const uh_matrix_view *view, const float *x, int64_t x_stride, int32_t tokens,
+                   float *y, int64_t y_stride) {
     const int serial = (int64_t)view->rows * view->cols * tokens < UH_SERIAL_WEIGHTS;
     const int32_t cols = view->cols;
     uh_operand *operand = view->kind >= 16 ? &context->raw : &context->input;
-    call c = {context, view, operand, x, y, tokens};
+    call c = {context, view, operand, x, y, x_stride, y_stride, tokens};
     if (view->kind >= 16) {
         if (!uh_operand_open(operand, context->isa, UH_PLAIN, tokens, cols, cols, 0)) return -1;
-        for (int32_t t = 0; t < tokens; t++) uh_operand_take(operand, context->isa, t, x + (int64_t)t * cols);
+        for (int32_t t = 0; t < tokens; t++) uh_operand_take(operand, context->isa, t, x + t * x_stride);
     } else {
         const int form = context->exact ? UH_FLOAT : UH_INT8;
         if (!uh_operand_open(operand, context->isa, form, tokens, cols, view->groups * view->group, view->group) ||

@@ -7,31 +7,30 @@
 #include "context.h"
 
 /* Cosines and sines of the angles position * frequency, times the factor that follows the frequencies: [n] each. */
-static int run_rope(uh_context *context, const uh_op *op, const uh_step *step) {
+static void run_rope(const uh_op *op, const uh_row *row) {
     const float *frequencies = op->p[0], factor = frequencies[op->n[0]];
     float *cosines = op->p[1], *sines = op->p[2];
-    (void)context;
     for (int32_t i = 0; i < op->n[0]; i++) {
-        const float angle = (float)step->position * frequencies[i];
+        const float angle = (float)row->position * frequencies[i];
         cosines[i] = cosf(angle) * factor;
         sines[i] = sinf(angle) * factor;
     }
-    return 0;
 }
 
 static int run_linear(uh_context *context, const uh_op *op, const uh_step *step) {
-    (void)step;
-    return uh_linear(context, op->p[0], op->p[1], 1, op->p[2]);
+    const int64_t size = sizeof(float);
+    return uh_linear_rows(context, op->p[0], uh_place(op, 1, step->first), op->stride[1] / size, step->end - step->first,
+                          uh_place(op, 2, step->first), op->stride[2] / size);
 }
 
 /* A matrix for every head, one below the other in one view. */
 typedef struct {
     const uh_context *context;
     const uh_matrix_view *view;
-    const uh_operand *x; /* [heads] */
-    float *y;
-    int64_t step; /* from head to head in y */
-    int32_t rows; /* of a head; whole tiles in a matrix of tiles */
+    const uh_operand *x; /* [heads, rows] */
+    const uh_op *op;
+    int32_t first, n; /* rows of the step */
+    int32_t rows;     /* of a head; whole tiles in a matrix of tiles */
 } each_head;
 
 static void run_head(void *argument, int32_t head, int32_t lane) {
@@ -45,29 +44,33 @@ static void run_head(void *argument, int32_t head, int32_t lane) {
         block = head * (e->rows / UH_ROWS);
     }
     for (int32_t row = 0; row < e->rows; row += UH_ROWS, block++) {
-        float y[UH_ROWS];
-        uh_product(e->context, &view, block, 1, e->x, head, 1, lane, y);
-        memcpy(e->y + head * e->step + row, y, (size_t)uh_least(UH_ROWS, e->rows - row) * sizeof(float));
+        float y[UH_MOST_ROWS * UH_ROWS];
+        uh_product(e->context, &view, block, 1, e->x, head * e->n, e->n, lane, y);
+        for (int32_t r = 0; r < e->n; r++)
+            memcpy((float *)uh_place(e->op, 2, e->first + r) + (int64_t)head * e->op->n[2] + row, y + r * UH_ROWS,
+                   (size_t)uh_least(UH_ROWS, e->rows - row) * sizeof(float));
     }
 }
 
 static int run_each(uh_context *context, const uh_op *op, const uh_step *step) {
-    const int32_t heads = op->n[0];
+    const int32_t heads = op->n[0], n = step->end - step->first;
     const uh_matrix_view *view = op->p[0];
-    const float *x = op->p[1];
     const int raw = view->kind >= 16, form = raw ? UH_PLAIN : context->exact ? UH_FLOAT : UH_INT8;
     uh_operand *operand = raw ? &context->raw : &context->input;
-    (void)step;
-    if (!uh_operand_open(operand, context->isa, form, heads, view->cols, view->groups * view->group, view->group)) return -1;
-    for (int32_t head = 0; head < heads; head++)
-        uh_operand_take(operand, context->isa, head, x + (int64_t)head * op->n[1]);
-    each_head e = {context, view, operand, op->p[2], op->n[2], view->rows / heads};
-    uh_share(context, (int64_t)view->rows * view->cols < UH_SERIAL_WEIGHTS, run_head, &e, heads);
+    if (!uh_operand_open(operand, context->isa, form, heads * n, view->cols, view->groups * view->group, view->group) ||
+        (!raw && n > UH_MOST_TOKENS && !uh_ensure_scratch(context, uh_many_scratch(view))))
+        return -1;
+    for (int32_t r = 0; r < n; r++)
+        for (int32_t head = 0; head < heads; head++)
+            uh_operand_take(operand, context->isa, head * n + r,
+                            (const float *)uh_place(op, 1, step->first + r) + (int64_t)head * op->n[1]);
+    each_head e = {context, view, operand, op, step->first, n, view->rows / heads};
+    uh_share(context, (int64_t)view->rows * view->cols * n < UH_SERIAL_WEIGHTS, run_head, &e, heads);
     return 0;
 }
 
 static const uh_op_function everywhere[UH_OP_KINDS] = {
-    [UH_OP_ROPE] = run_rope, [UH_OP_LINEAR] = run_linear, [UH_OP_EACH] = run_each
+    [UH_OP_ROPE] = {.row = run_rope}, [UH_OP_LINEAR] = {.rows = run_linear}, [UH_OP_EACH] = {.rows = run_each},
 };
 
 static const uh_op_function *ops_of(const uh_context *context) {
@@ -81,11 +84,50 @@ static const uh_op_function *ops_of(const uh_context *context) {
     return uh_ops_portable;
 }
 
+typedef struct {
+    const uh_op_function *how;
+    const uh_op *op;
+    const uh_step *step;
+} row_call;
+
+static void run_row(void *argument, int32_t unit, int32_t lane) {
+    const row_call *c = argument;
+    const int32_t row = c->step->first + unit;
+    uh_op own = *c->op;
+    (void)lane;
+    for (int i = 0; i < 12; i++) own.p[i] = uh_place(c->op, i, row);
+    c->how->row(&own, c->step->row + row);
+}
+
+/* About as many numbers as an op goes over for a row; those that take many instructions each count for several. */
+static int64_t row_numbers(const uh_op *op) {
+    switch (op->kind) {
+    case UH_OP_NORM: return (int64_t)op->n[0] * op->n[1];
+    case UH_OP_HEADS: return (int64_t)(op->n[1] + 2 * op->n[2]) * op->n[3];
+    case UH_OP_ROUTE: return (int64_t)op->n[0] * (op->n[1] + 8);
+    case UH_OP_LATENT: return (int64_t)op->n[1] * op->n[3] + op->n[4];
+    default: return op->n[0];
+    }
+}
+
+/* Row 0 alone, as every single token is, needs no op of its own. */
+static void run_rows(uh_context *context, const uh_op_function *how, const uh_op *op, const uh_step *step) {
+    const int32_t n = step->end - step->first;
+    if (n == 1 && !step->first) {
+        how->row(op, step->row);
+        return;
+    }
+    row_call c = {how, op, step};
+    uh_share(context, n * row_numbers(op) < UH_SERIAL_NUMBERS / 4 ? UH_SERIAL : UH_SHARED, run_row, &c, n);
+}
+
 int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step) {
     const uh_op_function *functions = ops_of(context);
     for (int32_t i = 0; i < n; i++) {
-        const uh_op_function function = everywhere[ops[i].kind] ? everywhere[ops[i].kind] : functions[ops[i].kind];
-        if (function(context, &ops[i], step)) return -1;
+        const int32_t kind = ops[i].kind;
+        const uh_op_function *how = everywhere[kind].row || everywhere[kind].rows ? &everywhere[kind] : &functions[kind];
+        if (how->row) run_rows(context, how, &ops[i], step);
+        else if (how->rows(context, &ops[i], step)) return -1;
     }
     return 0;
 }

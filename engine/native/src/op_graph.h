@@ -1,8 +1,11 @@
-/* The op graph: one token's way through the part of a layer that is no expert, as a list of operations on fixed addresses.
+/* The op graph: the way of up to UH_MOST_ROWS tokens through the part of a layer that is no expert, as a list of operations
+ * on fixed addresses. Each token is a row, with a position and a state of its own: tokens of one sequence, in their order,
+ * or of several.
  *
- * engine/native/op_graph.py packs the ops and says what each one's numbers and addresses mean; every op is one function of
- * the type uh_op_function, found by its kind: what differs by instruction set in ops_*.c, the rest in op_graph.c.
- * All vectors are float32. Ops run on the calling thread, but for products and attention, which take the pool.
+ * engine/native/op_graph.py packs the ops and says what each one's numbers and addresses mean; every op is one function,
+ * found by its kind: what differs by instruction set in ops_*.c, the rest in op_graph.c. A row's result has the same bits
+ * whichever other rows run beside it. Most ops know one row alone. Those that read what all rows share, weights or the
+ * keys of a sequence, run all rows at once, so that it comes from memory once. All vectors are float32.
  */
 #ifndef UH_OP_GRAPH_H
 #define UH_OP_GRAPH_H
@@ -36,14 +39,29 @@ struct uh_op {
     int32_t n[11];
     float f[4];
     void *p[12];
+    int32_t stride[12]; /* bytes from a row's to the next one's; 0: the same for all */
 };
 
-/* What of a step is not fixed. state: for every layer UH_STATES addresses of what the sequence keeps there: a uh_kv_rows per
+/* What of a row is not fixed. state: for every layer UH_STATES addresses of what its sequence keeps there: a uh_kv_rows per
  * buffer of rows, or the tensors of a recurrent state. */
-struct uh_step {
-    int64_t position; /* of the token */
+typedef struct {
+    int64_t position;
     void *const *state;
+} uh_row;
+
+/* At most so many rows: arrays on the stack have this length. MOST_ROWS in op_graph.py. */
+enum { UH_MOST_ROWS = 16 };
+
+/* Rows first .. end - 1 run. Those of one sequence follow each other in the order of their positions. */
+struct uh_step {
+    const uh_row *row;
+    int32_t first, end;
 };
+
+/* Where argument i of an op lies for a row. */
+static inline void *uh_place(const uh_op *op, int i, int32_t row) {
+    return op->p[i] ? (char *)op->p[i] + (int64_t)row * op->stride[i] : op->p[i];
+}
 
 /* Rows [heads, rows of all chunks, dim] of one buffer, in chunks [heads, rows, dim]. bits: 16 (bf16) or 32 (float32). */
 typedef struct {
@@ -54,8 +72,11 @@ typedef struct {
     } chunk[];
 } uh_kv_rows;
 
-/* 0: done; -1: out of memory. */
-typedef int (*uh_op_function)(uh_context *context, const uh_op *op, const uh_step *step);
+/* How a kind of op is run: row by row, in any order, op->p being that row's; or all at once: 0: done; -1: out of memory. */
+typedef struct {
+    void (*row)(const uh_op *op, const uh_row *row);
+    int (*rows)(uh_context *context, const uh_op *op, const uh_step *step);
+} uh_op_function;
 
 extern const uh_op_function uh_ops_portable[UH_OP_KINDS];
 #if defined(__x86_64__)

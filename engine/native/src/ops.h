@@ -11,59 +11,55 @@
 #include "heads.h"
 #include "op_graph.h"
 
-UH_TARGET static int run_norm(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static void run_norm(const uh_op *op, const uh_row *row) {
     const float *x = op->p[0], *scale = op->p[2], *bias = op->p[3];
     float *out = op->p[1];
     const int32_t n = op->n[1];
-    (void)context, (void)step;
-    for (int32_t row = 0; row < op->n[0]; row++, x += n, out += n) {
+    (void)row;
+    for (int32_t i = 0; i < op->n[0]; i++, x += n, out += n) {
         if (!bias) {
             rms(x, scale, n, op->f[0], out);
             continue;
         }
         const float mean = sum_of(x, n) / (float)n;
         const float by = 1.0f / sqrtf(squares_of(x, n, mean) / (float)n + op->f[0]);
-        for (int32_t i = 0; i < n; i++) out[i] = (x[i] - mean) * by * scale[i] + bias[i];
+        for (int32_t c = 0; c < n; c++) out[c] = (x[c] - mean) * by * scale[c] + bias[c];
     }
-    return 0;
 }
 
-UH_TARGET static int run_add(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static void run_add(const uh_op *op, const uh_row *row) {
     float *x = op->p[0];
     const float *source = op->p[1], by = op->f[0];
-    (void)context, (void)step;
+    (void)row;
     for (int32_t i = 0; i < op->n[0]; i++) x[i] += by * source[i];
-    return 0;
 }
 
-UH_TARGET static int run_scale(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static void run_scale(const uh_op *op, const uh_row *row) {
     float *x = op->p[0];
-    (void)context, (void)step;
+    (void)row;
     for (int32_t i = 0; i < op->n[0]; i++) x[i] *= op->f[0];
-    return 0;
 }
 
 /* One gate for all of x, or one each. */
-UH_TARGET static int run_gate(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static void run_gate(const uh_op *op, const uh_row *row) {
     float *x = op->p[0];
     const float *gate = op->p[1];
-    (void)context, (void)step;
+    (void)row;
     if (op->n[1] == 1) {
         const float by = uh_sigmoid(gate[0]);
         for (int32_t i = 0; i < op->n[0]; i++) x[i] *= by;
     } else {
         for (int32_t i = 0; i < op->n[0]; i++) x[i] *= uh_sigmoid(gate[i]);
     }
-    return 0;
 }
 
-UH_TARGET static int run_activate(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static void run_activate(const uh_op *op, const uh_row *row) {
     const float *gate = op->p[0], *up = op->p[1];
     float *h = op->p[2];
     const int32_t n = op->n[0];
     const uh_layout layout = {.activation = op->n[1], .alpha = op->f[0], .limit = op->f[1]};
     int32_t at = 0;
-    (void)context, (void)step;
+    (void)row;
     for (; at + UH_ROWS <= n; at += UH_ROWS) uh_activate16(&layout, gate + at, up + at, h + at);
     if (at < n) {
         float ends[3][UH_ROWS] = {{0}};
@@ -72,14 +68,12 @@ UH_TARGET static int run_activate(uh_context *context, const uh_op *op, const uh
         uh_activate16(&layout, ends[0], ends[1], ends[2]);
         memcpy(h + at, ends[2], (size_t)(n - at) * sizeof(float));
     }
-    return 0;
 }
 
-UH_TARGET static int run_softcap(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static void run_softcap(const uh_op *op, const uh_row *row) {
     float *x = op->p[0];
-    (void)context, (void)step;
+    (void)row;
     for (int32_t i = 0; i < op->n[0]; i++) x[i] = uh_softcap(x[i], op->f[0]);
-    return 0;
 }
 
 /* ---- queries, keys and values ------------------------------------------------------------------------------------ */
@@ -106,7 +100,7 @@ UH_TARGET static void append(const uh_kv_rows *rows, int64_t position, const flo
     }
 }
 
-UH_TARGET static int run_heads(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static void run_heads(const uh_op *op, const uh_row *row) {
     const int32_t kv_heads = op->n[2], dim = op->n[3];
     float *x = op->p[0];
     const uh_heads heads = {
@@ -115,11 +109,9 @@ UH_TARGET static int run_heads(uh_context *context, const uh_op *op, const uh_st
         .norm = op->n[4], .norm_last = op->n[5], .half = op->n[6], .interleaved = op->n[7], .norm_values = op->n[8],
         .reuse_keys = op->n[9], .clips = op->n[10],
     };
-    (void)context;
     finish_heads(&heads, 0);
-    append(step->state[op->n[0]], step->position, x + (int64_t)heads.heads * dim, kv_heads, dim);
-    append(step->state[op->n[0] + 1], step->position, heads.values, kv_heads, dim);
-    return 0;
+    append(row->state[op->n[0]], row->position, x + (int64_t)heads.heads * dim, kv_heads, dim);
+    append(row->state[op->n[0] + 1], row->position, heads.values, kv_heads, dim);
 }
 
 /* ---- routing ------------------------------------------------------------------------------------------------------ */
@@ -201,19 +193,19 @@ UH_TARGET static void sparsemixer(const float *logits, int32_t n, float jitter, 
     }
 }
 
-UH_TARGET static int run_route(uh_context *context, const uh_op *op, const uh_step *step) {
+UH_TARGET static void run_route(const uh_op *op, const uh_row *row) {
     const int32_t experts = op->n[0], top_k = op->n[1], score = op->n[2], normalize = op->n[6];
     float *scores = op->p[0], *choice = op->p[3], *weights = op->p[5];
     const float *bias = op->p[1], *expert_scale = op->p[2];
-    int64_t *ids = op->p[4];
-    (void)context, (void)step;
+    int64_t *ids = op->p[4], *groups = op->p[6];
+    (void)row;
     if (score == SCORE_SPARSEMIXER) {
         sparsemixer(scores, experts, op->f[3], choice, ids, weights);
     } else {
         if (score == SCORE_SOFTMAX) softmax(scores, experts);
         for (int32_t i = 0; score == SCORE_SIGMOID && i < experts; i++) scores[i] = uh_sigmoid(scores[i]);
         for (int32_t i = 0; i < experts; i++) choice[i] = bias ? scores[i] + bias[i] : scores[i];
-        if (op->n[3] > 1) keep_best_groups(choice, experts, op, choice + experts, ids + top_k);
+        if (op->n[3] > 1) keep_best_groups(choice, experts, op, choice + experts, groups);
         take_top(choice, experts, top_k, ids);
         for (int32_t k = 0; k < top_k; k++) weights[k] = scores[ids[k]];
         if (score == SCORE_TOPK_SOFTMAX) softmax(weights, top_k);
@@ -227,7 +219,6 @@ UH_TARGET static int run_route(uh_context *context, const uh_op *op, const uh_st
         for (int32_t k = 0; k < top_k; k++) weights[k] *= op->f[3];
     }
     for (int32_t k = 0; expert_scale && k < top_k; k++) weights[k] *= expert_scale[ids[k]];
-    return 0;
 }
 
 #endif

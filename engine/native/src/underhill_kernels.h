@@ -157,7 +157,7 @@ UH_API void uh_combine(uh_context *context, const float *weights, const float *o
 UH_API int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
                       const float *x, const float *weights, float *y);
 
-/* Plays n ops for one token: op_graph.h. 0: done; -1: out of memory. */
+/* Runs n ops for the tokens of a step: op_graph.h. 0: done; -1: out of memory. */
 typedef struct uh_op uh_op;
 typedef struct uh_step uh_step;
 UH_API int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step);

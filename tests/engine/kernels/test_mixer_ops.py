@@ -28,7 +28,8 @@ def test_every_head_meets_its_own_matrix(
 ) -> None:
     weight = noise(heads, rows, cols).to(dtype)
     x, y = noise(heads, cols + 5, seed=1), torch.full((heads, rows + 3), 7.0)
-    run_ops(make_kernel(), mixer_ops.each(raw_view(weight.flatten(0, 1), None), heads, x, cols + 5, y, rows + 3))
+    view = raw_view(weight.flatten(0, 1), None)
+    run_ops(make_kernel(), mixer_ops.each(view, heads, x.view(-1), cols + 5, y.view(-1), rows + 3))
     assert close(y[:, :rows], torch.bmm(weight.double(), x[:, :cols, None].double()).squeeze(2))
     assert (y[:, rows:] == 7).all()
 
@@ -40,7 +41,7 @@ def test_every_head_meets_its_own_tiles(make_kernel: MakeKernel, bits: int, exac
     kernel = make_kernel(exact=exact)
     packed = PackedMatrix([noise(heads * rows, cols)], bits, kernel, Arena())
     x, y = noise(heads, cols, seed=1), torch.empty(heads, rows)
-    run_ops(kernel, mixer_ops.each(packed.view, heads, x, cols, y, rows))
+    run_ops(kernel, mixer_ops.each(packed.view, heads, x.view(-1), cols, y.view(-1), rows))
     weight = packed.rows(torch.arange(heads * rows)).double().view(heads, rows, cols)
     wanted = torch.bmm(weight, x[:, :, None].double()).squeeze(2)
     assert (y - wanted).norm() <= (1e-5 if exact else 1e-2) * wanted.norm()
@@ -59,7 +60,8 @@ def test_a_latent_row_goes_to_the_cache(make_kernel: MakeKernel, interleaved: bo
     kept, states = tables(cache)
     wanted = torch.cat((torch.rms_norm(row[:9], (9,), scale, 1e-3), rope.apply(row[None, None, 9:])[0, 0]))
     turned = torch.cat((queries[:, :5], rope.apply(queries[None, :, 5:])[0]), 1)
-    op = mixer_ops.latent(spec, queries, row, scale=scale, eps=1e-3, angles=angles, interleaved=interleaved, state=0)
+    flat = queries.view(-1)
+    op = mixer_ops.latent(spec, flat, row, scale=scale, eps=1e-3, angles=angles, interleaved=interleaved, state=0)
     run_ops(make_kernel(), op, position=position, states=states)
     assert kept
     rows = torch.cat(cache, 1)[0]
@@ -75,16 +77,17 @@ def attend(
     width = spec.nope + spec.rope
     scale = (spec.rank + spec.rope) ** -0.5
     in_latent, queries = noise(spec.heads, spec.rank) * 3, noise(spec.heads, width, seed=3)
-    out = torch.empty(spec.heads, spec.rank)
+    out = torch.empty(spec.heads * spec.rank)
     owners = cut(rows[None], sizes)
     kept, states = tables(owners)
     room = torch.full((mixer_ops.latent_room(spec),), float("nan"))
-    op = mixer_ops.latent_attend(spec, in_latent, queries, out=out, room=room, scale=scale, state=0)
+    both = in_latent.view(-1), queries.view(-1)
+    op = mixer_ops.latent_attend(spec, *both, out=out, room=room, scale=scale, state=0)
     run_ops(kernel(threads), op, position=length - 1, states=states)
     assert kept
     query = torch.cat((in_latent, queries[:, spec.nope :]), 1).double()
     seen = rows[:length].double()
-    return out, (query @ seen.T * scale).softmax(1) @ seen[:, : spec.rank]
+    return out.view(spec.heads, -1), (query @ seen.T * scale).softmax(1) @ seen[:, : spec.rank]
 
 
 @MANY

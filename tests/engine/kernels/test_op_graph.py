@@ -47,9 +47,8 @@ def test_norm(make_kernel: MakeKernel, width: int, rows: int, scaled: bool, laye
     else:
         wanted = torch.rms_norm(x.double(), (width,), weight.double() if scaled else None, 1e-3)
     out = x if in_place else torch.empty_like(x)
-    run_ops(
-        make_kernel(), op_graph.norm(x, out, width, 1e-3, weight if scaled or layer else None, bias if layer else None)
-    )
+    scale, shift = weight if scaled or layer else None, bias if layer else None
+    run_ops(make_kernel(), op_graph.norm(x.view(-1), out.view(-1), width, 1e-3, scale, shift))
     assert close(out, wanted)
 
 
@@ -263,7 +262,7 @@ def test_heads(
     kept, states = tables(keys, values)
     done = Heads(number, kv, dim, norm, 1e-3, last, q_scale, k_scale, clip, rope, interleaved, norm_values, reuse)
     target = loose if reuse else projected[number + kv :]
-    ops.append(op_graph.heads(done, projected, target, 0))
+    ops.append(op_graph.heads(done, projected.view(-1), target.view(-1), 0))
     run_ops(make_kernel(), *ops, position=position, states=states)
     assert kept
     assert close(projected[:number], q)
@@ -278,7 +277,7 @@ def test_bf16_rows_round_like_torch(make_kernel: MakeKernel) -> None:
     rows = torch.cat((noise(62), torch.tensor([float("nan"), float("inf")])))[None].repeat(3, 1).contiguous()
     keys, values = (torch.zeros(1, 1, 64, dtype=torch.bfloat16) for _ in range(2))
     kept, states = tables([keys], [values])
-    run_ops(make_kernel(), op_graph.heads(Heads(1, 1, 64), rows, rows[2:], 0), states=states)
+    run_ops(make_kernel(), op_graph.heads(Heads(1, 1, 64), rows.view(-1), rows[2], 0), states=states)
     assert kept
     assert torch.equal(keys[0, 0, :62], rows[1, :62].bfloat16())
     assert keys[0, 0, 62].isnan()
@@ -310,15 +309,16 @@ def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None
         experts, top_k, name, groups, spec.top_groups, spec.group_score == "top2", spec.masked_score, spec.normalize,
         spec.normalize_eps, spec.normalize_min, spec.scale, spec.jitter,
     )  # fmt: skip
-    got, by = torch.empty(top_k + 1, dtype=torch.int64), torch.empty(top_k)
+    got, by, best = torch.empty(top_k, dtype=torch.int64), torch.empty(top_k), torch.empty(1, dtype=torch.int64)
     room = torch.empty(op_graph.route_room(experts))
     run_ops(
         make_kernel(),
         op_graph.route(
-            routing, logits, room, ids=got, weights=by, choice_bias=bias if corrected else None, expert_scale=each
+            routing, logits, room, ids=got, weights=by, groups=best, choice_bias=bias if corrected else None,
+            expert_scale=each,
         ),
-    )
-    assert got[:top_k].tolist() == ids[0].tolist()
+    )  # fmt: skip
+    assert got.tolist() == ids[0].tolist()
     assert close(by, (weights * each[ids])[0])
 
 
@@ -326,11 +326,12 @@ def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None
 @pytest.mark.parametrize("score", ["softmax", "sigmoid", "sparsemixer", "topk_softmax"])
 def test_nonsense_still_chooses_experts_that_there_are(make_kernel: MakeKernel, bad: float, score: str) -> None:
     for logits in (torch.full((8,), bad), torch.tensor([0.0, bad] * 4)):
-        ids, weights = torch.full((3,), -1), torch.empty(2)
+        ids, groups, weights = torch.full((2,), -1), torch.full((1,), -1), torch.empty(2)
         routing = op_graph.Routing(8, 2, score, jitter=0.01)
-        run_ops(make_kernel(), op_graph.route(routing, logits, torch.empty(16), ids=ids, weights=weights))
-        assert len(set(ids[:2].tolist())) == 2
-        assert all(0 <= expert < 8 for expert in ids[:2].tolist())
+        op = op_graph.route(routing, logits, torch.empty(16), ids=ids, weights=weights, groups=groups)
+        run_ops(make_kernel(), op)
+        assert len(set(ids.tolist())) == 2
+        assert all(0 <= expert < 8 for expert in ids.tolist())
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -341,6 +342,10 @@ def test_what_does_not_fit_is_refused() -> None:
         op_graph.add(x.double(), x.double())
     with pytest.raises(ValueError, match="contiguous"):
         op_graph.scale(torch.zeros(8, 2)[:, 0], 2.0)
+    with pytest.raises(ValueError, match="neither a token's vector nor several"):
+        op_graph.scale(torch.zeros(1, 2, 8), 2.0)
+    with pytest.raises(ValueError, match="of .3, 2. tokens"):
+        op_graph.add(torch.zeros(3, 8), torch.zeros(2, 8))
     with pytest.raises(ValueError, match="rows of 3"):
         op_graph.norm(x, x, 3, 1e-6, None)
     with pytest.raises(ValueError, match="expected 4"):

@@ -1,0 +1,109 @@
+"""Several tokens in one run of the op graph: to the last bit what they give one by one, in every family that has one."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.kernels.native import NativeKernel
+from engine.models.decoder import Decoder
+from engine.models.families import read_spec
+from engine.models.layers import state as state_module
+from engine.models.layers.state import SequenceState
+from engine.models.layers.weight_format import WeightFormat
+from engine.models.spec import DecoderSpec
+from engine.native.op_graph import MOST_ROWS
+from tests.engine.models.op_graph.test_families import CONFIGS, NOT_NATIVE, SomeWeights
+
+IDS = [(7 * at + at * at) % 90 + 1 for at in range(64)]
+SPECS = {name: read_spec(config) for name, config in CONFIGS.items()}
+NATIVE = [name for name, spec in SPECS.items() if spec.family not in NOT_NATIVE]
+
+
+class Noise(SomeWeights):
+    """Random numbers that depend on a tensor's name alone; what scales is near 1."""
+
+    def get(self, name: str) -> Tensor:
+        random = torch.Generator().manual_seed(zlib.crc32(name.encode()))
+        shape = super().get(name).shape
+        return torch.randn(shape, generator=random) * (0.3 if len(shape) > 1 else 0.1) + (1.0 if "norm" in name else 0.0)
+
+
+class Rolling:
+    """Experts that shift their input, each by another distance: row by row, so that no row can change another's bits."""
+
+    def moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+        rows = [
+            sum(weight * own.roll(int(expert) + layer) for expert, weight in zip(chosen, gates, strict=True))
+            for own, chosen, gates in zip(x, ids, weights, strict=True)
+        ]
+        return torch.stack(rows)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[NativeKernel]:
+    made = NativeKernel(2)
+    yield made
+    made.close()
+
+
+def decoder_of(spec: DecoderSpec, kind: Any, kernel: NativeKernel, kv: torch.dtype) -> Decoder:
+    decoder = Decoder(spec, Noise(spec), Rolling(), WeightFormat(kind, kernel), kv)
+    assert decoder.native_layers
+    return decoder
+
+
+def fed(decoder: Decoder, state: SequenceState, sizes: list[int]) -> Tensor:
+    """Logits of every token, fed so many at a time; a snapshot after each."""
+    found = []
+    for size in sizes:
+        ids = IDS[state.length : state.length + size]
+        logits = decoder.forward(ids, state, "all", horizon=len(IDS))
+        assert logits is not None
+        found.append(logits)
+        state.snapshot()
+    return torch.cat(found)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_rows_give_the_bits_of_single_tokens(
+    name: str, kernel: NativeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_module, "FIRST_CHUNK", MOST_ROWS)  # so that rows of one step lie in several chunks
+    monkeypatch.setattr(state_module, "LARGEST_CHUNK", MOST_ROWS)
+    for kind, kv in (("bf16", torch.float32), ("int8", torch.bfloat16), ("int4", torch.bfloat16)):
+        decoder = decoder_of(SPECS[name], kind, kernel, kv)
+        alone, together = decoder.new_state(), decoder.new_state()
+        singles = fed(decoder, alone, [1] * 45)
+        assert singles.isfinite().all()
+        assert singles.std() > 0
+        assert torch.equal(fed(decoder, together, [3, 1, 2, MOST_ROWS, 5]), singles[:27])
+        # Back to where a step ended, which recurrent layers have a snapshot of, and on in other steps.
+        assert together.rollback(22) == 22
+        assert torch.equal(fed(decoder, together, [4, 4, 15]), singles[22:])
+        last = decoder.forward(IDS[45:52], together, "last", horizon=len(IDS))
+        assert last is not None
+        assert torch.equal(last, fed(decoder, alone, [1] * 7)[-1:])
+
+
+def test_nothing_is_wanted_of_rows(kernel: NativeKernel) -> None:
+    decoder = decoder_of(SPECS["qwen3_moe"], "int8", kernel, torch.bfloat16)
+    alone, together = decoder.new_state(), decoder.new_state()
+    wanted = fed(decoder, alone, [1] * 10)
+    assert decoder.forward(IDS[:9], together, "none", horizon=len(IDS)) is None
+    assert torch.equal(fed(decoder, together, [1]), wanted[9:])
+
+
+def test_more_tokens_than_a_step_takes_are_a_prompt(kernel: NativeKernel) -> None:
+    decoder = decoder_of(SPECS["qwen3_moe"], "bf16", kernel, torch.float32)
+    state = decoder.new_state()
+    prompt = fed(decoder, state, [MOST_ROWS + 1])
+    singles = fed(decoder, decoder.new_state(), [1] * (MOST_ROWS + 1))
+    assert not torch.equal(prompt, singles)  # torch multiplies in bf16
+    assert (prompt - singles).norm() < 0.05 * singles.norm()
+    assert fed(decoder, state, [2]).isfinite().all()
