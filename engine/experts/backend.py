@@ -26,7 +26,7 @@ class Step:
     """Where a few tokens hand over their experts and find the answer: fixed memory, made once, used by many layers.
 
     x: [T, H] float32. ids: [T, K] int64. weights: [T, K] float32. y: [T, H] float32, the answer, written over.
-    Raises ValueError unless all are contiguous and in ordinary memory. addresses: of x, ids, weights and y.
+    Raises ValueError unless all are contiguous and in ordinary memory. addresses: of ids, weights, x and y.
     given: the last token's x [H] once more, for numpy. chosen: all ids once more [T * K], quick to read.
     """
 
@@ -45,7 +45,7 @@ class Step:
         (self.tokens, self.hidden), self.k = x.shape, ids.shape[1]
         self.given, self.chosen = x[-1].numpy(), ids.flatten().numpy().data
         # Taken once for all layers and tokens: the four tensors are kept above, and are never resized.
-        self.addresses = (x.data_ptr(), ids.data_ptr(), weights.data_ptr(), y.data_ptr())
+        self.addresses = (ids.data_ptr(), weights.data_ptr(), x.data_ptr(), y.data_ptr())
 
     @classmethod
     def of(cls, hidden: int, k: int, tokens: int = 1) -> Step:

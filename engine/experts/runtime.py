@@ -86,11 +86,13 @@ class ExpertRuntime:
         activations = activation if not isinstance(activation, Activation) else dict.fromkeys(source.layers, activation)
         self.table = ResidentTable(cache, self._specs, activations, self.telemetry)
         self._upgrader = PrecisionUpgrader(cache, self.pending, loader, self.telemetry)
+        sweeps = Sweeps(cache, self.pending, self.telemetry, self._specs, self._tiers)
         self.batch = BatchExecutor(
-            cache, self.pending, kernel, activations, self.telemetry, window=READS_AHEAD * loader.readers,
-            sweeps=Sweeps(cache, self.pending, self.telemetry, self._specs, self._tiers),
-        )  # fmt: skip
-        self._decode = DecodeExecutor(kernel, self.table, cache, self.pending, self.telemetry, self._upgrader)
+            cache, self.pending, kernel, activations, self.telemetry, window=READS_AHEAD * loader.readers, sweeps=sweeps
+        )
+        self._decode = DecodeExecutor(
+            kernel, self.table, cache, self.pending, self.telemetry, upgrader=self._upgrader, sweeps=sweeps
+        )
         self.set_thresholds(thresholds)
         self.set_tier(tier)
 
@@ -99,15 +101,19 @@ class ExpertRuntime:
 
         Under the Exact dial the result is the same to the last bit whatever was cached.
         """
-        # Only for prompts: a token is over before a person could tell the difference.
-        if ids.shape[0] > 1 and self.interrupted is not None and self.interrupted():
-            raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
+        if ids.shape[0] > 1:
+            self._stop_if_asked()
         if self.route_listener is not None:
             self.route_listener(layer, ids, weights)
         if self.given_listener is not None:
             self.given_listener(layer, x)
         with self.pending.layer_lock, self._seen(layer, ids.shape[0]):
             return self._moe(layer, x, ids, weights)
+
+    def _stop_if_asked(self) -> None:
+        """Only of several tokens: one is over before a person could tell the difference."""
+        if self.interrupted is not None and self.interrupted():
+            raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
 
     def _moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
         tokens, k = ids.shape
@@ -149,12 +155,19 @@ class ExpertRuntime:
 
     def moe_step(self, layer: int, step: Step) -> None:
         """See Stepper.moe_step. Raises what `moe` raises."""
+        several = step.tokens > 1
+        if several:
+            self._stop_if_asked()
         if self.route_listener is not None:
             self.route_listener(layer, step.ids.clone(), step.weights.clone())  # the step's own are written over
-        with self.pending.layer_lock, self._seen(layer, 1):
-            if step.tokens > 1 or not self._decode.run(layer, step):
+        if several and self.given_listener is not None:
+            self.given_listener(layer, step.x)
+        # What is pretended of many tokens native code knows nothing of.
+        pretended = several and (self.as_if_missing or bool(self._pretended))
+        with self.pending.layer_lock, self._seen(layer, step.tokens):
+            if pretended or not self._decode.run(layer, step):
                 step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
-                if step.tokens == 1 and not self._thresholds.exact:
+                if not self._thresholds.exact:
                     self.table.layers[layer].learn(step)
             if self.upgrade and not self._thresholds.exact and not self.as_if_missing:
                 self._upgrader.layer_done()

@@ -18,7 +18,7 @@ from engine.kernels.activation import KINDS, Activation
 from engine.kernels.call import Work, check_call
 from engine.kernels.scratch_pool import SCRATCH
 from engine.native.library import ISAS, MatrixView, default_threads, isas, load_holding_lock, load_library
-from engine.native.op_graph import GraphStep, OpGraph
+from engine.native.op_graph import MOST_ROWS, GraphStep, OpGraph
 from engine.record.coding import FORMS, Coding
 from engine.record.layout import UNITS_AT, ExpertSpec
 from engine.translatable import msg
@@ -58,6 +58,7 @@ class _Layout(ctypes.Structure):
 
 
 MOST_CHOSEN = 64  # experts per token that native code takes: UH_MOST_CHOSEN
+MOST_ASKED = MOST_CHOSEN * MOST_ROWS  # and by all tokens of a step: UH_MOST_ASKED
 
 
 class ResidentLayer(ctypes.Structure):
@@ -124,13 +125,36 @@ def _no_memory() -> UnderhillError:
     return UnderhillError(Kind.OUT_OF_MEMORY, msg("No memory is left to compute in."), msg("Lower the memory ceiling."))
 
 
-class StepArgs(ctypes.Structure):
-    """uh_step_args: addresses of what a token's call of a layer reads and writes."""
+class StepArgs:
+    """uh_step_args: a few tokens' call of a layer, and what native code lists of it, by place in that list.
 
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("ids", "weights", "x", "to_fetch", "out", "y")),
-        ("k", ctypes.c_int32),
-    )
+    n: different experts. experts: their numbers. to_fetch: planes that each has to be fetched at, 0: it is there, or
+    SKIPPED. first: slots[first[i]] to slots[first[i + 1] - 1] chose the one at place i. high: whether one of the tokens
+    wants it in full. address: of the structure.
+    """
+
+    _GIVEN = struct.Struct("=QQQQQii")  # ids, weights, x, y, out; tokens, k: what changes from call to call
+    _LISTS = struct.Struct("=QQQQQii")
+
+    def __init__(self) -> None:
+        # Native code keeps their addresses, so none ever changes its length.
+        self.experts = array("q", [0] * MOST_ASKED)
+        self.first, self.slots, self.to_fetch = (array("i", [0] * (MOST_ASKED + 1)) for _ in range(3))
+        self.high = array("B", [0] * MOST_ASKED)
+        self._held = ctypes.create_string_buffer(self._GIVEN.size + self._LISTS.size)
+        self.address = ctypes.addressof(self._held)
+        lists = (self.experts, self.first, self.slots, self.to_fetch, self.high)
+        self._LISTS.pack_into(self._held, self._GIVEN.size, *(own.buffer_info()[0] for own in lists), 0, 0)
+        self._n = ctypes.c_int32.from_address(self.address + self._GIVEN.size + 40)
+
+    def set(self, addresses: tuple[int, int, int, int], tokens: int, k: int, out: int = 0) -> None:
+        """addresses: of ids [tokens, k], weights, x, y, as Step has them. out: of [tokens * k, H], for `moe_some`."""
+        self._GIVEN.pack_into(self._held, 0, *addresses, out, tokens, k)
+
+    @property
+    def n(self) -> int:
+        """How many different experts were listed last."""
+        return self._n.value
 
 
 @lru_cache(maxsize=4)
@@ -146,8 +170,8 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
         pointer, ctypes.POINTER(_Layout), ctypes.c_char_p, i32, pointer, i32, i32, pointer, i32, pointer,
     )  # fmt: skip
     library.uh_moe_one.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer)
-    library.uh_moe_if_resident.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer, pointer)
-    library.uh_moe_some.argtypes = (pointer, pointer, pointer, pointer, i32, i32, pointer, pointer)
+    library.uh_moe_if_resident.argtypes = (pointer,) * 3
+    library.uh_moe_some.argtypes = (pointer, pointer, pointer, pointer, i32)
     library.uh_compute_and_wait.argtypes = (pointer, pointer, pointer, pointer, i32, pointer, pointer, i32, pointer)
     library.uh_linear.argtypes = (pointer, ctypes.POINTER(MatrixView), pointer, i32, pointer)
     library.uh_peak.argtypes, library.uh_peak.restype = (pointer, pointer, i32, ctypes.c_int64), ctypes.c_float
@@ -158,11 +182,11 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     library.uh_heads_many.argtypes, library.uh_heads_many.restype = (pointer, pointer), None
     library.uh_run_graph.argtypes = (pointer, pointer, i32, pointer)
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
-    library.uh_combine_some.argtypes, library.uh_combine_some.restype = (pointer, *[pointer] * 4, i32, i32), None
+    library.uh_combine_some.argtypes, library.uh_combine_some.restype = (pointer, pointer, pointer, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
     # These keep it: a predictor's product and a look at a layer take a few microseconds.
     quick.uh_linear.argtypes = library.uh_linear.argtypes
-    quick.uh_missing_experts.argtypes = (pointer, pointer, i32, pointer, pointer)
+    quick.uh_missing_experts.argtypes = (pointer, pointer)
     return library, quick
 
 
@@ -207,8 +231,8 @@ class NativeKernel:
         """out[slot] = expert(x[slot // k]) for every slot of the work; other slots are left as they are.
 
         x: [T, H] and out: [T * k, H], float32, contiguous, in ordinary memory. The bits of a slot depend on its
-        expert, tier and x, and on which slots of that expert are in this call: never on the rest of the work. Raises
-        ValueError for anything else, UnderhillError(OUT_OF_MEMORY) when there is no room for scratch.
+        expert, tier and x alone. Raises ValueError for anything else, UnderhillError(OUT_OF_MEMORY) when there is no
+        room for scratch.
         """
         check_call(spec, activation, work, x, k, out)
         if x.dtype != torch.float32:
@@ -249,54 +273,49 @@ class NativeKernel:
         if failed:
             raise _no_memory()
 
-    def moe_if_resident(self, layer: int, ids: int, k: int, *, x: int, weights: int, y: int, to_fetch: int) -> int:
-        """`moe_one` on the experts chosen, if none of them has to be fetched: then how many ran.
+    def moe_if_resident(self, layer: int, step: StepArgs) -> int:
+        """y [H] of every token = sum of weights[rank] * experts[ids[rank]](x), if no expert has to be fetched: then how
+        many different ones are there. A token has the bits that `moe_one` gives it.
 
-        Else nothing is computed: NOT_RESIDENT tells in `to_fetch` (int32 [k]) what each lacks: the planes that it has
-        to be fetched to, 0 if it is there, SKIPPED if it is not and need not be, TAKEN if a card computes it.
-        NOT_DECIDED is a call for the long way. In all other cases the choice is counted; what an expert runs at is when
-        it does.
-        layer: the address of a ResidentLayer. The others are addresses, too: ids int64 [k], x float32 [H], weights
-        float32 [k], y float32 [H]; nothing is checked here. Raises UnderhillError(OUT_OF_MEMORY).
+        Else nothing is computed: NOT_RESIDENT has them listed in `step`; NOT_DECIDED is a call for the long way. In all
+        other cases the choice is counted; what an expert runs at is when it does. layer: the address of a
+        ResidentLayer. Raises UnderhillError(OUT_OF_MEMORY).
         """
         with self._lock:
-            ran: int = self._library.uh_moe_if_resident(self._context, layer, ids, k, x, weights, y, to_fetch)
+            ran: int = self._library.uh_moe_if_resident(self._context, layer, step.address)
         if ran == -1:
             raise _no_memory()
         return ran
 
-    def missing_experts(self, layer: int, ids: int, k: int, weights: int, to_fetch: int) -> int:
-        """How many of the experts chosen have to be fetched, and `to_fetch` as `moe_if_resident` says; or NOT_DECIDED.
-
-        Arguments as there. Nothing is counted.
-        """
-        found: int = self._quick.uh_missing_experts(layer, ids, k, weights, to_fetch)
+    def missing_experts(self, layer: int, step: StepArgs) -> int:
+        """List a step's experts, and say how many have to be fetched; or NOT_DECIDED. Nothing is counted."""
+        found: int = self._quick.uh_missing_experts(layer, step.address)
         return found
 
-    def moe_some(self, layer: int, ids: int, ranks: int, *, n: int, k: int, x: int, out: int) -> None:
-        """Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x), float32 [k, H].
+    def moe_some(self, layer: int, step: StepArgs, ranks: int, n: int) -> None:
+        """Some of a listed step's experts, all of them there: out[slot] = expert(x) for their slots.
 
-        Arguments as of `moe_if_resident`, all addresses; ranks: int32 [n], below k. Raises
-        UnderhillError(OUT_OF_MEMORY), RuntimeError when one is not there.
+        ranks: the address of their n places in the list, int32. Raises UnderhillError(OUT_OF_MEMORY), RuntimeError when
+        one is not there.
         """
         with self._lock:
-            failed: int = self._library.uh_moe_some(self._context, layer, ids, ranks, n, k, x, out)
+            failed: int = self._library.uh_moe_some(self._context, layer, step.address, ranks, n)
         if failed == -1:
             raise _no_memory()
         if failed:
             raise RuntimeError("an expert that was to run is not in memory")
 
     def compute_and_wait(
-        self, layer: int, step: int, ranks: int, *, n: int, reads: int | None, ends: int, most: int, times: int
+        self, layer: int, step: StepArgs, ranks: int, *, n: int, reads: int | None, ends: int, most: int, times: int
     ) -> int:
         """`moe_some` of n ranks, and then wait for a read to end; without reads, `combine_some`: uh_compute_and_wait.
 
-        All but n and most are addresses, of a ResidentLayer, a StepArgs, and as expert_cache.h says. Other calls that
-        compute wait meanwhile. Returns how many reads have ended. Raises as `moe_some` does.
+        All but step, n and most are addresses, of a ResidentLayer, and as expert_cache.h says. Other calls that compute
+        wait meanwhile. Returns how many reads have ended. Raises as `moe_some` does.
         """
         with self._lock:
             ended: int = self._library.uh_compute_and_wait(
-                self._context, layer, step, ranks, n, reads, ends, most, times
+                self._context, layer, step.address, ranks, n, reads, ends, most, times
             )
         if ended == -1:
             raise _no_memory()
@@ -304,14 +323,10 @@ class NativeKernel:
             raise RuntimeError("an expert that was to run is not in memory")
         return ended
 
-    def combine_some(self, weights: int, to_fetch: int, out: int, y: int, k: int, hidden: int) -> None:
-        """`combine` for one token after NOT_RESIDENT: y [hidden] = sum of weights[rank] * out[rank].
-
-        to_fetch: of `moe_if_resident`; ranks that are SKIPPED there are left out unread. All but k, hidden are
-        addresses.
-        """
+    def combine_some(self, step: StepArgs, out: int, hidden: int) -> None:
+        """`combine` of a listed step's out [tokens * k, hidden], an address: what is SKIPPED is left out unread."""
         with self._lock:
-            self._library.uh_combine_some(self._context, weights, to_fetch, out, y, k, hidden)
+            self._library.uh_combine_some(self._context, step.address, out, hidden)
 
     def linear(self, view: MatrixView, x: Tensor, y: Tensor | None = None) -> Tensor:
         """y [T, rows] = x [T, cols] W^T + bias, float32. y: written and returned; None takes one of SCRATCH.

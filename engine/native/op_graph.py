@@ -147,7 +147,7 @@ class GraphStep:
             raise ValueError(f"{len(states)} states; expected {self._count}")
         if not 0 < tokens <= MOST_ROWS:
             raise ValueError(f"a step takes 1 to {MOST_ROWS} tokens, not {tokens}")
-        self._states[:] = states
+        self._states[:] = list(states)
         for row in range(tokens):
             _ROW.pack_into(self._rows, _ROW.size * row, position + row, self._states_at)
         self.tokens = tokens
@@ -257,7 +257,7 @@ class Heads:
 def heads(spec: Heads, projected: Tensor, values: Tensor, state: int) -> Op:
     """Finish queries and keys where they lie, [heads + kv_heads, dim] from the start of `projected`, and the values
     [kv_heads, dim]; then write keys and values to row `position` of the buffers `state` and `state + 1`."""
-    rows = (Rows(projected), rows_of(spec.kv_heads * spec.dim, values))
+    rows: tuple[Rows, ...] = (Rows(projected), rows_of(spec.kv_heads * spec.dim, values))
     if rows[0].size < (spec.heads + spec.kv_heads) * spec.dim:
         raise ValueError(f"{rows[0].size} values are too few for the heads")
     by_head = spec.norm == "head"

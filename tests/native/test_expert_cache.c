@@ -320,8 +320,12 @@ static void ahead(void) {
             if (row >= 0) {
                 const int64_t one = between(0, OWN - 1), ids[2] = {one, (one + between(1, OWN - 1)) % OWN};
                 const int32_t used[2] = {(int32_t)ids[0], (int32_t)ids[1]};
-                int32_t needed[2], ready[2], waits[2], counts[2];
-                check(uh_missing_experts(layers + row, ids, 2, weights, needed) >= 0, "decided");
+                int64_t listed[2];
+                int32_t first[3], slots[2], needed[2], ready[2], waits[2], counts[2];
+                uint8_t high[2];
+                uh_step_args step = {.ids = ids, .weights = weights, .tokens = 1, .k = 2, .experts = listed,
+                                     .first = first, .slots = slots, .to_fetch = needed, .high = high};
+                check(uh_missing_experts(layers + row, &step) >= 0, "decided");
                 uh_hobbit_note(&hobbit, row, used, NULL, 2, 1);
                 uh_ranks_learn(ranks + row, weights, 2, 0.5, 0.8);
                 const int32_t asked = uh_cache_demand(at.cache, row * OWN, ids, needed, 2, ready, waits, counts);

@@ -202,6 +202,16 @@ static void one_token(const variant *which) {
     }
 }
 
+/* Room for what is listed of a step, as long as it must be and no longer. */
+static uh_step_args step_of(const int64_t *ids, const float *weights, const float *x, float *y, int tokens, int k) {
+    const size_t slots = (size_t)(tokens * k);
+    return (uh_step_args){
+        .ids = ids, .weights = weights, .x = x, .y = y, .tokens = tokens, .k = k,
+        .experts = exactly(slots * 8, 8), .first = exactly((slots + 1) * 4, 4), .slots = exactly(slots * 4, 4),
+        .to_fetch = exactly(slots * 4, 4), .high = exactly(slots, 1),
+    };
+}
+
 /* The same out of a table of a layer's experts, by their numbers; with counters. */
 static void residents(const variant *which) {
     char name[64];
@@ -223,9 +233,10 @@ static void residents(const variant *which) {
     float *x = floats(90), *y = floats(90), *same = floats(90);
     int64_t ids[K] = {4, 2, 5}; /* scores 0.65, 0 and 0.85: some planes, all planes, none */
     float weights[K] = {0.2f, 0.65f, 0.15f};
-    int32_t needed[K];
+    uh_step_args step = step_of(ids, weights, x, y, 1, K);
+    const int32_t *needed = step.to_fetch;
     for (int c = 0; c < 90; c++) x[c] = (float)normal();
-    check(uh_moe_if_resident(context, &layer, ids, K, x, weights, y, needed) == 2, "two of three run, one is skipped");
+    check(uh_moe_if_resident(context, &layer, &step) == 2, "two of three run, one is skipped");
     check(!needed[0] && !needed[1] && needed[2] == UH_SKIPPED, "which one is said");
     uh_expert chosen[2] = {experts[4], experts[2]};
     chosen[0].first = 0;
@@ -238,27 +249,29 @@ static void residents(const variant *which) {
     check(notes[4][2] == 1 && notes[5][3] == 1 && !notes[0][0], "what ran coarse, and what was skipped");
     memcpy(same, y, 90 * 4);
     weights[2] = 3.0f; /* now the missing one matters most */
-    check(uh_moe_if_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT, "what matters is fetched");
+    check(uh_moe_if_resident(context, &layer, &step) == UH_NOT_RESIDENT, "what matters is fetched");
     check(needed[2] == 3 && !needed[1], "with all its planes, and alone");
     check(hits == 4 && uses[5] == 2 && ran[0] == 1 && ran[4] == 1 && ran[8] == 1, "the choice is counted, not yet the run");
     check(notes[5][0] == (double)0.15f + 3.0 && notes[5][1] == 3.0 && notes[5][3] == 1, "its gate weights, too");
     layer.t1 = layer.t2 = 1.0; /* exact: 4 bits of expert 4 are too few */
     ids[2] = 3;
-    check(uh_moe_if_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT, "exact wants every plane");
+    check(uh_moe_if_resident(context, &layer, &step) == UH_NOT_RESIDENT, "exact wants every plane");
     check(needed[0] == 3 && !needed[1] && needed[2] == 3, "those that lack some");
     check(!memcmp(y, same, 90 * 4) && hits == 5 && uses[3] == 1, "nothing was computed, all was counted");
     layer.t1 = 0.1; /* who may be skipped is while others are fetched */
     layer.t2 = 0.2;
     ids[0] = 5;
     ids[2] = 4;
-    check(uh_moe_if_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT && needed[2] == 3, "one lacks");
+    check(uh_moe_if_resident(context, &layer, &step) == UH_NOT_RESIDENT && needed[2] == 3, "one lacks");
     check(needed[0] == UH_SKIPPED && ran[0] == 2 && notes[5][3] == 2 && hits == 6, "and one is skipped, and counted so");
     ids[0] = 4;
     ids[2] = 3;
     const int32_t ranks[2] = {2, 1}; /* those at hand, whatever they lack: each into the row of its rank */
     float *rows = floats(K * 90), *one = floats(90);
     memset(rows, UNTOUCHED, K * 90 * 4);
-    check(!uh_moe_some(context, &layer, ids, ranks, 2, K, x, rows), "some of the experts");
+    check(uh_missing_experts(&layer, &step) >= 0, "listed");
+    step.out = rows;
+    check(!uh_moe_some(context, &layer, &step, ranks, 2), "some of the experts");
     const float once = 1.0f;
     for (int i = 0; i < 2; i++) {
         uh_expert alone = experts[ids[ranks[i]]];
@@ -270,11 +283,85 @@ static void residents(const variant *which) {
     check(!memcmp(rows, one, 90 * 4), "the row of another rank was written");
     check(ran[4] == 1 && ran[2] == 1 && ran[8] == 2, "what ran is counted");
     ids[2] = 5;
-    check(uh_moe_some(context, &layer, ids, ranks, 2, K, x, rows) == UH_NOT_RESIDENT, "one of them is not there");
+    check(uh_missing_experts(&layer, &step) >= 0, "listed");
+    check(uh_moe_some(context, &layer, &step, ranks, 2) == UH_NOT_RESIDENT, "one of them is not there");
     const int64_t wrong[3][K] = {{2, -1, 4}, {2, N, 4}, {2, 2, 4}};
-    for (int i = 0; i < 3; i++)
-        check(uh_moe_if_resident(context, &layer, wrong[i], K, x, weights, y, needed) == UH_NOT_DECIDED, "impossible numbers");
+    for (int i = 0; i < 3; i++) {
+        step.ids = wrong[i];
+        check(uh_moe_if_resident(context, &layer, &step) == UH_NOT_DECIDED, "impossible numbers");
+    }
     uh_close(context);
+}
+
+/* Several tokens have the bits that each has alone, and every expert is asked for once, as precisely as one of them wants. */
+static void several(const variant *which) {
+    char name[64];
+    snprintf(name, sizeof name, "several tokens' experts by number: %s", which->name);
+    group(name);
+    reseed(15);
+    enum { N = 9, K = 3 };
+    for (int top = 4; top <= 32; top *= 2) {
+        const expert_recipe how = {70, 50, 32, top, 1, 1, UH_SILU};
+        const uh_layout layout = layout_of(&how);
+        uh_expert experts[N];
+        int64_t uses[N] = {0}, hits = 0, ran[33] = {0};
+        const int planes = top == 8 ? 3 : top == 4 ? 2 : 1;
+        for (int e = 0; e < N; e++) {
+            const record made = make_record(&how, &layout, 0);
+            experts[e] = expert_of(&made, planes);
+        }
+        double notes[N][4] = {{0}};
+        uh_resident_layer layer = {&layout, experts, uses, &hits, ran, &notes[0][0], 1.0, 1.0, N, planes, planes,
+                                   {0, 2, 4, 8}, 0, NULL, NULL};
+        uh_context *context = opened(2, which);
+        int times = 0;
+        for (int tokens = 1; tokens <= UH_MOST_ROWS; tokens += tokens < 5 ? 1 : 11) {
+            float *x = floats((size_t)(tokens * 70)), *y = floats((size_t)(tokens * 70)), *one = floats(70);
+            float *weights = floats((size_t)(tokens * K));
+            int64_t *ids = exactly((size_t)(tokens * K) * 8, 8);
+            for (int i = 0; i < tokens * 70; i++) x[i] = (float)normal();
+            for (int i = 0; i < tokens * K; i++) weights[i] = i % 7 == 5 ? 0.0f : (float)uniform();
+            for (int i = 0; i < tokens * K; i += K)
+                for (int k = 0, e = between(0, N - 1); k < K; k++) ids[i + k] = (e + k * 4) % N;
+            uh_step_args step = step_of(ids, weights, x, y, tokens, K);
+            check(uh_moe_if_resident(context, &layer, &step) == step.n, "all are there");
+            for (int i = 0; i < step.n; i++) {
+                check(tokens == 1 || !i || step.experts[i] > step.experts[i - 1], "in the order of the disk");
+                for (int s = step.first[i]; s < step.first[i + 1]; s++)
+                    check(ids[step.slots[s]] == step.experts[i], "the slots of each");
+            }
+            check(step.first[step.n] == tokens * K, "all slots");
+            times += tokens;
+            for (int token = 0; token < tokens; token++) {
+                uh_step_args alone = step_of(ids + token * K, weights + token * K, x + token * 70, one, 1, K);
+                uh_moe_if_resident(context, &layer, &alone);
+                check(!memcmp(one, y + token * 70, 70 * 4), "top %d, token %d of %d: other bits than alone", top, token, tokens);
+            }
+            times += tokens;
+        }
+        int64_t all = 0;
+        for (int e = 0; e < N; e++) all += uses[e];
+        check(all == (int64_t)times * K && hits > 0, "uses are counted");
+        uh_close(context);
+        release_all();
+    }
+    /* The most precise wish of an expert's tokens counts: one skips 1 and 2, which the other wants. */
+    const expert_recipe how = {90, 60, 32, 8, 1, 0, UH_SILU};
+    const uh_layout layout = layout_of(&how);
+    uh_expert none[N] = {{{0}, 0, 0, 0, 0, 0}};
+    int64_t uses[N] = {0}, hits = 0, ran[9] = {0};
+    double notes[N][4] = {{0}};
+    const uh_resident_layer layer = {&layout, none, uses, &hits, ran, &notes[0][0], 0.5, 0.8, N, 3, 1, {0, 2, 4, 8}, 0, NULL, NULL};
+    const int64_t ids[2 * K] = {0, 1, 2, 1, 2, 0};
+    const float weights[2 * K] = {0.9f, 0.05f, 0.05f, 0.6f, 0.3f, 0.1f};
+    uh_step_args step = step_of(ids, weights, NULL, NULL, 2, K);
+    check(uh_missing_experts(&layer, &step) == 3 && step.n == 3, "three experts are wanted");
+    check(step.to_fetch[0] == 3 && step.to_fetch[1] == 3 && step.to_fetch[2] == 1, "each as its keenest token wants it");
+    check(step.high[0] && step.high[1] && !step.high[2], "two of them in full");
+    const int64_t twice[2 * K] = {0, 1, 2, 4, 3, 4};
+    step.ids = twice;
+    check(uh_missing_experts(&layer, &step) == UH_NOT_DECIDED, "the second token names one twice");
+    release_all();
 }
 
 /* A token with NaN or an infinity in it comes out as NaN or infinite; the others do not notice. */
@@ -312,5 +399,6 @@ void test_experts(void) {
     each_variant(calls);
     each_variant(one_token);
     each_variant(residents);
+    each_variant(several);
     each_variant(not_finite);
 }

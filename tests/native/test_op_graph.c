@@ -102,7 +102,7 @@ static void products(uh_context *context, const variant *which) {
 }
 
 /* Tokens one after the other through ROPE, HEADS and ATTEND, the rows of keys and values in several chunks. */
-enum { SPANS = 16, CHUNKS = 3, LAST = 350 };
+enum { SPANS = 16, CHUNKS = 3, LAST = 350, UNTOUCHED = 0x5a };
 static const int CHUNK_ROWS[CHUNKS] = {3, 40, 400};
 
 typedef struct {
@@ -210,6 +210,53 @@ static void attention_of(uh_context *context, const attention *a, int rounded) {
     }
 }
 
+/* Several rows, of two sequences, have the bits that each has alone: ops that know one row, and those that run all at once.
+ * Only rows from `first` on run. */
+static void rows_of_two(uh_context *context, int n, int first) {
+    enum { HEADS = 4, KV = 2, DIM = 32, ALL = (HEADS + 2 * KV) * DIM, QUERIES = HEADS * DIM, ROOM = SPANS * HEADS * (2 * (DIM + 17) + (DIM + 16) / 2) };
+    const attention a = {HEADS, KV, DIM, 16, 16, 0, 0, 0};
+    const recipe how = {ALL, 96, 32, 8, 1, 0};
+    const matrix m = make_matrix(&how);
+    uh_matrix_view view = view_of_matrix(&m, 3, 0);
+    float *x = random_floats(n * 96), *scale = random_floats(96), *frequencies = random_floats(17);
+    float *got[2];
+    for (int together = 0; together < 2; together++) {
+        float *normed = floats((size_t)(n * 96)), *cosines = floats((size_t)(n * 16)), *sines = floats((size_t)(n * 16));
+        float *projected = floats((size_t)(n * ALL)), *room = floats((size_t)(n * ROOM));
+        float *out = got[together] = floats((size_t)(n * QUERIES));
+        void *states[2][2] = {{table_of(&a), table_of(&a)}, {table_of(&a), table_of(&a)}};
+        uh_row row[UH_MOST_ROWS];
+        for (int r = 0; r < n; r++) row[r] = (uh_row){r / 2 * 1 + (r % 2 ? 40 : 0), states[r % 2]};
+        for (int s = 0; s < 2; s++) /* the second has a past of zeros */
+            for (int half = 0; half < 2; half++) {
+                uh_kv_rows *kv = states[s][half];
+                for (int c = 0; c < CHUNKS; c++) memset(kv->chunk[c].data, 0, (size_t)(KV * CHUNK_ROWS[c] * DIM * 2));
+            }
+        const uh_op ops[5] = {
+            {.kind = UH_OP_NORM, .n = {1, 96}, .f = {1e-5f}, .p = {x, normed, scale}, .stride = {96 * 4, 96 * 4}},
+            {.kind = UH_OP_LINEAR, .p = {&view, normed, projected}, .stride = {0, 96 * 4, ALL * 4}},
+            {.kind = UH_OP_ROPE, .n = {16}, .p = {frequencies, cosines, sines}, .stride = {0, 16 * 4, 16 * 4}},
+            {.kind = UH_OP_HEADS, .n = {0, HEADS, KV, DIM, 0, 0, 16}, .stride = {ALL * 4, 0, 0, 16 * 4, 16 * 4, ALL * 4},
+             .p = {projected, NULL, NULL, cosines, sines, projected + (HEADS + KV) * DIM}},
+            {.kind = UH_OP_ATTEND, .n = {0, HEADS, KV, DIM}, .f = {0.3f}, .p = {projected, NULL, out, room},
+             .stride = {ALL * 4, 0, QUERIES * 4, ROOM * 4}},
+        };
+        memset(out, UNTOUCHED, (size_t)(n * QUERIES) * 4);
+        if (together) {
+            const uh_step step = {row, first, n};
+            check(!uh_run_graph(context, ops, 5, &step), "no memory");
+        } else {
+            for (int r = first; r < n; r++) {
+                const uh_step step = {row, r, r + 1};
+                check(!uh_run_graph(context, ops, 5, &step), "no memory");
+            }
+        }
+    }
+    check(!memcmp(got[0], got[1], (size_t)(n * QUERIES) * 4), "%d rows from %d on: other bits than alone", n, first);
+    const unsigned char *bytes = (const unsigned char *)got[1];
+    for (int i = 0; i < first * QUERIES * 4; i++) check(bytes[i] == UNTOUCHED, "a row that does not run was written");
+}
+
 /* Softmax or sigmoid scores, the best k of them, and their weights. */
 static void routes(uh_context *context, int experts, int top_k, int sigmoid_score, int with_bias) {
     float *logits = random_floats(experts), *bias = random_floats(experts), *room = floats((size_t)(2 * experts));
@@ -243,6 +290,10 @@ static void ops(const variant *which) {
     }
     products(context, which);
     release_all();
+    for (int n = 1; n <= UH_MOST_ROWS; n += n < 6 ? 1 : 5) {
+        rows_of_two(context, n, n / 4);
+        release_all();
+    }
     static const attention SHAPES[5] = {{4, 2, 64, 32, 16, 0, 0, 0}, {6, 2, 40, 10, 32, 0, 1, 1}, {3, 3, 16, 8, 16, 33, 0, 1},
                                         {8, 1, 128, 64, 16, 0, 0, 0}, {5, 1, 6, 3, 32, 7, 0, 0}};
     for (int i = 0; i < 5; i++) {

@@ -80,9 +80,10 @@ class LayerTable:
         return self._scores_at
 
     def learn(self, step: Step) -> None:
-        """Learn what a token asks of its experts by their rank; `moe_if_resident` does that itself. See
-        uh_ranks_learn."""
-        learn_ranks(self.native.ranks, step.addresses[2], step.k, self.native.t1, self.native.t2)
+        """Learn what tokens ask of their experts by rank; `moe_if_resident` does that itself. See uh_ranks_learn."""
+        for token in range(step.tokens):
+            at = step.addresses[1] + token * step.k * step.weights.element_size()
+            learn_ranks(self.native.ranks, at, step.k, self.native.t1, self.native.t2)
 
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial: what was learnt of ranks says nothing any more."""

@@ -76,7 +76,7 @@ class CardAssistant:
                 return False
             where = [self.held.expert(ExpertKey(experts.layer, chosen[rank])) for rank in ranks]
             activation = self._activations[experts.layer]
-            self._kernels.begin(CardWork(experts.spec, activation, where, [1] * len(ranks), step.addresses[0], 1))
+            self._kernels.begin(CardWork(experts.spec, activation, where, [1] * len(ranks), step.addresses[2], 1))
         except CardError as error:
             self.fail(error)
             return False

@@ -1,4 +1,4 @@
-"""Decode: one token through the experts of one layer, those that are cached while the others are read."""
+"""Decode: a few tokens through the experts of one layer, those that are cached while the others are read."""
 
 from __future__ import annotations
 
@@ -13,13 +13,23 @@ from engine.experts.backend import Step
 from engine.experts.cache.expert_cache import ExpertCache
 from engine.experts.cache.resident_table import LayerTable, ResidentTable
 from engine.experts.execution.assistant import CardAssistant
+from engine.experts.execution.sweep import Sweeps
 from engine.experts.keys import ExpertKey
 from engine.experts.loading.pending import LoadQueue, PendingLoads, cache_is_held
 from engine.experts.loading.upgrader import PrecisionUpgrader
 from engine.experts.policies import LayerVisit
 from engine.experts.prefetch.prefetcher import Prefetcher
 from engine.experts.telemetry import ExpertTelemetry, ProfilerHook
-from engine.kernels.native import MOST_CHOSEN, NOT_DECIDED, NOT_RESIDENT, SKIPPED, TAKEN, NativeKernel, StepArgs
+from engine.kernels.native import (
+    MOST_ASKED,
+    MOST_CHOSEN,
+    NOT_DECIDED,
+    NOT_RESIDENT,
+    SKIPPED,
+    TAKEN,
+    NativeKernel,
+    StepArgs,
+)
 
 
 class _CardFailed(Exception):
@@ -40,22 +50,22 @@ class DecodeExecutor:
         cache: ExpertCache,
         pending: PendingLoads,
         telemetry: ExpertTelemetry,
+        *,
         upgrader: PrecisionUpgrader,
+        sweeps: Sweeps,
     ) -> None:
         self.observer: ProfilerHook | None = None
         self.prefetch: Prefetcher | None = None
         self.card: CardAssistant | None = None
         self._kernel, self._table, self._cache, self._pending = kernel, table, cache, pending
-        self._telemetry, self._upgrader = telemetry, upgrader
-        # By rank of the token's experts. to_fetch: planes that each has to be fetched at, 0: it is there, or SKIPPED;
-        # ranks: those to run next; awaited: planes that each waits for, 0: none. Native code keeps their addresses, so
-        # none ever changes its length.
-        self._to_fetch, self._ranks, self._awaited = (array("i", [0] * MOST_CHOSEN) for _ in range(3))
-        self._addresses = tuple(own.buffer_info()[0] for own in (self._to_fetch, self._ranks, self._awaited))
+        self._telemetry, self._upgrader, self._sweeps = telemetry, upgrader, sweeps
+        # The step's experts are listed in `args`; a rank is a place in that list. ranks: those to run next; awaited:
+        # planes that each waits for, 0: none. Native code keeps their addresses, so none ever changes its length.
         self._args = StepArgs()
-        self._args.to_fetch = self._addresses[0]
-        # As of the arrays: taken once, and the structures are filled in place.
-        self._args_at = ctypes.addressof(self._args)
+        self._experts, self._to_fetch = self._args.experts, self._args.to_fetch
+        self._ranks, self._awaited = (array("i", [0] * MOST_ASKED) for _ in range(2))
+        arrays = (self._experts, self._to_fetch, self._ranks, self._awaited)
+        self._addresses = tuple(own.buffer_info()[0] for own in arrays)
         # Of the last compute_and_wait: begun, computed, waited; ns of perf_counter.
         self._times = (ctypes.c_int64 * 3)()
         self._times_at = ctypes.addressof(self._times)
@@ -72,9 +82,12 @@ class DecodeExecutor:
         if not experts.uniform or experts.spec.hidden != step.hidden or step.k > MOST_CHOSEN:
             return False
         self._pending.commit_completed()
+        self._args.set(step.addresses, step.tokens, step.k)
+        card = self.card if self.card is not None and self.card.alive else None
+        if step.tokens > 1 and (card is not None or self._is_sweep(experts)):
+            return False  # of several tokens the long way gives the card its share
         # First of all: the card computes while everything else is looked up, read and computed here.
-        card = self.card
-        if card is None or not card.alive:
+        if card is None:
             return self._step(experts, step, None)
         try:
             return self._step(experts, step, card if card.begin(experts, step) else None)
@@ -88,33 +101,31 @@ class DecodeExecutor:
     def _step(self, experts: LayerTable, step: Step, card: CardAssistant | None) -> bool:
         """See run. card: computes the TAKEN ones; None: there are none."""
         layer = experts.layer
-        chosen: list[int] = step.chosen.tolist()
-        prefetch = self.prefetch if self.prefetch is not None and self.prefetch.awake else None
+        prefetch = self.prefetch if self.prefetch is not None and self.prefetch.awake and step.tokens == 1 else None
         # Looked at without the lock: an expert may go or come before `_run_cached` looks again. A wrong guess costs no
         # more than the order: with nothing missing the next layer's reads begin before this layer computes, and with
         # something missing only once the demands are submitted, which they must not delay.
-        if prefetch is not None and not self._missing(experts, step):
-            prefetch.prefetch_after(layer, chosen, step.given)
+        if prefetch is not None and not self._kernel.missing_experts(experts.address, self._args):
+            prefetch.prefetch_after(layer, step.chosen.tolist(), step.given)
             prefetch = None
-        return self._run(experts, step, chosen, prefetch, card)
+        return self._run(experts, step, prefetch, card)
 
-    def _missing(self, experts: LayerTable, step: Step) -> int:
-        """How many of a step's experts have to be fetched, as far as is seen without the lock; or NOT_DECIDED."""
-        _, ids, weights, _ = step.addresses
-        return self._kernel.missing_experts(experts.address, ids, step.k, weights, self._addresses[0])
+    def _is_sweep(self, experts: LayerTable) -> bool:
+        """Whether several tokens lack experts and want more of them than the layer may keep.
 
-    def _run(
-        self,
-        experts: LayerTable,
-        step: Step,
-        chosen: Sequence[int],
-        prefetch: Prefetcher | None,
-        card: CardAssistant | None,
-    ) -> bool:
+        The layers to come would lose all they have to this one; the long way reads them through a part of the cache.
+        """
+        if self._kernel.missing_experts(experts.address, self._args) <= 0:
+            return False
+        largest = experts.spec.layout.bytes_for(experts.full)
+        return not self._sweeps.may_stay(experts.layer, self._args.n, largest)
+
+    def _run(self, experts: LayerTable, step: Step, prefetch: Prefetcher | None, card: CardAssistant | None) -> bool:
         """See _step. prefetch: to be told of the layer once all is asked for; None: it was told, or there is none."""
         cache, pending = self._cache, self._pending
-        first, k, ids = cache.first(experts.layer), step.k, step.addresses[1]
-        to_fetch, ranks, awaited = self._addresses
+        first = cache.first(experts.layer)
+        ids, to_fetch, ranks, awaited = self._addresses
+        n = 0  # experts listed
         ready = missing = 0  # ready: the first of the ranks, pinned
         try:
             with cache.lock:  # what is found there must not be evicted before it has run, or is pinned
@@ -123,11 +134,12 @@ class DecodeExecutor:
                     return True
                 if ran == NOT_DECIDED:
                     return False
-                asked, ready, missing = pending.demand_all(first, ids, to_fetch, k, ranks, awaited)
+                n = self._args.n
+                asked, ready, missing = pending.demand_all(first, ids, to_fetch, n, ranks, awaited)
             self._telemetry.misses += missing
-            self._note_coarse(experts, chosen)
+            self._note_coarse(experts, n)
             if prefetch is not None:
-                prefetch.prefetch_after(experts.layer, chosen, step.given)
+                prefetch.prefetch_after(experts.layer, step.chosen.tolist(), step.given)
             again = asked < missing  # some found no room, or are on their way at a coarser tier than is wanted
             self._bind(step)
             while missing and not again:
@@ -137,27 +149,27 @@ class DecodeExecutor:
                     # pinned.
                     raise cache_is_held()
                 ran, ready = ready, 0
-                ready, again = pending.place(first, ids, awaited, k, ranks, ran, ended)
+                ready, again = pending.place(first, ids, awaited, n, ranks, ran, ended)
                 missing -= ready
             if missing:
-                self._compute(experts, step, self._ranks[:ready].tolist())
+                self._compute(experts, self._ranks[:ready].tolist())
                 ran, ready = ready, 0
-                cache.unpin([first + chosen[rank] for rank in self._ranks[:ran]])
+                cache.unpin([first + self._experts[rank] for rank in self._ranks[:ran]])
                 missing = 0
-                self._run_one_by_one(experts, step, chosen)
+                self._run_one_by_one(experts, n)
                 self._combine(step, card)
             elif card is not None:
-                self._compute(experts, step, self._ranks[:ready].tolist())
+                self._compute(experts, self._ranks[:ready].tolist())
                 self._combine(step, card)
             else:
                 self._compute_and_wait(experts, ready, None)
             return True
         finally:
             if ready:
-                cache.unpin([first + chosen[rank] for rank in self._ranks[:ready]])
+                cache.unpin([first + self._experts[rank] for rank in self._ranks[:ready]])
             if missing:
                 # Only after an error: a step that went well has set `missing` to 0.
-                pending.cancel([experts.keys[chosen[rank]] for rank in self._left(k)])
+                pending.cancel([experts.keys[self._experts[rank]] for rank in self._left(n)])
 
     def _combine(self, step: Step, card: CardAssistant | None) -> None:
         """Sum up what has been computed, in the order of the router's choice, what the card computed included."""
@@ -166,26 +178,34 @@ class DecodeExecutor:
         _, _, weights, y = step.addresses
         self._kernel.combine_some(weights, self._addresses[0], self._out.data_ptr(), y, step.k, step.hidden)
 
+    def _combine(self, step: Step, card: CardAssistant | None) -> None:
+        """Sum up what has been computed, in the order of the router's choice, what the card computed included."""
+        if card is not None and not card.collect(self._out, step.hidden):
+            raise _CardFailed
+        self._kernel.combine_some(self._args, self._out.data_ptr(), step.hidden)
+
     def _run_cached(self, experts: LayerTable, step: Step) -> int:
         """Fill step.y if all are there, and return how many ran; NOT_RESIDENT or NOT_DECIDED: nothing was computed."""
-        x, ids, weights, y = step.addresses
-        ran = self._kernel.moe_if_resident(
-            experts.address, ids, step.k, x=x, weights=weights, y=y, to_fetch=self._addresses[0]
-        )
+        ran = self._kernel.moe_if_resident(experts.address, self._args)
         if not self._cache.notes and (ran >= 0 or ran == NOT_RESIDENT):  # else native code has told the policy
-            used = [expert for expert, planes in zip(step.chosen, self._to_fetch) if planes not in (SKIPPED, TAKEN)]
-            self._cache.routed(LayerVisit(experts.layer, used))
+            self._tell_policy(experts.layer, step.tokens)
         return ran
 
-    def _bind(self, step: Step) -> None:
-        """Point native code to a step."""
-        if self._out.numel() < step.k * step.hidden:
-            with torch.inference_mode(False):  # or it could not be written to outside of that
-                self._out = torch.empty(step.k * step.hidden)
+    def _tell_policy(self, layer: int, tokens: int) -> None:
         args = self._args
-        args.x, args.ids, args.weights, args.y = step.addresses
+        ranks = [rank for rank in range(args.n) if args.to_fetch[rank] not in (SKIPPED, TAKEN)]
+        counts = None if tokens == 1 else [args.first[rank + 1] - args.first[rank] for rank in ranks]
+        high = None if tokens == 1 else [bool(args.high[rank]) for rank in ranks]
+        self._cache.routed(LayerVisit(layer, [args.experts[rank] for rank in ranks], high, counts, tokens))
+
+    def _bind(self, step: Step) -> None:
+        """Point native code to where a step's experts give their outputs."""
+        needed = step.tokens * step.k * step.hidden
+        if self._out.numel() < needed:
+            with torch.inference_mode(False):  # or it could not be written to outside of that
+                self._out = torch.empty(needed)
         # `_out` may just have been replaced by a longer one, so its address is taken anew.
-        args.k, args.out = step.k, self._out.data_ptr()
+        self._args.set(step.addresses, step.tokens, step.k, self._out.data_ptr())
 
     def _compute_and_wait(self, experts: LayerTable, n: int, ends: tuple[int, int, int] | None) -> int:
         """Compute the first n ranks, all of them pinned, then wait for reads to end; returns how many have.
@@ -194,7 +214,7 @@ class DecodeExecutor:
         """
         reads, to, most = ends or (None, 0, 0)
         ended = self._kernel.compute_and_wait(
-            experts.address, self._args_at, self._addresses[1], n=n, reads=reads, ends=to, most=most,
+            experts.address, self._args, self._addresses[2], n=n, reads=reads, ends=to, most=most,
             times=self._times_at,
         )  # fmt: skip
         # uh_nanoseconds and time.perf_counter are one clock (CLOCK_MONOTONIC; QueryPerformanceCounter on Windows), so
@@ -206,49 +226,44 @@ class DecodeExecutor:
             self._pending.waited(computed * 1e-9, waited * 1e-9)
         return ended
 
-    def _compute(self, experts: LayerTable, step: Step, ranks: Sequence[int]) -> None:
+    def _compute(self, experts: LayerTable, ranks: Sequence[int]) -> None:
         """Compute these ranks, all of them pinned, for `combine_some`."""
         if not ranks:
             return
         for at, rank in enumerate(ranks):
             self._ranks[at] = rank
         start = time.perf_counter()
-        x, ids, _, _ = step.addresses
-        self._kernel.moe_some(
-            experts.address, ids, self._addresses[1], n=len(ranks), k=step.k, x=x, out=self._out.data_ptr()
-        )  # fmt: skip
+        self._kernel.moe_some(experts.address, self._args, self._addresses[2], len(ranks))
         end = time.perf_counter()
         if self.card is not None:
             self.card.computed(len(ranks), end - start)
         if self.observer is not None:
             self.observer.computed(experts.layer, len(ranks), start, end)
 
-    def _run_one_by_one(self, experts: LayerTable, step: Step, chosen: Sequence[int]) -> None:
+    def _run_one_by_one(self, experts: LayerTable, n: int) -> None:
         """Those for which there was no room, or that were loading at a coarser tier than is needed."""
-        ranks = {experts.keys[chosen[rank]]: rank for rank in self._left(step.k)}
+        ranks = {experts.keys[self._experts[rank]]: rank for rank in self._left(n)}
         tiers = {key: experts.spec.tiers[self._to_fetch[rank] - 1] for key, rank in ranks.items()}
-        self._run_as_they_come(experts, step, LoadQueue(self._pending, tiers, len(tiers)), ranks)
+        self._run_as_they_come(experts, LoadQueue(self._pending, tiers, len(tiers)), ranks)
 
-    def _run_as_they_come(
-        self, experts: LayerTable, step: Step, loads: LoadQueue, ranks: Mapping[ExpertKey, int]
-    ) -> None:
+    def _run_as_they_come(self, experts: LayerTable, loads: LoadQueue, ranks: Mapping[ExpertKey, int]) -> None:
         try:
             while loads:
                 leases = loads.wait()
                 try:
-                    self._compute(experts, step, [ranks[lease.key] for lease in leases])
+                    self._compute(experts, [ranks[lease.key] for lease in leases])
                 finally:
                     for lease in leases:
                         lease.release()
         finally:
             loads.cancel()
 
-    def _left(self, k: int) -> list[int]:
+    def _left(self, n: int) -> list[int]:
         """Ranks that have not come."""
-        return [rank for rank, planes in enumerate(self._awaited[:k]) if planes]
+        return [rank for rank, planes in enumerate(self._awaited[:n]) if planes]
 
-    def _note_coarse(self, experts: LayerTable, chosen: Sequence[int]) -> None:
+    def _note_coarse(self, experts: LayerTable, n: int) -> None:
         full = experts.native.high
-        for expert, planes in zip(chosen, self._to_fetch):
+        for expert, planes in zip(self._experts[:n], self._to_fetch):
             if 0 < planes < full:
                 self._upgrader.ran_coarse(experts.keys[expert], experts.full)

@@ -97,11 +97,19 @@ class Sweeps:
         self._next = dict(pairwise(layers))
         self._last: Sweep | None = None
 
+    def _split(self, layer: int, largest: int) -> tuple[int, int] | None:
+        return split_capacity(self._cache.capacity, largest, self._everything, len(self._specs), self._row[layer])
+
+    def may_stay(self, layer: int, experts: int, largest: int) -> bool:
+        """Whether so many experts of a layer, the largest of so many bytes, may all stay: then nothing is swept."""
+        split = self._split(layer, largest)
+        return split is None or experts <= split[1]
+
     def begin(self, layer: int, requests: Sequence[ExpertRequest]) -> Sweep | None:
         """One for these experts of a layer, those that are there being leased; None where all of them may stay."""
         last, self._last = self._last, None
         largest = max(request.spec.layout.bytes_for(request.full) for request in requests)
-        split = split_capacity(self._cache.capacity, largest, self._everything, len(self._specs), self._row[layer])
+        split = self._split(layer, largest)
         if split is None or len(requests) <= split[1]:
             return None
         through, stay = split

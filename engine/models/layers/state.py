@@ -56,7 +56,7 @@ class ChunkedRows:
             done += fits
 
     def prepared(self, count: int = 1) -> int:
-        """Address of the table (uh_kv_rows) of chunks with room for so many more rows, which native code may then write.
+        """Address of the table (uh_kv_rows) of chunks with room for `count` more rows, for native code to write.
 
         They count once `length` says so. The address is valid until rows are added or cut.
         """

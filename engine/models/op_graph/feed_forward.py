@@ -21,7 +21,7 @@ from engine.translatable import msg
 
 
 def build_feed_forward(to: GraphBuilder, module: FeedForward, h: Tensor) -> Tensor:
-    """The module's output for h [rows, H], normed from the residual stream. Raises UnsupportedOp for one without ops."""
+    """The module's output for h [rows, H], normed from the residual stream. Raises UnsupportedOp if it has no ops."""
     if isinstance(module, DenseMlp):
         return _mlp(to, module, h, "y")
     if isinstance(module, MoeBlock):
@@ -35,8 +35,10 @@ def build_feed_forward(to: GraphBuilder, module: FeedForward, h: Tensor) -> Tens
 
 
 def build_inputs(to: GraphBuilder, make: PerLayerInputs, layers: int) -> tuple[Tensor, Tensor]:
-    """Every layer's own inputs, of the embedded tokens in the residual stream. Returns where the part by token id has to
-    be put before, [rows, layers * dim], and the inputs [rows, layers, dim]."""
+    """Every layer's own inputs, of the embedded tokens in the residual stream.
+
+    Returns where the part by token id has to be put before, [rows, layers * dim], and the inputs [rows, layers, dim].
+    """
     by_id = to.floats("by_id", layers * make.dim)
     inputs = to.linear(make.projection, to.x, "inputs")
     to.add(op_graph.scale(inputs, make.scale))

@@ -18,7 +18,7 @@ from engine.translatable import msg
 
 
 def build_mixer(to: GraphBuilder, mixer: Mixer, x: Tensor, layer: int) -> Tensor:
-    """The mixer's output for x [rows, H]. layer: position among the layers. Raises UnsupportedOp for one without ops."""
+    """The mixer's output for x [rows, H]. layer: place among the layers. Raises UnsupportedOp for one without ops."""
     if isinstance(mixer, Attention):
         return build_attention(to, mixer, x, STATES * layer)
     if isinstance(mixer, Mla):

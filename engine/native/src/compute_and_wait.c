@@ -1,4 +1,4 @@
-/* One token's experts as they come: those that are there are computed, and the next ones waited for, in one call; what has
+/* A step's experts as they come: those that are there are computed, and the next ones waited for, in one call; what has
  * come takes its place in another, for which the table is guarded. */
 #include "expert_cache_internal.h"
 #include "threads.h"
@@ -6,11 +6,11 @@
 int32_t uh_compute_and_wait(uh_context *context, const uh_resident_layer *layer, const uh_step_args *s, const int32_t *ranks, int32_t n,
                  uh_io_pool *reads, uh_io_completion *ends, int32_t most, int64_t *times) {
     times[0] = uh_nanoseconds();
-    const int failed = n ? uh_moe_some(context, layer, s->ids, ranks, n, s->k, s->x, s->out) : 0;
+    const int failed = n ? uh_moe_some(context, layer, s, ranks, n) : 0;
     if (failed) return failed;
     times[1] = times[2] = uh_nanoseconds();
     if (!reads) {
-        uh_combine_some(context, s->weights, s->to_fetch, s->out, s->y, s->k, layer->layout->hidden);
+        uh_combine_some(context, s, s->out, layer->layout->hidden);
         return 0;
     }
     int32_t ended = uh_io_completed(reads, ends, most, 0);
@@ -23,7 +23,7 @@ int32_t uh_compute_and_wait(uh_context *context, const uh_resident_layer *layer,
 int32_t uh_cache_commit_step(uh_cache *cache, int32_t first, const int64_t *ids, int32_t *awaited, int32_t k, const int32_t *ran,
                       int32_t n_ran, const uh_io_completion *ends, int32_t n, uh_load_result *arrived, int32_t *ranks,
                       uh_batch_stats *came) {
-    int32_t experts[UH_MOST_CHOSEN], wanted = 0, ready = 0;
+    int32_t experts[UH_MOST_ASKED], wanted = 0, ready = 0;
     for (int32_t i = 0; i < n_ran; i++) experts[i] = first + (int32_t)ids[ran[i]];
     if (n_ran) uh_cache_unpin(cache, experts, n_ran);
     for (int32_t rank = 0; rank < k; rank++)

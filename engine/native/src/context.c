@@ -15,6 +15,7 @@ void uh_close(uh_context *context) {
     uh_release(&context->out);
     uh_release(&context->jobs);
     uh_release(&context->call_tokens);
+    uh_release(&context->asked);
     free(context);
 }
 

@@ -22,7 +22,7 @@ struct uh_context {
     int32_t lanes; /* threads that may work at the same time */
     uh_lane *lane;
     uh_operand input, slots, hidden, raw; /* tokens; the same by slot; between up and down; for raw matrices */
-    uh_buffer h, out, jobs, call_tokens;
+    uh_buffer h, out, jobs, call_tokens, asked;
 };
 
 /* Weights times tokens below which waking others costs more than it brings: some 15 us. */

@@ -41,16 +41,6 @@ typedef void (*uh_cache_plan_read)(int32_t expert, int32_t parts);      /* how t
 
 typedef struct uh_cache uh_cache;
 
-/* A token's call of a layer: what was chosen [k], its weights [k], x [hidden], `to_fetch` [k] of uh_moe_if_resident, room for what
- * each gives [k, hidden], and the answer [hidden]. */
-typedef struct {
-    const int64_t *ids;
-    const float *weights, *x;
-    const int32_t *to_fetch;
-    float *out, *y;
-    int32_t k;
-} uh_step_args;
-
 /* What reads that have ended amount to. failed: not whole, cancelled ones too; too_coarse: of the awaited, those that
  * came coarser than they are wanted, or not at all, and have to be asked for again. */
 typedef struct {
@@ -119,7 +109,7 @@ UH_API int uh_cache_fetch(uh_cache *cache, int32_t expert, int32_t planes, int32
  * while `room` bytes are not used up. nbytes [n]: what each takes, 0: it was not begun. Returns UH_ASKED or why it ended. */
 UH_API int uh_cache_prefetch(uh_cache *cache, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
                            int64_t *nbytes);
-/* A token's experts first + ids[rank], with the `to_fetch` of uh_moe_if_resident: those that are there are
+/* The k experts first + ids[rank] of a step, with their `to_fetch`: those that are there are
  * pinned, the others demanded, in the order of the ranks. ranks [k]: of those that are pinned; awaited [k]: planes that each rank waits for, 0:
  * none; counts [2]: how many of the one and of the other. Returns how many were asked for or are under way before there was no
  * room, or why it went wrong below 0 (UH_OUT_OF_MEMORY, UH_STOPPED): then none is pinned and all that was asked for is on its
@@ -148,7 +138,7 @@ UH_API int32_t uh_compute_and_wait(uh_context *context, const uh_resident_layer 
                         int32_t n, uh_io_pool *reads, uh_io_completion *ends, int32_t most, int64_t *times);
 /* Those that `ran`, ranks of experts first + ids[rank], are unpinned, and what has ended takes its place as uh_cache_commit says.
  * awaited [k]: planes that each rank waits for, 0: none; set to 0 for those that have come so precisely, which are pinned, and
- * whose `ranks` are written down. Returns how many. At most 64 experts. */
+ * whose `ranks` are written down. Returns how many. At most UH_MOST_ASKED experts. */
 UH_API int32_t uh_cache_commit_step(uh_cache *cache, int32_t first, const int64_t *ids, int32_t *awaited, int32_t k,
                              const int32_t *ran, int32_t n_ran, const uh_io_completion *ends, int32_t n, uh_load_result *arrived,
                              int32_t *ranks, uh_batch_stats *came);

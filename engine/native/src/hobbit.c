@@ -20,19 +20,16 @@ void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *experts, cons
     }
 }
 
-void uh_hobbit_visit(uh_hobbit *hobbit, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights,
-                     const int32_t *to_fetch) {
-    int32_t used[UH_MOST_CHOSEN], order[UH_MOST_CHOSEN], n = 0;
-    uint8_t high[UH_MOST_CHOSEN];
-    double scores[UH_MOST_CHOSEN];
-    if (layer->t1 < 1.0) uh_unimportance(weights, 1, k, order, scores);
-    for (int32_t i = 0; i < k; i++) {
+void uh_hobbit_visit(uh_hobbit *hobbit, const uh_resident_layer *layer, const uh_step_args *step) {
+    int32_t used[UH_MOST_ASKED], n = 0;
+    uint8_t high[UH_MOST_ASKED];
+    for (int32_t i = 0; i < step->n; i++) {
         /* What a card computed was no use of this memory's: its copy here grows old, and makes room for what is. */
-        if (to_fetch[i] == UH_SKIPPED || to_fetch[i] == UH_TAKEN) continue;
-        used[n] = (int32_t)ids[i];
-        high[n++] = layer->t1 >= 1.0 || scores[i] <= layer->t1;
+        if (step->to_fetch[i] == UH_SKIPPED || step->to_fetch[i] == UH_TAKEN) continue;
+        used[n] = (int32_t)step->experts[i];
+        high[n++] = step->high[i];
     }
-    uh_hobbit_note(hobbit, layer->row, used, high, n, 1);
+    uh_hobbit_note(hobbit, layer->row, used, high, n, step->tokens);
 }
 
 void uh_hobbit_rank(uh_hobbit *hobbit) {

@@ -49,9 +49,6 @@ typedef struct {
     void *const *state;
 } uh_row;
 
-/* At most so many rows: arrays on the stack have this length. MOST_ROWS in op_graph.py. */
-enum { UH_MOST_ROWS = 16 };
-
 /* Rows first .. end - 1 run. Those of one sequence follow each other in the order of their positions. */
 struct uh_step {
     const uh_row *row;

@@ -1,41 +1,80 @@
-/* One token's experts of one layer: decide their precision, look them up in the cache, run them if all are resident. */
+/* A few tokens' experts of one layer: decide their precision, look them up in the cache, run them if all are resident. */
 #include <math.h>
+#include <stdlib.h>
 
+#include "context.h"
 #include "hobbit.h"
 
-/* wanted_planes [k]: how many planes each expert is wanted at by its unimportance, 0: it may be skipped. Returns 0 where a
- * weight is no number. */
-static int decide_precision(const uh_resident_layer *layer, const float *weights, int32_t k, int32_t *wanted_planes) {
-    int32_t order[UH_MOST_CHOSEN];
-    double scores[UH_MOST_CHOSEN];
-    for (int32_t i = 0; i < k; i++)
-        if (isnan(weights[i])) return 0;
-    uh_unimportance(weights, 1, k, order, scores);
-    for (int32_t i = 0; i < k; i++)
-        wanted_planes[i] = scores[i] > layer->t2 ? 0 : scores[i] > layer->t1 ? layer->low : layer->high;
+/* An expert and a slot that chose it, in the order of the experts. */
+static int64_t pair_of(int64_t expert, int32_t slot) { return expert * UH_MOST_ASKED + slot; }
+
+static int by_expert(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Lists the different experts and the slots of each. One token's stay in its order, in which they are wanted; those of
+ * several are in the order in which they lie on disk. 0: a token names one twice, or one that there is not. */
+static int list_experts(const uh_resident_layer *layer, uh_step_args *a) {
+    int64_t pairs[UH_MOST_ASKED];
+    const int32_t slots = a->tokens * a->k;
+    for (int32_t i = 0; i < slots; i++) {
+        if (a->ids[i] < 0 || a->ids[i] >= layer->n) return 0;
+        pairs[i] = pair_of(a->ids[i], i);
+    }
+    if (a->tokens > 1) qsort(pairs, (size_t)slots, sizeof *pairs, by_expert);
+    a->n = 0;
+    for (int32_t i = 0; i < slots; i++) {
+        const int64_t expert = pairs[i] / UH_MOST_ASKED;
+        const int32_t slot = (int32_t)(pairs[i] % UH_MOST_ASKED);
+        const int same = a->tokens > 1 && i && a->experts[a->n - 1] == expert;
+        if (same && a->slots[i - 1] / a->k == slot / a->k) return 0;
+        for (int32_t j = 0; a->tokens == 1 && j < i; j++)
+            if (a->experts[j] == expert) return 0;
+        if (!same) {
+            a->first[a->n] = i;
+            a->experts[a->n++] = expert;
+        }
+        a->slots[i] = slot;
+    }
+    a->first[a->n] = slots;
     return 1;
 }
 
-int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *to_fetch) {
-    const int exact = layer->t1 >= 1.0;
-    int32_t wanted_planes[UH_MOST_CHOSEN];
-    int missing = 0;
-    if (k > UH_MOST_CHOSEN || (!exact && !decide_precision(layer, weights, k, wanted_planes))) return UH_NOT_DECIDED;
-    for (int32_t i = 0; i < k; i++) {
-        if (ids[i] < 0 || ids[i] >= layer->n) return UH_NOT_DECIDED;
-        for (int32_t j = 0; j < i; j++)
-            if (ids[j] == ids[i]) return UH_NOT_DECIDED;
+/* to_fetch: how many planes each expert is wanted at by its unimportance to the token to which it matters most, 0: it may be
+ * skipped. Returns 0 where a weight is no number. */
+static int decide_precision(const uh_resident_layer *layer, const uh_step_args *a) {
+    int32_t order[UH_MOST_CHOSEN];
+    double scores[UH_MOST_ASKED];
+    for (int32_t i = 0; i < a->tokens * a->k; i++)
+        if (isnan(a->weights[i])) return 0;
+    uh_unimportance(a->weights, a->tokens, a->k, order, scores);
+    for (int32_t i = 0; i < a->n; i++) {
+        double least = scores[a->slots[a->first[i]]];
+        for (int32_t s = a->first[i] + 1; s < a->first[i + 1]; s++)
+            least = scores[a->slots[s]] < least ? scores[a->slots[s]] : least;
+        a->high[i] = least <= layer->t1;
+        a->to_fetch[i] = least > layer->t2 ? 0 : least > layer->t1 ? layer->low : layer->high;
     }
-    for (int32_t i = 0; i < k; i++) {
-        if (layer->taken && layer->taken[ids[i]]) {
-            to_fetch[i] = UH_TAKEN;
+    return 1;
+}
+
+int uh_missing_experts(const uh_resident_layer *layer, uh_step_args *a) {
+    const int exact = layer->t1 >= 1.0;
+    int missing = 0;
+    if (a->k > UH_MOST_CHOSEN || a->tokens > UH_MOST_ROWS || !list_experts(layer, a)) return UH_NOT_DECIDED;
+    if (!exact && !decide_precision(layer, a)) return UH_NOT_DECIDED;
+    for (int32_t i = 0; i < a->n; i++) {
+        const uh_expert *expert = layer->experts + a->experts[i];
+        if (exact) a->high[i] = 1;
+        if (layer->taken && layer->taken[a->experts[i]]) {
+            a->to_fetch[i] = UH_TAKEN;
             continue;
         }
-        const uh_expert *expert = layer->experts + ids[i];
-        int32_t wanted = exact ? layer->high : wanted_planes[i];
-        if (expert->most && expert->most < wanted) wanted = expert->most; /* it was stored with fewer */
-        to_fetch[i] = expert->planes < wanted ? wanted : expert->planes ? 0 : UH_SKIPPED;
-        missing += expert->planes < wanted;
+        const int32_t asked = exact ? layer->high : a->to_fetch[i], most = expert->most;
+        const int32_t wanted = most && most < asked ? most : asked, there = expert->planes;
+        a->to_fetch[i] = there < wanted ? wanted : there ? 0 : UH_SKIPPED;
+        missing += there < wanted;
     }
     return missing;
 }
@@ -46,66 +85,97 @@ static int coarse(const uh_resident_layer *layer, const uh_expert *expert) {
     return expert->planes && expert->planes < full;
 }
 
-/* Count a token's choice: uses, gate weights, skips and hits, but not yet at what precision they run. Returns the hits. */
-static int32_t record_lookup(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights,
-                       const int32_t *to_fetch) {
+/* Count the tokens' choices: uses, gate weights, skips and hits, but not yet at what precision they run. Returns the hits. */
+static int32_t record_lookup(const uh_resident_layer *layer, const uh_step_args *a) {
     int32_t hits = 0;
-    for (int32_t i = 0; i < k; i++) {
-        double *note = layer->notes + 4 * ids[i];
-        layer->uses[ids[i]]++;
-        note[0] += note[1] = fabsf(weights[i]);
-        note[3] += to_fetch[i] == UH_SKIPPED;
-        layer->ran[0] += to_fetch[i] == UH_SKIPPED;
-        hits += !to_fetch[i] || to_fetch[i] == UH_TAKEN;
+    for (int32_t i = 0; i < a->n; i++) {
+        double *note = layer->notes + 4 * a->experts[i];
+        const int32_t times = a->first[i + 1] - a->first[i];
+        for (int32_t s = a->first[i]; s < a->first[i + 1]; s++) note[0] += note[1] = fabsf(a->weights[a->slots[s]]);
+        layer->uses[a->experts[i]] += times;
+        if (a->to_fetch[i] == UH_SKIPPED) {
+            note[3] += times;
+            layer->ran[0] += times;
+        }
+        hits += !a->to_fetch[i] || a->to_fetch[i] == UH_TAKEN;
     }
     *layer->hits += hits;
     return hits;
 }
 
-/* Count one resident expert by the precision that it runs at. */
-static void count_run(const uh_resident_layer *layer, int64_t id) {
-    layer->ran[layer->tiers[layer->experts[id].planes]]++;
-    layer->notes[4 * id + 2] += coarse(layer, layer->experts + id);
+/* Count one resident expert in so many slots by the precision that it runs at. */
+static void count_run(const uh_resident_layer *layer, int64_t id, int32_t times) {
+    layer->ran[layer->tiers[layer->experts[id].planes]] += times;
+    if (coarse(layer, layer->experts + id)) layer->notes[4 * id + 2] += times;
 }
 
-int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *x,
-                    const float *weights, float *y, int32_t *to_fetch) {
+/* out[slot] = expert(x[slot / k]) for the slots of n experts of the step, numbers into its list. 0: done; -1: no memory. */
+static int run_some(uh_context *context, const uh_resident_layer *layer, const uh_step_args *a, const int32_t *ranks,
+                    int32_t n, float *out) {
+    if (!uh_ensure(&context->asked, UH_MOST_ASKED * (sizeof(uh_expert) + sizeof(int32_t)))) return -1;
+    uh_expert *asked = context->asked.data;
+    int32_t *slots = (int32_t *)(asked + UH_MOST_ASKED), at = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t rank = ranks[i];
+        asked[i] = layer->experts[a->experts[rank]];
+        asked[i].first = at;
+        asked[i].count = a->first[rank + 1] - a->first[rank];
+        for (int32_t s = a->first[rank]; s < a->first[rank + 1]; s++) slots[at++] = a->slots[s];
+        count_run(layer, a->experts[rank], asked[i].count);
+    }
+    return uh_moe_forward(context, layer->layout, asked, n, slots, at, a->k, a->x, a->tokens, out);
+}
+
+/* One token's experts, `hits` of which are there, and their sum. */
+static int run_token(uh_context *context, const uh_resident_layer *layer, const uh_step_args *a, int32_t hits) {
     uh_expert asked[UH_MOST_CHOSEN];
     int32_t at = 0;
-    const int missing = uh_missing_experts(layer, ids, k, weights, to_fetch);
-    if (missing < 0) return missing;
-    const int32_t hits = record_lookup(layer, ids, k, weights, to_fetch);
-    if (layer->policy) uh_hobbit_visit(layer->policy, layer, ids, k, weights, to_fetch);
-    if (layer->ranks && layer->t1 < 1.0) uh_ranks_learn(layer->ranks, weights, k, layer->t1, layer->t2);
-    if (missing) return UH_NOT_RESIDENT;
-    for (int32_t i = 0; i < k; i++)
-        if (to_fetch[i] == UH_TAKEN) return UH_NOT_RESIDENT;
-    for (int32_t i = 0; i < k; i++) {
-        if (to_fetch[i] == UH_SKIPPED) continue;
-        count_run(layer, ids[i]);
-        asked[at] = layer->experts[ids[i]];
+    for (int32_t i = 0; i < a->n; i++) {
+        if (a->to_fetch[i] == UH_SKIPPED) continue;
+        count_run(layer, a->experts[i], 1);
+        asked[at] = layer->experts[a->experts[i]];
         asked[at++].first = i;
     }
-    return uh_moe_one(context, layer->layout, asked, hits, x, weights, y) ? -1 : hits;
+    return uh_moe_one(context, layer->layout, asked, hits, a->x, a->weights, a->y);
 }
 
-int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
-                int32_t k, const float *x, float *out) {
-    uh_expert asked[UH_MOST_CHOSEN];
-    if (n > UH_MOST_CHOSEN) return UH_NOT_DECIDED;
-    for (int32_t i = 0; i < n; i++) {
-        asked[i] = layer->experts[ids[ranks[i]]];
-        asked[i].first = i;
-        asked[i].count = 1;
-        if (!asked[i].planes) return UH_NOT_RESIDENT;
-    }
-    for (int32_t i = 0; i < n; i++) count_run(layer, ids[ranks[i]]);
-    return uh_moe_forward(context, layer->layout, asked, n, ranks, n, k, x, 1, out);
+/* The same for several tokens. */
+static int run_tokens(uh_context *context, const uh_resident_layer *layer, const uh_step_args *a) {
+    int32_t ranks[UH_MOST_ASKED], n = 0;
+    const size_t numbers = (size_t)a->tokens * (size_t)a->k * (size_t)layer->layout->hidden;
+    for (int32_t i = 0; i < a->n; i++)
+        if (a->to_fetch[i] != UH_SKIPPED) ranks[n++] = i;
+    if (!uh_ensure(&context->out, numbers * sizeof(float))) return -1;
+    float *out = context->out.data;
+    if (run_some(context, layer, a, ranks, n, out)) return -1;
+    uh_combine_some(context, a, out, layer->layout->hidden);
+    return 0;
 }
 
-void uh_combine_some(uh_context *context, const float *weights, const int32_t *to_fetch, const float *out, float *y,
-                     int32_t k, int32_t hidden) {
-    float kept[UH_MOST_CHOSEN];
-    for (int32_t i = 0; i < k; i++) kept[i] = to_fetch[i] == UH_SKIPPED ? 0.0f : weights[i];
-    uh_combine(context, kept, out, y, 1, k, hidden);
+int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, uh_step_args *a) {
+    const int missing = uh_missing_experts(layer, a);
+    if (missing < 0) return missing;
+    const int32_t hits = record_lookup(layer, a);
+    if (layer->policy) uh_hobbit_visit(layer->policy, layer, a);
+    for (int32_t t = 0; layer->ranks && layer->t1 < 1.0 && t < a->tokens; t++)
+        uh_ranks_learn(layer->ranks, a->weights + t * a->k, a->k, layer->t1, layer->t2);
+    if (missing) return UH_NOT_RESIDENT;
+    for (int32_t i = 0; i < a->n; i++)
+        if (a->to_fetch[i] == UH_TAKEN) return UH_NOT_RESIDENT;
+    const int failed = a->tokens == 1 ? run_token(context, layer, a, hits) : run_tokens(context, layer, a);
+    return failed ? -1 : hits;
+}
+
+int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const uh_step_args *a, const int32_t *ranks, int32_t n) {
+    for (int32_t i = 0; i < n; i++)
+        if (!layer->experts[a->experts[ranks[i]]].planes) return UH_NOT_RESIDENT;
+    return run_some(context, layer, a, ranks, n, a->out);
+}
+
+void uh_combine_some(uh_context *context, const uh_step_args *a, const float *out, int32_t hidden) {
+    float kept[UH_MOST_ASKED];
+    for (int32_t i = 0; i < a->n; i++)
+        for (int32_t s = a->first[i]; s < a->first[i + 1]; s++)
+            kept[a->slots[s]] = a->to_fetch[i] == UH_SKIPPED ? 0.0f : a->weights[a->slots[s]];
+    uh_combine(context, kept, out, a->y, a->tokens, a->k, hidden);
 }

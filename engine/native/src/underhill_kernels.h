@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 18
+#define UH_ABI 19
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -163,8 +163,9 @@ typedef struct uh_step uh_step;
 UH_API int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step);
 
 /* Experts that a token may choose in a layer: arrays on the stack have this length, so more are refused or left alone. No
- * published model chooses half as many. MOST_CHOSEN in engine/kernels/native.py. */
-enum { UH_MOST_CHOSEN = 64 };
+ * published model chooses half as many. MOST_CHOSEN in engine/kernels/native.py. Tokens of a step, likewise: MOST_ROWS in
+ * engine/native/op_graph.py. And what these may choose together. */
+enum { UH_MOST_CHOSEN = 64, UH_MOST_ROWS = 16, UH_MOST_ASKED = UH_MOST_CHOSEN * UH_MOST_ROWS };
 
 /* Of the first n ranks of a token's experts in a layer, how often they were wanted high, and at all, lately: a share each. */
 typedef struct {
@@ -196,25 +197,38 @@ typedef struct {
 /* NOT_RESIDENT: something has to be fetched, or is TAKEN. NOT_DECIDED: a call that these functions do not take. */
 enum { UH_SKIPPED = -1, UH_NOT_RESIDENT = -2, UH_NOT_DECIDED = -3, UH_TAKEN = -4 };
 
-/* Decide at what precision each of the k different experts `ids` is wanted (HOBBIT, eq. 2, against t1 and t2), and look it up.
- * Returns how many have to be fetched; UH_NOT_DECIDED. to_fetch [k]: planes that each has to be fetched at, 0 if it is resident,
- * UH_SKIPPED if it is neither resident nor to be fetched, UH_TAKEN if a card computes it. */
-UH_API int uh_missing_experts(const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *to_fetch);
+/* A layer's call of a few tokens. From the caller: what each chose, ids and weights [tokens, k], x and the answer y [tokens,
+ * hidden], out [tokens * k, hidden], what each slot gives, for uh_moe_some alone, and room for all that uh_missing_experts
+ * writes: the n different experts, [tokens * k]; the slots token * k + rank that chose expert i, slots[first[i]] ..
+ * slots[first[i + 1] - 1], first [tokens * k + 1]; the planes that each expert has to be fetched at, 0 if it is there,
+ * UH_SKIPPED if it is neither there nor to be fetched, UH_TAKEN if a card computes it; and whether a token wants it as precisely as the layer has it. */
+typedef struct {
+    const int64_t *ids;
+    const float *weights, *x;
+    float *y, *out;
+    int32_t tokens, k;
+    int64_t *experts;
+    int32_t *first, *slots, *to_fetch;
+    uint8_t *high;
+    int32_t n;
+} uh_step_args;
 
-/* uh_moe_one on the k different experts `ids`, if none of them has to be fetched; one that may be skipped and is not there
- * is. Returns how many ran; -1: out of memory; below: nothing was computed. to_fetch [k], of UH_NOT_RESIDENT: as of
- * uh_missing_experts; then all is counted but what they will run at. */
-UH_API int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, int32_t k, const float *x,
-                           const float *weights, float *y, int32_t *to_fetch);
+/* Lists the experts of a step, and returns how many have to be fetched; UH_NOT_DECIDED: a token names one twice or one that
+ * there is not, or has a weight that is no number. */
+UH_API int uh_missing_experts(const uh_resident_layer *layer, uh_step_args *step);
 
-/* Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x) for the n `ranks` below k. out
- * [k, hidden], for uh_combine_some. Counts in `ran`, and what ran coarse. 0: done; -1: out of memory; below: nothing was done. */
-UH_API int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
-                       int32_t k, const float *x, float *out);
+/* Runs a step's experts, each for all tokens that chose it, if none of them has to be fetched; one that may be skipped and is
+ * not there is. A token's y has the bits that uh_moe_one gives. Returns how many are there; -1: out of memory; below: nothing
+ * was computed. The step is as uh_missing_experts leaves it; of UH_NOT_RESIDENT all is counted but what they will run at. */
+UH_API int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, uh_step_args *step);
 
-/* uh_combine for one token with the `to_fetch` of UH_NOT_RESIDENT: what is skipped there is dropped unread. k: at most UH_MOST_CHOSEN. */
-UH_API void uh_combine_some(uh_context *context, const float *weights, const int32_t *to_fetch, const float *out, float *y,
-                            int32_t k, int32_t hidden);
+/* Some of a listed step's experts, all of them there: step->out[slot] for the slots of the n experts number `ranks`. Counts in
+ * `ran`, and what ran coarse. 0: done; -1: out of memory; below: nothing was done. */
+UH_API int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const uh_step_args *step, const int32_t *ranks,
+                       int32_t n);
+
+/* uh_combine of a listed step's `out` [tokens * k, hidden]: what is skipped is dropped unread. */
+UH_API void uh_combine_some(uh_context *context, const uh_step_args *step, const float *out, int32_t hidden);
 
 /* found: numbers of the `most` least of order [n], the least first and of equals the first; infinite ones are none.
  * Returns how many. most: 1 or more. */

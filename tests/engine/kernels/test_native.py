@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from engine.experts.execution.requests import slots_by_expert
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, ActivationKind
 from engine.kernels.call import Parts, Work
 from engine.kernels.dense import raw_view
-from engine.kernels.native import SKIPPED, NativeKernel
+from engine.kernels.native import EXPERT, SKIPPED, NativeKernel, ResidentLayer, StepArgs
 from engine.native.op_graph import GraphStep, OpGraph
 from engine.record.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
@@ -109,7 +111,14 @@ def test_what_is_skipped_is_dropped_unread_and_nothing_else(make_kernel: MakeKer
     out, weights, y = torch.randn(k, 77), torch.rand(k), torch.full((77,), float("nan"))
     needed = torch.tensor([(SKIPPED, 0, 2)[rank % 3] for rank in range(k)], dtype=torch.int32)
     out[needed == SKIPPED] = float("nan")
-    make_kernel().combine_some(*(t.data_ptr() for t in (weights, needed, out, y)), k, 77)
+    kernel, step, ids = make_kernel(), StepArgs(), torch.arange(k)
+    table = (ctypes.c_char * (EXPERT.size * k))()  # of experts that are not there, of which none is asked for
+    layer = ResidentLayer(0, ctypes.addressof(table), t1=-1.0, t2=-1.0, n=k, high=3, low=1)
+    step.set((ids.data_ptr(), weights.data_ptr(), 0, y.data_ptr()), 1, k)
+    assert kernel.missing_experts(ctypes.addressof(layer), step) == 0
+    assert step.to_fetch[:k].tolist() == [SKIPPED] * k
+    step.to_fetch[:k] = array("i", needed.tolist())
+    kernel.combine_some(step, out.data_ptr(), 77)
     kept = torch.where(needed == SKIPPED, 0.0, weights)
     assert torch.equal(y, TorchKernel().combine(out, kept[None])[0])
 
@@ -234,9 +243,9 @@ def test_after_closing_every_call_is_refused_and_closing_again_is_not(native_lib
         lambda: kernel.combine(torch.ones(2, 16), torch.ones(1, 2)),
         lambda: kernel.run_graph(OpGraph([]), GraphStep(0)),
         lambda: kernel.moe_one(0, 0, 0, 0, 0, 0),
-        lambda: kernel.moe_if_resident(0, 0, 0, x=0, weights=0, y=0, to_fetch=0),
-        lambda: kernel.moe_some(0, 0, 0, n=0, k=0, x=0, out=0),
-        lambda: kernel.combine_some(0, 0, 0, 0, 0, 0),
+        lambda: kernel.moe_if_resident(0, StepArgs()),
+        lambda: kernel.moe_some(0, StepArgs(), 0, 0),
+        lambda: kernel.combine_some(StepArgs(), 0, 0),
     ]
     for call in calls:
         with pytest.raises(RuntimeError, match="closed"):

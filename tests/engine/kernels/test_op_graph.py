@@ -344,7 +344,7 @@ def test_what_does_not_fit_is_refused() -> None:
         op_graph.scale(torch.zeros(8, 2)[:, 0], 2.0)
     with pytest.raises(ValueError, match="neither a token's vector nor several"):
         op_graph.scale(torch.zeros(1, 2, 8), 2.0)
-    with pytest.raises(ValueError, match="of .3, 2. tokens"):
+    with pytest.raises(ValueError, match="in one op"):
         op_graph.add(torch.zeros(3, 8), torch.zeros(2, 8))
     with pytest.raises(ValueError, match="rows of 3"):
         op_graph.norm(x, x, 3, 1e-6, None)

@@ -1,4 +1,4 @@
-"""The short way of one token: the same bits, counters and cache as the long one, whatever was cached."""
+"""The short way of a few tokens: the same bits, counters and cache as the long one, whatever was cached."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
 from engine.experts.telemetry import COARSE, SKIPPED, ExpertSnapshot
 from engine.native.eviction import unimportance
+from engine.native.op_graph import MOST_ROWS
 from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 from tests.waiting import LONGEST
@@ -65,6 +66,38 @@ def test_exact_steps_are_the_same_at_every_capacity(opened: Open, policy: str) -
                 routing = source.routing(1, K, 10 * seed + layer)
                 assert torch.equal(stepped(small, layer, *routing), full.moe(layer, *routing))
                 assert small.cache.nbytes <= small.cache.capacity
+
+
+@pytest.mark.parametrize(
+    "spec", [SPEC, ExpertSpec(48, 40, 4, 16), ExpertSpec(33, 21, 32, 16, has_bias=True), ExpertSpec(64, 48, 16, 16)]
+)
+@pytest.mark.parametrize("policy", ["lru", "hobbit"])
+def test_tokens_of_one_step_have_the_bits_of_single_ones(opened: Open, spec: ExpertSpec, policy: str) -> None:
+    source = MemorySource(spec)
+    full = opened(source, 12)
+    for experts in (1, 4, 7, 12):  # of 6 in each layer: from none that can stay to all
+        small = opened(source, experts, policy=policy, weights=WEIGHTS, readers=2)
+        for seed, tokens in enumerate((2, 1, 3, 5, MOST_ROWS, 8, 4, 11)):
+            for layer in source.layers:
+                routing = source.routing(tokens, K, 10 * seed + layer)
+                singles = [stepped(full, layer, *(part[at : at + 1] for part in routing)) for at in range(tokens)]
+                assert torch.equal(stepped(small, layer, *routing), torch.cat(singles))
+                assert small.cache.nbytes <= small.cache.capacity
+        if experts < 12:
+            assert small.snapshot().misses > 0
+
+
+def test_each_expert_of_several_tokens_is_read_once(opened: Open) -> None:
+    source = MemorySource(SPEC)
+    runtime = opened(source, 12)
+    ids = torch.tensor([[0, 1], [1, 2], [2, 0], [1, 0]])
+    x, weights = torch.randn(4, 48), torch.full((4, 2), 0.5)
+    for hits, misses in ((0, 3), (3, 3)):
+        stepped(runtime, 0, x, ids, weights)
+        told_now = runtime.snapshot()
+        assert (told_now.hits, told_now.misses, told_now.reads) == (hits, misses, 3)
+    assert told_now.uses[0][:4] == (6, 6, 4, 0)
+    assert told_now.precision["8"] == 16
 
 
 def test_memory_is_taken_away_once_a_layer_has_what_it_waits_for(opened: Open) -> None:
@@ -122,6 +155,38 @@ def test_a_run_of_steps_leaves_what_the_long_way_leaves(
         assert notes.tolist() == long.telemetry.notes(layer).tolist()
         assert notes[:, COARSE].any() == (len(spec.tiers) > 1)
         assert notes[:, SKIPPED].any()
+
+
+@pytest.mark.parametrize("policy", ["lru", "hobbit"])
+def test_steps_of_several_tokens_are_counted_as_the_long_way_counts_them(opened: Open, policy: str) -> None:
+    source = MemorySource(SPEC)
+    dial = Thresholds(0.4, 0.8)
+    long, short = (opened(source, 12, policy=policy, weights=WEIGHTS, thresholds=dial) for _ in range(2))
+    random = torch.Generator().manual_seed(1)
+    for seed in range(40):
+        layer, tokens = source.layers[seed % 2], 2 + seed % 5
+        x, ids, _ = source.routing(tokens, K, seed)
+        weights = torch.rand(tokens, K, generator=random) ** 3
+        if seed == 20:
+            for runtime in (long, short):
+                runtime.set_thresholds(EXACT)
+        assert torch.equal(stepped(short, layer, x, ids, weights), long.moe(layer, x, ids, weights)), seed
+        assert told(short) == told(long), seed
+    for layer in source.layers:
+        assert short.telemetry.notes(layer).tolist() == long.telemetry.notes(layer).tolist()
+        assert short.telemetry.notes(layer)[:, COARSE].any()
+
+
+def test_several_tokens_that_visit_more_than_a_layer_may_keep_are_a_sweep(opened: Open) -> None:
+    """Or the layers to come would lose all they have to this one."""
+    source = MemorySource(SPEC)
+    runtime = opened(source, 7, policy="lru")
+    for layer in source.layers:
+        for expert in range(2):
+            stepped(runtime, layer, torch.randn(1, 48), torch.tensor([[expert]]), torch.ones(1, 1))
+    ids = torch.tensor([[0, 1], [2, 3], [4, 5]])
+    stepped(runtime, source.layers[0], torch.randn(3, 48), ids, torch.full((3, 2), 0.5))
+    assert all(runtime.cache.tier(ExpertKey(source.layers[1], expert), 8) for expert in range(2))
 
 
 def test_the_dial_decides_as_it_does_the_long_way(opened: Open) -> None:

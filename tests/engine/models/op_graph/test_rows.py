@@ -1,4 +1,4 @@
-"""Several tokens in one run of the op graph: to the last bit what they give one by one, in every family that has one."""
+"""Several tokens in one run of the op graph: the bits that they have one by one, in every family that has one."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ class Noise(SomeWeights):
     def get(self, name: str) -> Tensor:
         random = torch.Generator().manual_seed(zlib.crc32(name.encode()))
         shape = super().get(name).shape
-        return torch.randn(shape, generator=random) * (0.3 if len(shape) > 1 else 0.1) + (1.0 if "norm" in name else 0.0)
+        size, middle = 0.3 if len(shape) > 1 else 0.1, 1.0 if "norm" in name else 0.0
+        return torch.randn(shape, generator=random) * size + middle
 
 
 class Rolling:
-    """Experts that shift their input, each by another distance: row by row, so that no row can change another's bits."""
+    """Experts that shift their input, each by another distance, row by row: so no row can change another's bits."""
 
     def moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
         rows = [
@@ -71,9 +72,7 @@ def fed(decoder: Decoder, state: SequenceState, sizes: list[int]) -> Tensor:
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_rows_give_the_bits_of_single_tokens(
-    name: str, kernel: NativeKernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_give_the_bits_of_single_tokens(name: str, kernel: NativeKernel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_module, "FIRST_CHUNK", MOST_ROWS)  # so that rows of one step lie in several chunks
     monkeypatch.setattr(state_module, "LARGEST_CHUNK", MOST_ROWS)
     for kind, kv in (("bf16", torch.float32), ("int8", torch.bfloat16), ("int4", torch.bfloat16)):
