@@ -1,11 +1,12 @@
 """How many tokens a second beside llama.cpp, on the same weights at about the same bits, all in memory?
 
-    python -m tests.benchmarks.decode --shape olmoe|qwen3|mixtral --tier 8|4|2 [--prompt 512] [--json]
+    python -m tests.benchmarks.decode --shape olmoe|qwen3|mixtral --tier 8|4|2 [--prompt 512|--rows 1,2,4,8,16] [--json]
 
 Both are fed the same tokens one at a time and take turns; the roof is measured in between. --prompt: they read prompts
-of so many tokens instead, each the start of a new sequence. Figures are medians over turns but the first. The first run
-builds the peer and the models. `floor` is the seconds that reading a token's bytes takes at the roof, or, of a prompt,
-reading every weight once, which is far from what a long one is bound by.
+of so many tokens instead, each the start of a new sequence. --rows: so many tokens in one pass, going on in one
+sequence; the floor counts the other weights once, and once each expert that one of the tokens chose. Figures are
+medians over turns but the first. The first run builds the peer and the models. `floor` is the seconds that reading a
+token's bytes takes at the roof, or, of a prompt, reading every weight once: far from what a long one is bound by.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from tests.random_models.tokens import stream
 CONTEXT = 2048
 PROMPT = 512  # tokens that warm up
 TRIAL = 16  # tokens with which the peer's variants are compared
+STEPS = 2  # passes of each size in a turn
 
 
 def best_peer(
@@ -50,12 +52,30 @@ def best_peer(
     return best, found
 
 
+def rows(args: argparse.Namespace, ours: OursAlone, peer: Peer, roof: Roof, tokens: list[int]) -> dict[str, Any]:
+    """Milliseconds of a pass of so many tokens: ours, the peer's, and what reading its bytes takes at the roof."""
+    found: dict[str, Any] = {}
+    for size in args.rows:
+        mine, theirs, floors = [], [], []
+        for _ in range(args.repeats + 1):
+            part, tokens = tokens[: size * STEPS], tokens[size * STEPS :]
+            before, rate = ours.counters(), roof.measure()
+            mine.append(1e3 * ours.steps(part, size) / STEPS)
+            asked = sum(ours.counters()[name] - before[name] for name in ("hits", "misses")) / STEPS
+            floors.append(1e3 * (ours.about["dense_bytes"] + asked * ours.about["expert_bytes"]) / rate)
+            theirs.append(1e3 * peer.decode(part, size) / STEPS)
+        a, b, floor = (median(times[1:]) for times in (mine, theirs, floors))
+        found[str(size)] = {"ours": a, "peer": b, "ratio": b / a, "floor": floor, "of_floor": a / floor}
+    return found
+
+
 def measure(args: argparse.Namespace) -> dict[str, Any]:
     """All figures."""
     shape, length, prompts = SHAPES[args.shape], args.prompt or args.segment, args.prompt > 0
     model, rival = prepare_pair(shape, args.tier, args.folder, args.kinds or KINDS[args.tier], top=8)
     warm = args.prompt or PROMPT
-    tokens = stream(args.stream, shape.vocabulary, warm + (args.repeats + 1) * length)
+    count = sum(args.rows) * STEPS if args.rows else length
+    tokens = stream(args.stream, shape.vocabulary, warm + (args.repeats + 1) * count)
     first, segments = tokens[:warm], [tokens[at : at + length] for at in range(warm, len(tokens), length)]
     quiet = Quiet(args.patience)
 
@@ -77,6 +97,11 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         ours.fill(first)
         peer.clear()
         quiet.others.clear()
+        if args.rows:
+            peer.prefill(first)
+            ours.prompt(first)
+            known = conditions(args, isa=roof.isa, dense=ours.about["dense"], others=quiet.others)
+            return {"rows": rows(args, ours, peer, roof, tokens[warm:]), "peer_best": peer.name, "conditions": known}
         with busy(args.busy):
             for segment in segments:
                 if not args.busy:
@@ -120,6 +145,7 @@ def main() -> None:
     """Print the figures."""
     parser = arguments(__doc__, "shape", "tier", "threads", "stream", "patience", "folder")
     parser.add_argument("--prompt", type=int, default=0, help="read prompts of so many tokens, instead of one by one")
+    parser.add_argument("--rows", type=several(int), help="tokens in one pass, instead of one: such as 1,2,4,8,16")
     parser.add_argument("--kinds", type=several(str), help="the peer's types to choose the fastest of")
     parser.add_argument("--dense", help="how ours holds its other weights; by default as the tier, at least 4 bits")
     parser.add_argument("--repeats", type=int, default=9, help="turns of each")

@@ -201,6 +201,13 @@ class Model:
                 digests.append(hashlib.blake2b(logits.contiguous().numpy().data, digest_size=8).hexdigest())
         return taken, digests
 
+    def steps(self, tokens: list[int], size: int) -> float:
+        """Seconds to read the tokens, `size` in a pass, logits after each pass, going on where the last call ended."""
+        context, start = self._session.context, time.perf_counter()
+        for at in range(0, len(tokens), size):
+            context.read([*context.tokens, *tokens[at : at + size]])
+        return time.perf_counter() - start
+
     def answer(self, tokens: list[int]) -> list[float]:
         """Seconds of each token, read as `decode` does, behind which another is chosen by the usual settings and made
         text of, as in an answer; but it is not the one that is read next."""

@@ -47,10 +47,10 @@ class Model:
     def _last(self) -> Any:
         return llama.llama_get_logits_ith(self._context, -1)
 
-    def decode(self, tokens: list[int]) -> float:
+    def decode(self, tokens: list[int], size: int = 1) -> float:
         start = time.perf_counter()
-        for token in tokens:
-            self._feed([token])
+        for at in range(0, len(tokens), size):
+            self._feed(tokens[at : at + size])
             self._last()
         return time.perf_counter() - start
 
