@@ -397,7 +397,13 @@ class NativeKernel:
         return y
 
     def run_graph(self, graph: OpGraph, step: GraphStep) -> None:
-        """Run an op graph for one token. Raises UnderhillError(OUT_OF_MEMORY) when there is no room for scratch."""
+        """Run an op graph for the tokens of a step.
+
+        Raises UnderhillError(OUT_OF_MEMORY) when there is no room for scratch, ValueError for more tokens than its
+        memory has rows.
+        """
+        if step.tokens > graph.rows:  # C would write behind the memory
+            raise ValueError(f"{step.tokens} tokens in a graph of {graph.rows} rows")
         with self._lock:
             failed = self._library.uh_run_graph(self._context, graph.address, graph.length, step.address)
         if failed:

@@ -111,7 +111,10 @@ class Rows:
 
 
 class OpGraph:
-    """Ops to be run one after the other. address, length: for the native call, valid as long as this lives."""
+    """Ops to be run one after the other. address, length: for the native call, valid as long as this lives.
+
+    rows: tokens that it takes at once, at most.
+    """
 
     def __init__(self, ops: Sequence[Op]) -> None:
         self.ops = tuple(ops)

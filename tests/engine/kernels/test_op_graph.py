@@ -354,3 +354,16 @@ def test_what_does_not_fit_is_refused() -> None:
         op_graph.attend(torch.zeros(3, 8), torch.zeros(3, 8), torch.zeros(9999), 0, 2, 1.0)
     with pytest.raises(ValueError, match="too little room"):
         op_graph.attend(torch.zeros(2, 8), torch.zeros(2, 8), torch.zeros(99), 0, 2, 1.0)
+
+
+def test_more_tokens_than_there_are_rows_are_refused(make_kernel: MakeKernel) -> None:
+    kernel, step = make_kernel(), GraphStep(0)
+    with pytest.raises(ValueError, match="1 to 16 tokens"):
+        step.set(0, [], 17)
+    step.set(0, [], 3)
+    x = torch.ones(3, 5)
+    kernel.run_graph(OpGraph([op_graph.scale(x, 2.0)]), step)
+    assert (x == 2).all()
+    with pytest.raises(ValueError, match="3 tokens in a graph of 2 rows"):
+        kernel.run_graph(OpGraph([op_graph.scale(x[:2], 2.0), op_graph.scale(x, 2.0)]), step)
+    assert (x == 2).all()
