@@ -175,13 +175,6 @@ class DecodeExecutor:
         """Sum up what has been computed, in the order of the router's choice, what the card computed included."""
         if card is not None and not card.collect(self._out, step.hidden):
             raise _CardFailed
-        _, _, weights, y = step.addresses
-        self._kernel.combine_some(weights, self._addresses[0], self._out.data_ptr(), y, step.k, step.hidden)
-
-    def _combine(self, step: Step, card: CardAssistant | None) -> None:
-        """Sum up what has been computed, in the order of the router's choice, what the card computed included."""
-        if card is not None and not card.collect(self._out, step.hidden):
-            raise _CardFailed
         self._kernel.combine_some(self._args, self._out.data_ptr(), step.hidden)
 
     def _run_cached(self, experts: LayerTable, step: Step) -> int:
