@@ -15,13 +15,14 @@ from engine.translatable import Translatable, msg
 
 # Raised with every change of a structure or signature that both sides know; see the comment in load_library.
 ABI = 19  # UH_ABI in underhill_kernels.h
-ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
+ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni", "neon")  # as in the C enum, the best last
 NAMES = {
     "portable": msg("plain C"),
     "avx2": "AVX2",
     "avxvnni": "AVX-VNNI",
     "avx512": "AVX-512",
     "avx512vnni": "AVX-512 VNNI",
+    "neon": "NEON",
 }
 
 

@@ -10,7 +10,7 @@
 #include "check.h"
 #include "selftest.h"
 
-static const char *const NAMES[UH_ISAS] = {"portable", "avx2", "avxvnni", "avx512", "avx512vnni"};
+static const char *const NAMES[UH_ISAS] = {"portable", "avx2", "avxvnni", "avx512", "avx512vnni", "neon"};
 
 void each_variant(variant_test visit) {
     for (int isa = 0; isa < UH_ISAS; isa++) {

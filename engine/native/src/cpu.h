@@ -39,6 +39,23 @@ static inline int uh_system_saves(unsigned registers) {
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     return (low & registers) == registers;
 }
+#elif defined(__aarch64__)
+#if defined(_WIN32)
+#include <windows.h>
+#elif defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+/* Whether there are the instructions sdot and udot of ARMv8.2 (FEAT_DotProd). */
+static inline int uh_cpu_has_dot_products(void) {
+#if defined(_WIN32)
+    return IsProcessorFeaturePresent(43) != 0; /* PF_ARM_V82_DP_INSTRUCTIONS_AVAILABLE, which older headers lack */
+#elif defined(__linux__)
+    return getauxval(AT_HWCAP) >> 20 & 1; /* HWCAP_ASIMDDP */
+#else
+    return 1; /* every Mac with such a processor */
+#endif
+}
 #endif
 
 #endif

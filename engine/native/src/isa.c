@@ -14,6 +14,8 @@ int uh_isas(void) {
     if (!uh_cpu_has(UH_CPU_AVX512VL) || !uh_cpu_has(UH_CPU_AVX512DQ)) return isas;
     isas |= 1 << UH_AVX512;
     if (uh_cpu_has(UH_CPU_AVX512VNNI)) isas |= 1 << UH_AVX512VNNI;
+#elif defined(__aarch64__)
+    if (uh_cpu_has_dot_products()) isas |= 1 << UH_NEON;
 #endif
     return isas;
 }
@@ -28,6 +30,11 @@ int uh_has_pairs(void) {
 
 static const uh_isa portable = {UH_MOST_TOKENS, 0, uh_rows_portable,     uh_quantize_portable, uh_dots_portable,
                                 uh_many_portable, uh_activate_portable, uh_read_portable,     uh_attend_many_portable, uh_finish_heads_portable};
+#if defined(__aarch64__)
+/* The compiler makes NEON of plain C by itself where numbers are floating; what it cannot find are the dot products. */
+static const uh_isa neon = {UH_MOST_TOKENS, 0, uh_rows_portable,     uh_quantize_portable, uh_dots_neon,
+                            uh_many_neon,   uh_activate_portable, uh_read_portable,     uh_attend_many_portable, uh_finish_heads_portable};
+#endif
 #if defined(__x86_64__)
 static const uh_isa avx2 = {2, 1,
                             uh_rows_avx2,
@@ -60,6 +67,8 @@ const uh_isa *uh_isa_table(int isa) {
     case UH_AVXVNNI: return &avxvnni;
     case UH_AVX512: return &avx512;
     case UH_AVX512VNNI: return &avx512vnni;
+#elif defined(__aarch64__)
+    case UH_NEON: return &neon;
 #endif
     default: return NULL;
     }

@@ -98,6 +98,9 @@ void uh_finish_heads_avx512(void *heads, int32_t unit, int32_t lane);
 #endif
 
 UH_DECLARE(portable)
+#if defined(__aarch64__)
+UH_DECLARE(neon)
+#endif
 #if defined(__x86_64__)
 UH_DECLARE(avx2)
 UH_DECLARE(avxvnni)

@@ -18,7 +18,7 @@
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
-enum { UH_PORTABLE, UH_AVX2, UH_AVXVNNI, UH_AVX512, UH_AVX512VNNI, UH_ISAS };
+enum { UH_PORTABLE, UH_AVX2, UH_AVXVNNI, UH_AVX512, UH_AVX512VNNI, UH_NEON, UH_ISAS };
 enum {
     UH_SILU,
     UH_GELU,
