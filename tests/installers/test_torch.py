@@ -54,7 +54,13 @@ def test_a_graphics_card_makes_no_difference(checkout: Checkout) -> None:
 
 @pytest.mark.parametrize(
     ("general", "package", "passes"),
-    [(False, "nvidia_cublas", False), (False, "triton", False), (True, "nvidia_cublas", True), (False, "numpy", True)],
+    [
+        (False, "nvidia_cublas", False),
+        (False, "triton", False),
+        (True, "nvidia_cublas", True),
+        (False, "numpy", True),
+        (False, "nvidia_cuda_nvrtc_cu12", True),
+    ],
 )
 def test_the_guard_finds_cuda_that_came_unasked(
     root: Path, tmp_path: Path, general: bool, package: str, passes: bool
