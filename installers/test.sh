@@ -3,6 +3,7 @@
 #
 #   bash installers/test.sh             everything: style, types, import contracts, tests, coverage of the engine
 #   bash installers/test.sh --fast      style and unit tests: those that take long or need the machine are left out
+#   bash installers/test.sh --windows   only the smoke on Windows' own Python, under Wine (makes 4 GB the first time)
 #   bash installers/test.sh ARGS...     only pytest ARGS..., for example: tests/engine -k cache
 #
 # Which tests are left out, and which are run one by one: the markers in pyproject.toml and docs/installing.md.
@@ -35,7 +36,6 @@ tests() { # NAME MARKERS ARGS...: the tests of one step, and what they cover in 
     "$bin/python" -m pytest -m "$2" "${@:3}"
 }
 
-# shellcheck disable=SC2317 # called by check
 windows() { # on Windows' own Python, under Wine: made once, by hash; where Debian cannot be had it is left out, and said so
     local status=0
     need_windows_python || return 0
@@ -48,12 +48,14 @@ windows() { # on Windows' own Python, under Wine: made once, by hash; where Debi
 }
 
 fast=no
+only_windows=no
 case "${1:-}" in
     -h | --help)
-        sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+        sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
         exit
         ;;
     --fast) fast=yes && shift ;;
+    --windows) only_windows=yes && shift ;;
 esac
 
 set_up dev
@@ -69,6 +71,7 @@ cd "$ROOT" || exit
 unset DISPLAY WAYLAND_DISPLAY # tests open no windows on anybody's desk; those that need a display start their own
 export LANG=C.UTF-8
 bin="$ENVIRONMENT/bin"
+[ "$only_windows" = no ] || { windows && exit; exit 1; }
 # Two workers; a file's tests stay together, since they share what its fixtures made, and tests/conftest.py says which
 # file comes first.
 both=(-n 2 --dist loadfile --no-loadscope-reorder)
@@ -87,7 +90,6 @@ else
     covered=(--cov --cov-report=)
     check "tests, two at once" tests both "not alone and not slow" "${both[@]}" "${log[@]}" "${covered[@]}"
     check "the slow part" tests slow "slow and not alone" "${both[@]}" "${log[@]}" "${covered[@]}"
-    check "Windows' own Python" windows
     check "tests that need the machine, one by one" tests alone alone "${log[@]}" "${covered[@]}"
     check "coverage of all steps" "$bin/coverage" combine --quiet
     check "coverage of the engine" engine_coverage
