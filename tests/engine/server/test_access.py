@@ -211,10 +211,12 @@ def test_what_it_has_under_way_is_told_without_a_word_of_it(serving: Serving) ->
     serving.events.clear()
     asked = {**ASK, "messages": [{"role": "user", "content": "A secret word: xyzzy."}], "max_tokens": 40}
     httpx.post(f"{serving.url}/v1/chat/completions", json=asked, headers={"User-Agent": "Editor/7 x"}, timeout=LONGEST)
-    told: Any = serving.first(lambda e: type(e).__name__ == "ServerChanged" and e.state.requests)
-    assert [(r.client, r.way, r.model) for r in told.state.requests] == [
-        ("127.0.0.1 Editor/7", "/v1/chat/completions", "builtin")
-    ]
+
+    def ours(event: Any) -> list[Any]:  # what an earlier test asked may still be on its way out
+        requests = event.state.requests if type(event).__name__ == "ServerChanged" else ()
+        return [(r.client, r.way, r.model) for r in requests if "Editor" in r.client]
+
+    assert ours(serving.first(ours)) == [("127.0.0.1 Editor/7", "/v1/chat/completions", "builtin")]
     serving.quiet()
     assert not any("xyzzy" in repr(event) for event in serving.events)
 
