@@ -46,8 +46,7 @@ class CardSession:
         proof = self.mode.proof
         model.notes.append(
             msg(
-                "{name} has proved itself: {rows} rows of this model's experts, computed on it and here, differ by at "
-                "most {worst}.",
+                "{name} was checked against the CPU: {rows} rows of this model's experts differ by at most {worst}.",
                 name=self.mode.device.facts.name,
                 rows=proof.compared,
                 worst=f"{proof.worst:.1g}",
@@ -66,7 +65,7 @@ class CardSession:
 
     def _without(self, error: UnderhillError) -> Translatable:
         model = self._model
-        sentence = msg("The processor computes alone. {sentence}", sentence=error.message)
+        sentence = msg("CPU only. {sentence}", sentence=error.message)
         model.plan = seen_again(without_card(model.plan), model.machine, model.facts, model.settings)
         model.notes.append(sentence)
         return sentence
