@@ -99,7 +99,9 @@ class Control:
 
     def _check(self) -> None:
         if self._stopped:
-            raise UnderhillError(Kind.CANCELLED, msg("Download stopped."), msg("Start it again to resume."))
+            raise UnderhillError(
+                Kind.CANCELLED, msg("The download was stopped."), msg("Start it again to continue where it stopped.")
+            )
 
     def _hang_up(self) -> None:
         """Wake readers that wait for bytes. Closing from here would not do it; shutting the connection down does."""
@@ -142,9 +144,9 @@ class Wait:
     def __str__(self) -> Translatable:
         """For a person."""
         return (
-            msg("{reason} Retrying in {left} s.", reason=self.reason, left=f"{self.left:d}")
+            msg("{reason} Trying again in {left} s.", reason=self.reason, left=f"{self.left:d}")
             if self.left
-            else msg("{reason} Retrying…", reason=self.reason)
+            else msg("{reason} Trying again.", reason=self.reason)
         )
 
 
@@ -351,7 +353,7 @@ def writing(folder: Path) -> Iterator[None]:
         raise HubError(
             Kind.DISK_ERROR,
             msg(
-                "Can't write {filename} ({strerror}).",
+                "{filename} cannot be written ({strerror}).",
                 filename=cause.filename or folder,
                 strerror=system_reason(cause) or os.strerror(cause.errno or 0),
             ),

@@ -38,7 +38,7 @@ def tokens_of_context(
         if found < wanted:
             why.append(
                 msg(
-                    "Context: {found} tokens instead of {wanted}, to leave memory for experts.",
+                    "The context is {found} tokens instead of {wanted}, so that experts have room too.",
                     found=f"{found:,}",
                     wanted=f"{wanted:,}",
                 )
@@ -47,10 +47,14 @@ def tokens_of_context(
     stays = beside >= SHORT * per_token
     found = max(least, min(wanted, free // STEP * STEP if stays else min(half, ENOUGH)))
     if found < wanted:
-        reason = msg("to keep all experts in memory") if stays else msg("to leave memory for experts")
+        reason = (
+            msg("with more, not all experts would stay in memory")
+            if stays
+            else msg("the rest of the memory is for experts")
+        )
         why.append(
             msg(
-                "Context: {found} of {wanted} tokens, {reason}. You can raise it in Settings.",
+                "The context is {found} tokens of the {wanted} possible: {reason}. Its setting overrules this.",
                 found=f"{found:,}",
                 wanted=f"{wanted:,}",
                 reason=reason,
@@ -253,8 +257,8 @@ def _tier(model: ModelFacts, wanted: str) -> int:
         stored = ", ".join(str(t) for t in model.tiers)
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("{name} has no {tier}-bit experts.", name=model.name, tier=tier),
-            msg("Stored: {stored}.", stored=stored),
+            msg("{name} holds no {tier}-bit experts.", name=model.name, tier=tier),
+            msg("It holds these bits: {stored}.", stored=stored),
         )
     return tier
 
@@ -272,14 +276,14 @@ def _direct(machine: Machine, record: int, asked: str, missing: bool, why: list[
     direct = through < THROUGH_CACHE * past
     if missing:
         ways = [
-            msg("directly ({int}/s)", int=size(int(past))),
-            msg("through the file cache ({int}/s)", int=size(int(through))),
+            msg("past the system's file cache ({int} a second)", int=size(int(past))),
+            msg("through it ({int})", int=size(int(through))),
         ]
         why.append(
-            msg("Experts are read {ways}, faster than {ways2}.", ways=ways[0], ways2=ways[1])
+            msg("Experts are read {ways}, which was measured beside {ways2}.", ways=ways[0], ways2=ways[1])
             if direct
             else msg(
-                "Experts are read through the file cache ({int}/s), faster than directly ({int2}/s).",
+                "Experts are read through the system's file cache ({int} a second): past it the disk gives {int2}.",
                 int=size(int(through)),
                 int2=size(int(past)),
             )
@@ -317,14 +321,14 @@ def _longer(
 
 def _too_little(model: ModelFacts, least: int, most: int, *, asked: bool) -> UnderhillError:
     raised = (
-        msg("Raise the memory limit to {at_least} or choose a smaller model.", at_least=at_least(least))
+        msg("Raise the memory ceiling to {at_least} or more, or choose a smaller model.", at_least=at_least(least))
         if asked
-        else msg("Close other programs or choose a smaller model.")
+        else msg("Close other programs, or choose a smaller model.")
     )
     return UnderhillError(
         Kind.OUT_OF_MEMORY,
         msg(
-            "{name} needs {at_least} of memory; {at_most} may be used.",
+            "{name} needs {at_least} of memory at the least, and {at_most} may be used.",
             name=model.name,
             at_least=at_least(least),
             at_most=at_most(most),
@@ -348,13 +352,13 @@ def _dense(model: ModelFacts, wanted: str, room: int, why: list[Translatable]) -
             return "bf16"
         if model.dense_bytes["int8"] <= room:
             return "int8"
-        why.append(msg("Shared weights are 4-bit so that the model fits; this costs some precision."))
+        why.append(msg("The other weights are held at 4 bits, which costs some precision, so that the model fits."))
         return "int4"
     possible = next(kind for kind in KINDS[KINDS.index(wanted) :] if kind in model.dense_bytes)
     if possible != wanted:
         why.append(
             msg(
-                "Shared weights are {possible}: {wanted} isn't possible with this model.",
+                "The other weights are held as {possible}: {wanted} is not possible with this family.",
                 possible=possible,
                 wanted=wanted,
             )
@@ -378,7 +382,7 @@ def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: obj
     if cache >= whole:
         why.append(
             msg(
-                "All experts ({whole}) fit in memory and run at {tier}-bit, whatever the quality setting.",
+                "All {whole} of experts fit in memory, so every one runs at {tier} bits whatever the dial says.",
                 whole=size(whole),
                 tier=tier,
             )
@@ -386,7 +390,8 @@ def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: obj
     else:
         why.append(
             msg(
-                "Experts in memory: {cache} of {whole} ({whole2}%) at {tier}-bit; the rest is read from disk.",
+                "{cache} of {whole} of experts ({whole2} %) are kept in memory at "
+                "{tier} bits; the rest is read from disk when needed.",
                 cache=size(cache),
                 whole=size(whole),
                 whole2=f"{100 * cache / whole:.0f}",

@@ -46,7 +46,8 @@ class CardSession:
         proof = self.mode.proof
         model.notes.append(
             msg(
-                "{name} was checked against the CPU: {rows} rows of this model's experts differ by at most {worst}.",
+                "{name} has proved itself: {rows} rows of this model's experts, computed on it and here, differ by at "
+                "most {worst}.",
                 name=self.mode.device.facts.name,
                 rows=proof.compared,
                 worst=f"{proof.worst:.1g}",
@@ -65,7 +66,7 @@ class CardSession:
 
     def _without(self, error: UnderhillError) -> Translatable:
         model = self._model
-        sentence = msg("CPU only. {sentence}", sentence=error.message)
+        sentence = msg("The processor computes alone. {sentence}", sentence=error.message)
         model.plan = seen_again(without_card(model.plan), model.machine, model.facts, model.settings)
         model.notes.append(sentence)
         return sentence

@@ -12,20 +12,20 @@ from engine.models.gates import gates_of, has_gates
 from engine.session import predictor_store
 from engine.session.loaded_model import LoadedModel
 from engine.session.predictor_store import ALL, KINDS, TABLES, UNTAUGHT, Learnt, fitting, pairs_bytes, table
-from engine.translatable import NO_TEXT, Translatable, msg
+from engine.translatable import NO_TEXT, Translatable, joined, msg
 
 WORDS = {
-    "gates": msg("gates"),
-    "taught": msg("trained gates"),
-    "tokens": msg("token table"),
-    "pairs": msg("layer pairs"),
+    "gates": msg("the gates of coming layers"),
+    "taught": msg("taught gates"),
+    "tokens": msg("the token table"),
+    "pairs": msg("pairs of layers"),
     "paths": msg("activation paths"),
-    "eam": msg("activation matrices"),
-    "blend": msg("all combined"),
+    "eam": msg("the matrices of past answers"),
+    "blend": msg("all predictors together"),
 }
 BESIDE = {
-    "gates": msg("gates and token table"),
-    "taught": msg("trained gates and token table"),
+    "gates": msg("the gates of coming layers and the token table"),
+    "taught": msg("taught gates and the token table"),
 }  # of auto
 
 
@@ -81,7 +81,7 @@ class PrefetchChoice:
         return Chosen(
             instead.predictor,
             instead.words,
-            msg("{lacking} Using {words}.", lacking=lacking, words=instead.words),
+            msg("{lacking} Experts are read ahead by {words}.", lacking=lacking, words=instead.words),
         )
 
     @property
@@ -111,17 +111,17 @@ class PrefetchChoice:
         """What a predictor needs that this model lacks, in a sentence; '' for nothing."""
         if name in ("gates", "taught", "blend") and not has_gates(self._model.decoder):
             if isinstance(self._model.decoder, Decoder):
-                return msg("Gates can't predict for this model.")
-            return msg("Gates can't predict in compatibility mode.")
+                return msg("The routers of this model read something else than its experts are given.")
+            return msg("The routers of this model are not known, since it runs through the compatibility backend.")
         if name == "taught" and learnt is None:
-            return msg("Gates aren't trained yet.")
+            return msg("The gates of this model have not been taught yet: calibration does that.")
         if name == "blend" and (learnt is None or learnt.all_weights is None):
-            return msg("The combined predictor isn't calibrated yet.")
+            return msg("How much each predictor counts on this model has not been found yet: calibration does that.")
         if name == "pairs" and name not in fitting(self._shape):
             nbytes = pairs_bytes(self._shape)
-            return msg("Layer pairs would need {nbytes} of memory.", nbytes=size(nbytes))
+            return msg("Counting this model's pairs of layers would take {nbytes} of memory.", nbytes=size(nbytes))
         if name == "eam" and not self._model.settings["remember_routing"]:
-            return msg("Activation matrices need “Remember expert use”.")
+            return msg("There are no matrices of past answers, since remembering which experts are used is off.")
         return NO_TEXT
 
     def _build(self, name: str, learnt: Learnt | None) -> Chosen:
@@ -153,15 +153,26 @@ class PrefetchChoice:
 
 
 def accuracy_sentence(seen: PrefetchStats, words: str, *, resting: bool) -> Translatable:
-    """Shares of predicted experts that were chosen, and of bytes read in vain."""
+    """How many of the predicted experts were chosen, and how many bytes were read in vain."""
     if not seen.said or not seen.said[0]:
-        return msg("Prefetch: measuring ({words})", words=words)
-    correct = f"{100 * seen.recall[0]:.0f}"
-    if resting:
-        return msg("Prefetch: paused, {correct}% correct ({words})", correct=correct, words=words)
-    if read := seen.useful + seen.wasted:
-        wasted = f"{100 * seen.wasted / read:.0f}"
-        return msg(
-            "Prefetch: {correct}% correct, {wasted}% wasted ({words})", correct=correct, wasted=wasted, words=words
+        return msg("Read ahead by {words}, of which nothing can be said yet.", words=words)
+    told = [
+        msg(
+            "Read ahead by {words}: {recall} % of the experts named for the next layer were chosen.",
+            words=words,
+            recall=f"{100 * seen.recall[0]:.0f}",
         )
-    return msg("Prefetch: {correct}% correct ({words})", correct=correct, words=words)
+    ]
+    if seen.first_said:
+        told.append(
+            msg(
+                "{first_recall} % of those named for the first layer, before it ran.",
+                first_recall=f"{100 * seen.first_recall:.0f}",
+            )
+        )
+    read = seen.useful + seen.wasted
+    if read:
+        told.append(msg("{read} % of the bytes read ahead were in vain.", read=f"{100 * seen.wasted / read:.0f}"))
+    if resting:
+        told.append(msg("It rests now, since it did not pay."))
+    return joined(" ", told)

@@ -111,8 +111,10 @@ class WarmStart:
         except OSError as e:
             raise UnderhillError(
                 Kind.DISK_ERROR,
-                msg("Can't delete the usage data in {path}.", path=self._model.store.path),
-                msg("Check that the folder is writable."),
+                msg(
+                    "What is remembered of this model's use cannot be removed from {path}.", path=self._model.store.path
+                ),
+                msg("Check that the folder can be written."),
             ) from e
 
     def _remove(self) -> None:

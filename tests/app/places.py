@@ -113,7 +113,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
         for number, page in enumerate(settings.pages):
             settings.show_page(number)
             if page is settings.shared:
-                qtbot.waitUntil(lambda: settings.shared.token.state.text() != tr("Checking…"))
+                qtbot.waitUntil(lambda: settings.shared.token.state.text() != tr("Asking the keyring…"))
             yield f"settings: {page.title}{', advanced' if advanced else ''}", settings
     settings.show_page(2)
     settings.scope.setCurrentIndex(settings.scope.findData(_CUT.name))
@@ -150,7 +150,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
     yield "what is attached", reader
     reader.bar.hide()
     reader.reject()
-    lost = UnsavedDialog(("The disk is full. Chats can't be saved.",), "A title\n\nA draft", window)
+    lost = UnsavedDialog(("The disk is full, so your chats cannot be saved.",), "A title\n\nA draft", window)
     lost.open()
     yield "words that would be lost", lost
     lost.reject()

@@ -59,12 +59,13 @@ def prove(
                 if not worst <= TOLERANCE:
                     raise CardError(
                         msg(
-                            "{name} and the CPU give different results: {tier}-bit experts differ by {worst}.",
+                            "The graphics card {name} computes something other than the processor: {tier}-bit experts "
+                            "differ by {worst}.",
                             name=device.facts.name,
                             tier=tier,
                             worst=f"{worst:.2g}",
                         ),
-                        msg("Please report this with the name of the GPU. The CPU is used instead."),
+                        msg("Please report this with the name of the card; the processor computes until then."),
                     )
                 if tier == spec.top:
                     rates.append(_measured(kernels, kernel, activation, experts))

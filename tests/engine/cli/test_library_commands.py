@@ -54,13 +54,13 @@ def test_folders_and_moves(mine: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert found(capsys, "mv", "m", str(disk))["path"] == str(disk / "m")
     assert run(capsys, "info", "m")[1].count(" in all, ") == 3
     out = run(capsys, "folders")[1]
-    assert "default" in out
+    assert "new models go here" in out
     disk.rename(tmp_path / "away")
     code, out, _ = run(capsys, "list")
     assert code == 0
     assert "m (" in out
-    assert "isn't available" in out
-    assert "isn't available" in run(capsys, "folders")[1]
+    assert "not there now" in out
+    assert "not there now" in run(capsys, "folders")[1]
     assert [f["path"] for f in found(capsys, "folders", "--forget", str(disk))] == [str(mine)]
     assert names(capsys) == ["builtin"]
 
@@ -87,7 +87,7 @@ def test_an_unfinished_import_goes_on_by_its_name(mine: Path, capsys: pytest.Cap
         library.add(MODEL, "half", 4, stop)
     listed = {model["name"]: model for model in found(capsys, "list")}
     assert listed["half"]["state"] == "unfinished"
-    assert "to resume" in run(capsys, "list")[1]
+    assert "goes on where it stopped" in run(capsys, "list")[1]
     assert found(capsys, "import", "half")["tiers"] == [2, 4]
     assert "half.partial" not in os.listdir(mine)
 
@@ -149,7 +149,7 @@ def test_nothing_is_made_of_the_built_in_model_to_look_at_the_library(
     listed, info, plan = (found(capsys, *command) for command in made)
     assert [model["name"] for model in listed] == ["builtin", "m"]
     assert (listed[0]["disk_bytes"], listed[0]["tiers"]) == (0, [2, 4, 8])
-    assert listed[0]["problem"].startswith("Built when first used.")
+    assert listed[0]["problem"].startswith("It is made when it is first used.")
     for known in ("family", "tier_bytes", "moe_layers", "experts", "context_length", "note"):
         assert info["model"][known] == made["info", "builtin"]["model"][known]
     assert info["model"]["parameters"] == pytest.approx(made["info", "builtin"]["model"]["parameters"], rel=0.01)

@@ -53,9 +53,9 @@ def builtin() -> ChatFormat:
 @pytest.mark.parametrize(
     ("evil", "says"),
     [
-        (LOOPS, "took too long"),
-        (DOUBLED, "too long"),
-        (LONG, "too long"),
+        (LOOPS, "takes too long"),
+        (DOUBLED, "makes too much"),
+        (LONG, "makes too much"),
         (DEEP, "refuses the chat"),
     ],
 )

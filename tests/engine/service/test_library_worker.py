@@ -139,7 +139,7 @@ def test_an_import_rests_stops_and_goes_on(mine: Path, root: Path, desk: Desk, g
     desk.first(lambda e: progress_of(command)(e) and e.text.startswith("Paused: "))
     (half,) = [card for card in desk.result(protocol.ListModels) if card.name == "half"]
     assert (half.state, half.usable) == ("unfinished", False)
-    assert "in progress" in half.problem
+    assert "going on" in half.problem
     desk.result(protocol.Stop, command)
     assert isinstance(desk.wait(command), protocol.Cancelled)
     (half,) = [card for card in desk.result(protocol.ListModels) if card.name == "half"]

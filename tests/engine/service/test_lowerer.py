@@ -60,7 +60,7 @@ def test_it_says_what_it_would_save_and_then_saves_it(desk: Desk) -> None:
     assert offer.dense_after < offer.dense_before
     failed = desk.wait(desk.send(protocol.MeasureLowering, "mine", WIDE))
     assert isinstance(failed, protocol.Failed)
-    assert "shrunk already" in failed.sentence
+    assert "fewer bits already" in failed.sentence
 
 
 def test_what_was_measured_is_not_measured_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,9 +74,8 @@ def alone(home: Path) -> str:
 def test_an_answer_with_the_card_is_that_of_the_processor(card: SimulatedDriver, alone: str) -> None:
     with opened() as session:
         assert session.plan.mode == offload.ASSISTED
-        told = [sentence for sentence in session.sentences if "of experts in GPU memory" in sentence]
-        assert [sentence.startswith("Simulated 0: ") for sentence in told] == [True]
-        assert any("was checked against the CPU" in sentence for sentence in session.sentences)
+        assert any("Simulated 0 computes too" in sentence for sentence in session.sentences)
+        assert any("has proved itself" in sentence for sentence in session.sentences)
         for _ in range(2):
             assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
         assistant = session.card_mode.mode.assistant  # type: ignore[union-attr]
@@ -104,17 +103,17 @@ def test_a_card_that_is_lost_in_the_middle_of_an_answer_is_said_once(card: Simul
         card.fail["cuLaunchKernel"] = [0] * 50 + [LAUNCH_FAILED]
         assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
         assert [notice for notice in told if notice] == [
-            "CPU only. The GPU stopped working (719). "
-            "Reload the model. If it happens again, update the driver or restart the computer."
+            "The processor computes alone. The graphics card has stopped working for Underhill (719). "
+            "Load the model again. If it happens again, update the driver or restart the computer."
         ]
         assert session.plan.mode == offload.CPU
         assert told[0] in session.sentences
-        assert not any("of experts in GPU memory" in sentence for sentence in session.sentences)
-        assert sum(sentence.startswith("Speed: ") for sentence in session.sentences) == 1
+        assert not any("computes too" in sentence for sentence in session.sentences)
+        assert sum(sentence.startswith("Expect ") for sentence in session.sentences) == 1
         assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
         session.update({"dial": "fast"})
         assert session.plan.mode == offload.CPU
-        assert not any("of experts in GPU memory" in sentence for sentence in session.sentences)
+        assert not any("computes too" in sentence for sentence in session.sentences)
     assert card.leaks == []
 
 
@@ -127,7 +126,7 @@ def test_where_the_card_does_not_open_the_model_does(
     monkeypatch.setattr(card_session, "open_driver", none)
     with opened() as session:
         assert session.plan.mode == offload.CPU
-        assert any(s.startswith("CPU only. No NVIDIA") for s in session.sentences)
+        assert any(s.startswith("The processor computes alone. No driver") for s in session.sentences)
         assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
 
 

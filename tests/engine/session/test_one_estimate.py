@@ -30,7 +30,7 @@ def shown(session: Session, capsys: pytest.CaptureFixture[str]) -> list[tuple[fl
     assert session.card.fit is not None
     assert card.fit.speed is not None
     low, high = map(figure, session.plan.speed)
-    (pace,) = [sentence for sentence in session.card.plan if sentence.startswith("Speed: ")]
+    (pace,) = [sentence for sentence in session.card.plan if sentence.startswith("Expect")]
     for sentence in (pace, card.fit.sentence, session.card.fit.sentence):
         assert high in sentence
         assert low in sentence
