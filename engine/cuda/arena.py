@@ -17,7 +17,7 @@ class DeviceArena:
     """
 
     def __init__(self, device: CardDevice, capacity: int, slab: int = SLAB) -> None:
-        self._device, self._slab = device, slab
+        self._device, self.slab = device, slab
         self.capacity, self.held, self.used = capacity, 0, 0
         self._free: dict[int, list[int]] = {}  # addresses by size of block
         self._slabs: dict[int, tuple[int, int, int]] = {}  # by address: bytes, size of its blocks, blocks in use
@@ -65,7 +65,7 @@ class DeviceArena:
 
     def _grow(self, size: int) -> bool:
         """Blocks of this size in a new slab, or in one that others have left."""
-        nbytes = max(1, self._slab // size) * size
+        nbytes = max(1, self.slab // size) * size
         if self.held + nbytes > self.capacity:
             idle = next((slab for slab, (_, block, used) in self._slabs.items() if not used and block != size), None)
             if idle is not None:

@@ -37,7 +37,7 @@ class CardMode:
     ) -> None:  # fmt: skip
         """read: Store.read_parts. capacity: most bytes of experts on the card. Raises CardError; the runtime stays as
         it was then."""
-        self._runtime, self._source, self._read, self._lost = runtime, source, read, lost
+        self._runtime, self._source, self._read, self.on_lost = runtime, source, read, lost
         self.device = CardDevice(driver, index)
         try:
             specs = list({spec for spec in runtime.cache.specs if spec is not None and supports(spec)})
@@ -115,4 +115,4 @@ class CardMode:
     def _failed(self, error: CardError) -> None:
         _log.warning("The card is left alone: %s", error)
         self.device.close()
-        self._lost(error)
+        self.on_lost(error)

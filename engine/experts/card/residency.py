@@ -44,7 +44,7 @@ class CardCache:
     def __init__(
         self, device: CardDevice, arena: DeviceArena, ring: PinnedRing, cache: ExpertCache, table: ResidentTable
     ) -> None:
-        self._device, self._arena, self._ring, self._cache, self._table = device, arena, ring, cache, table
+        self._device, self.arena, self._ring, self._cache, self._table = device, arena, ring, cache, table
         self._held: dict[int, _Held] = {}
         self._coming: dict[int, tuple[_Held, int]] = {}
         self._events: list[int] = []  # that serve again
@@ -57,12 +57,12 @@ class CardCache:
     @property
     def nbytes(self) -> int:
         """Bytes of experts, those on their way included."""
-        return self._arena.used
+        return self.arena.used
 
     @property
     def capacity(self) -> int:
         """Most bytes of experts."""
-        return self._arena.capacity
+        return self.arena.capacity
 
     @property
     def tiers(self) -> dict[ExpertKey, int]:
@@ -135,9 +135,9 @@ class CardCache:
         """Who would leave for it: None where there is room without that. Raises LookupError where nobody can."""
         spec = self.spec(key)
         nbytes = spec.layout.bytes_for(tier)
-        block = self._arena.take(nbytes)
+        block = self.arena.take(nbytes)
         if block is not None:
-            self._arena.give(block)
+            self.arena.give(block)
             return None
         like = [number for number, held in self._held.items() if held.nbytes == nbytes]
         if not like:
@@ -151,7 +151,7 @@ class CardCache:
         number = self._cache.number(key)
         held = self._held.pop(number)
         self._show(number, 0)
-        self._arena.give(held.block)
+        self.arena.give(held.block)
 
     def bring(self, key: ExpertKey, tier: int, read: ReadParts | None = None) -> bool:
         """Copy it from memory, or have it read from disk by `read`; False: it is not in memory at this tier, or there
@@ -163,7 +163,7 @@ class CardCache:
         if lease is None and read is None:
             return False
         try:
-            block = self._arena.take(nbytes)
+            block = self.arena.take(nbytes)
             if block is None:
                 return False
             parts = layout.parts_for(tier)
@@ -184,7 +184,7 @@ class CardCache:
                 self._ring.send(block, nbytes, fill, crossed)
             except BaseException:
                 self._events.append(crossed)
-                self._arena.give(block)
+                self.arena.give(block)
                 raise
         finally:
             if lease is not None:
@@ -202,7 +202,7 @@ class CardCache:
         for held, crossed in self._coming.values():
             self._device.driver.wait_for(crossed)
             self._events.append(crossed)
-            self._arena.give(held.block)
+            self.arena.give(held.block)
         self._coming.clear()
         for number in list(self._held):
             self.leave(self._cache.keys[number])
@@ -217,21 +217,21 @@ class CardCache:
     def shrink(self, nbytes: int) -> None:
         """Take no more than so many bytes of the card from now on: slabs that are used least are given back. No call
         that uses them may be under way. Raises CardError."""
-        self._arena.shrink(nbytes)
+        self.arena.shrink(nbytes)
         slabs: dict[int, list[int]] = {}
         for number, held in self._held.items():
-            slabs.setdefault(self._arena.slab_of(held.block), []).append(number)
+            slabs.setdefault(self.arena.slab_of(held.block), []).append(number)
         for numbers in sorted(slabs.values(), key=lambda numbers: float(self._uses[numbers].sum())):
-            if self._arena.held <= nbytes:
+            if self.arena.held <= nbytes:
                 break
             for number in numbers:
                 self.leave(self._cache.keys[number])
-            self._arena.shrink(nbytes)
+            self.arena.shrink(nbytes)
 
     @property
     def taken(self) -> int:
         """Bytes of the card that are taken for experts, used or not."""
-        return self._arena.held
+        return self.arena.held
 
     def _show(self, number: int, planes: int) -> None:
         layer, expert = self._cache.keys[number]

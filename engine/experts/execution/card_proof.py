@@ -68,7 +68,7 @@ def prove(
                         msg("Please report this with the name of the card; the processor computes until then."),
                     )
                 if tier == spec.top:
-                    rates.append(_measured(kernels, kernel, activation, experts))
+                    rates.append(measure_rates(kernels, kernel, activation, experts))
             finally:
                 for expert in experts:
                     device.driver.free(expert.block)
@@ -140,7 +140,7 @@ def _difference(
     return float(rows.nan_to_num(torch.inf).max())
 
 
-def _measured(
+def measure_rates(
     kernels: ExpertKernels, kernel: NativeKernel, activation: Activation, experts: Sequence[_Tried]
 ) -> SideRates:
     """Of one token, on both sides."""

@@ -6,7 +6,7 @@ import re
 
 # Names, units and what people type: the same in every language.
 NAMES = frozenset(
-    "Underhill GB MB GGUF JSON KL MoE T1 T2 UTF token torch safetensors config json Card avx2 HF_TOKEN Linux "
+    "Underhill CUDA GB MB GGUF JSON KL MoE T1 T2 UTF token torch safetensors config json Card avx2 HF_TOKEN Linux "
     "GNOME Keyring KWallet underhill cli https http".split()
 )
 

@@ -122,7 +122,7 @@ class StandIn:
         y, stride = struct.unpack("<qq", b"".join(arguments[-2:]))
         assert grid[0] == -(-(spec.hidden if which == 2 else spec.intermediate) // 64)
         if which == 2:
-            return self._last(memory, [arguments[0], *arguments[2:4], arguments[5], arguments[8]], grid[1])
+            return self.last(memory, [arguments[0], *arguments[2:4], arguments[5], arguments[8]], grid[1])
         return self._first(memory, spec, listed, k, codes, y, stride, reads)
 
     def _activate(self, memory: DeviceMemory, grid: tuple[int, int, int], arguments: Sequence[bytes]) -> Touched:
@@ -139,9 +139,9 @@ class StandIn:
     def _down(self, memory: DeviceMemory, grid: tuple[int, int, int], arguments: Sequence[bytes]) -> Touched:
         spec, _ = self._known[arguments[0]]
         assert grid[0] == -(-spec.hidden // 64)
-        return self._last(memory, [*arguments[:4], arguments[-1]], grid[1])
+        return self.last(memory, [*arguments[:4], arguments[-1]], grid[1])
 
-    def _last(self, memory: DeviceMemory, arguments: Sequence[bytes], n: int) -> Touched:
+    def last(self, memory: DeviceMemory, arguments: Sequence[bytes], n: int) -> Touched:
         """All of the experts, from what h was made of. arguments: layout, experts, slots, codes, out."""
         spec, activation, listed, reads = self._experts(memory, arguments, n)
         codes, to = (struct.unpack("<q", a)[0] for a in arguments[3:5])

@@ -50,7 +50,7 @@ def card(compiler: StandIn, monkeypatch: pytest.MonkeyPatch) -> SimulatedDriver:
         monkeypatch.setattr(module, "open_driver", lambda: Driver(simulated))
     monkeypatch.setattr(graphics, "management_library", lambda: None)
     monkeypatch.setattr(split, "LEARN", 0.0)
-    monkeypatch.setattr(card_proof, "_measured", lambda *args: FAST_CARD)
+    monkeypatch.setattr(card_proof, "measure_rates", lambda *args: FAST_CARD)
     computer.looks.clear()
     return simulated
 

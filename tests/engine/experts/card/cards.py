@@ -50,8 +50,8 @@ def beside(
     """A runtime over the store with room for so many experts in memory and on a card whose rates stay what they are."""
     nbytes = SPEC.layout.bytes_for(8)
     simulated = simulated or SimulatedDriver(seed, TOTAL, compiler, eagerness=eagerness)
-    learn, measured = split.LEARN, card_proof._measured
-    split.LEARN, card_proof._measured = 0.0, lambda *args: rates
+    learn, measured = split.LEARN, card_proof.measure_rates
+    split.LEARN, card_proof.measure_rates = 0.0, lambda *args: rates
     try:
         with Store.open(path) as store:
             runtime = open_runtime(store, Activation(), int(experts * nbytes), readers=1, threads=1)
@@ -64,7 +64,7 @@ def beside(
             finally:
                 runtime.close()
     finally:
-        split.LEARN, card_proof._measured = learn, measured
+        split.LEARN, card_proof.measure_rates = learn, measured
 
 
 def stepped(runtime: ExpertRuntime, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:

@@ -112,7 +112,7 @@ def test_a_card_that_is_lost_costs_the_answer_nothing(
 ) -> None:
     with beside(path, compiler, on_card=4) as both:
         told: list[CardError] = []
-        both.card._lost = told.append
+        both.card.on_lost = told.append
         found = steps(both.runtime, 10)
         both.simulated.fail[call] = [0] * after + [LAUNCH_FAILED]
         found += [stepped(both.runtime, layer, *routing) for routing in ROUTING[10:] for layer in LAYERS]
@@ -163,7 +163,7 @@ def test_memory_that_another_program_takes_is_given_back(
 ) -> None:
     monkeypatch.setattr(arena, "SLAB", 2 * SPEC.layout.bytes_for(8))
     with beside(path, compiler, experts=16, on_card=16) as both:
-        both.card.held._arena._slab = 2 * SPEC.layout.bytes_for(8)
+        both.card.held.arena.slab = 2 * SPEC.layout.bytes_for(8)
         steps(both.runtime, 40)
         before, used = both.card.held.taken, both.simulated.memory.used
         both.runtime.begin_pass([1, 2], 0)
@@ -178,8 +178,8 @@ def test_memory_that_another_program_takes_is_given_back(
 
 def test_a_card_that_computes_something_else_is_not_used(path: Path, compiler: StandIn) -> None:
     class Wrong(StandIn):
-        def _last(self, memory, arguments, n):  # type: ignore[no-untyped-def]
-            touched = super()._last(memory, arguments, n)
+        def last(self, memory, arguments, n):  # type: ignore[no-untyped-def]
+            touched = super().last(memory, arguments, n)
             ((to, nbytes),) = touched[1]
             memory.write(to, torch.full((nbytes // 4,), 0.5).numpy().tobytes())
             return touched
