@@ -13,9 +13,7 @@ from engine.hardware.machine import DiskPoint
 from engine.hardware.rates import Rates
 
 LAPTOP = Fingerprint("Some CPU", 8, 16, 16 << 30, "Linux x86_64", "0.1", "2.13", "ext4 1234")
-RATES = Rates(
-    4e10, 8, (DiskPoint(1 << 20, 4, True, 3e9),), {2: 0.8, 4: 0.9}, {64: 1e12}, {"card": (2e10, 2e11)}, 9, 7
-)
+RATES = Rates(4e10, 8, (DiskPoint(1 << 20, 4, True, 3e9),), {2: 0.8, 4: 0.9}, {64: 1e12}, {"card": (2e10, 2e11)}, 9, 7)
 
 
 def test_rates_come_back_as_they_were(tmp_path: Path) -> None:
