@@ -18,8 +18,8 @@ from engine.server import http
 from engine.server.asking import AnswerPiece, AnswerRequest, Asker, sampling_of
 from engine.server.http import EventStream, body_of, primed, sse
 from engine.server.openai_common import (
+    AnswerBody,
     MessageBody,
-    OpenRequest,
     ToolBody,
     call_body,
     choice_of,
@@ -27,7 +27,6 @@ from engine.server.openai_common import (
     finish_of,
     logprob_body,
     messages_of,
-    refuse_unknown,
     schema_of,
     thinking_of,
     tools_of,
@@ -36,45 +35,24 @@ from engine.server.openai_common import (
 from engine.server.parts import Text, Thought
 
 
-class StreamOptions(OpenRequest):
-    """Of a stream."""
-
-    include_usage: bool = False
-
-
-class ChatBody(OpenRequest):
+class ChatBody(AnswerBody):
     """The body of a request."""
 
-    model: str
     messages: list[MessageBody]
-    stream: bool = False
-    stream_options: StreamOptions | None = None
-    temperature: float | None = None
-    top_p: float | None = None
     top_k: int | None = None
     min_p: float | None = None
     repetition_penalty: float | None = None
-    seed: int | None = None
-    max_tokens: int | None = None
     max_completion_tokens: int | None = None
-    stop: str | list[str] | None = None
-    n: int | None = Field(None, ge=1)
     logprobs: bool | None = None
     top_logprobs: int | None = Field(None, ge=0, le=20)
     tools: list[ToolBody] | None = None
     tool_choice: str | dict[str, Any] | None = None
     response_format: dict[str, Any] | None = None
     reasoning_effort: str | None = None
-    frequency_penalty: float | None = None
-    presence_penalty: float | None = None
-    logit_bias: dict[str, float] | None = None
 
     def wanted(self) -> AnswerRequest:
         """As the engine is asked. Raises RequestRefused."""
-        refuse_unknown({
-            "n": (self.n or 1) - 1, "logit_bias": self.logit_bias,
-            "frequency_penalty": self.frequency_penalty, "presence_penalty": self.presence_penalty,
-        })  # fmt: skip
+        self.refuse_unsupported()
         options = AnswerOptions(
             tools_of(self.tools), choice_of(self.tool_choice), schema_of(self.response_format),
             (self.top_logprobs or 0) if self.logprobs else None, whole=True,
@@ -84,9 +62,8 @@ class ChatBody(OpenRequest):
             repetition_penalty=self.repetition_penalty, seed=self.seed,
             max_tokens=self.max_completion_tokens or self.max_tokens,
         )  # fmt: skip
-        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
         return AnswerRequest(
-            self.model, messages_of(self.messages), sampling, stop, thinking_of(self.reasoning_effort), options
+            self.model, messages_of(self.messages), sampling, self.stops, thinking_of(self.reasoning_effort), options
         )
 
 
@@ -104,8 +81,8 @@ class ChatCompletions:
         if not body.stream:
             return await http.whole(request, self._whole(wanted, request, head))
         pieces = await primed(self._asker.pieces(wanted, request), request)
-        usage = body.stream_options is not None and body.stream_options.include_usage
-        return EventStream(_chunks(pieces, {**head, "object": "chat.completion.chunk"}, usage, bool(body.logprobs)))
+        chunk_head = {**head, "object": "chat.completion.chunk"}
+        return EventStream(_chunks(pieces, chunk_head, body.usage_wanted, bool(body.logprobs)))
 
     async def _whole(self, wanted: AnswerRequest, request: Request, head: dict[str, Any]) -> dict[str, Any]:
         found = await self._asker.whole(wanted, request)

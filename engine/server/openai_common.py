@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from engine.errors import Kind, UnderhillError
 from engine.protocol import Message, Stats, TokenLogprob, Tool, ToolCall
@@ -21,6 +21,46 @@ class OpenRequest(BaseModel):
     """What is not declared is of no consequence here and left aside."""
 
     model_config = ConfigDict(extra="ignore", strict=False)
+
+
+class StreamOptions(OpenRequest):
+    """Of a stream."""
+
+    include_usage: bool = False
+
+
+class AnswerBody(OpenRequest):
+    """What both kinds of completions are asked with: the model, and how its tokens are drawn."""
+
+    model: str
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    stop: str | list[str] | None = None
+    n: int | None = Field(None, ge=1)
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    logit_bias: dict[str, float] | None = None
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """The texts that end the answer."""
+        return (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+
+    @property
+    def usage_wanted(self) -> bool:
+        """Whether a stream is to end with its usage."""
+        return self.stream_options is not None and self.stream_options.include_usage
+
+    def refuse_unsupported(self, **further: object) -> None:
+        """Refuse what would change the answer and is not there. further: as of `refuse_unknown`."""
+        refuse_unknown({
+            **further, "n": (self.n or 1) - 1, "logit_bias": self.logit_bias,
+            "frequency_penalty": self.frequency_penalty, "presence_penalty": self.presence_penalty,
+        })  # fmt: skip
 
 
 class FunctionBody(OpenRequest):

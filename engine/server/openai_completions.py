@@ -17,50 +17,32 @@ from engine.protocol import AnswerOptions, Message, TokenLogprob
 from engine.server import http
 from engine.server.asking import AnswerPiece, AnswerRequest, Asker, sampling_of
 from engine.server.http import EventStream, RequestRefused, body_of, primed, sse
-from engine.server.openai_chat import StreamOptions
-from engine.server.openai_common import OpenRequest, error_body, finish_of, refuse_unknown, usage_of
+from engine.server.openai_common import AnswerBody, error_body, finish_of, usage_of
 from engine.server.parts import Text
 
 _USUAL = 16  # tokens, where a request names no length, as OpenAI has it
 
 
-class CompletionBody(OpenRequest):
+class CompletionBody(AnswerBody):
     """The body of a request."""
 
-    model: str
     prompt: str | list[str]
-    stream: bool = False
-    stream_options: StreamOptions | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    seed: int | None = None
-    max_tokens: int | None = None
-    stop: str | list[str] | None = None
     logprobs: int | None = Field(None, ge=0, le=20)
     echo: bool = False
-    n: int | None = Field(None, ge=1)
     best_of: int | None = Field(None, ge=1)
     suffix: str | None = None
-    frequency_penalty: float | None = None
-    presence_penalty: float | None = None
-    logit_bias: dict[str, float] | None = None
 
     def wanted(self) -> AnswerRequest:
         """As the engine is asked. Raises RequestRefused."""
-        refuse_unknown({
-            "n": (self.n or 1) - 1, "best_of": (self.best_of or 1) - 1, "suffix": self.suffix, "echo": self.echo,
-            "logit_bias": self.logit_bias, "frequency_penalty": self.frequency_penalty,
-            "presence_penalty": self.presence_penalty,
-        })  # fmt: skip
+        self.refuse_unsupported(best_of=(self.best_of or 1) - 1, suffix=self.suffix, echo=self.echo)
         prompts = [self.prompt] if isinstance(self.prompt, str) else self.prompt
         if len(prompts) != 1:
             raise RequestRefused(400, "One prompt can be sent at a time.", "prompt")
-        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
         sampling = sampling_of(
             temperature=self.temperature, top_p=self.top_p, seed=self.seed, max_tokens=self.max_tokens or _USUAL
         )
         options = AnswerOptions(logprobs=self.logprobs, raw=True, whole=True)
-        return AnswerRequest(self.model, (Message("user", prompts[0]),), sampling, stop, options=options)
+        return AnswerRequest(self.model, (Message("user", prompts[0]),), sampling, self.stops, options=options)
 
 
 class Completions:
@@ -80,7 +62,7 @@ class Completions:
         if not body.stream:
             return await http.whole(request, self._whole(wanted, request, head))
         pieces = await primed(self._asker.pieces(wanted, request), request)
-        return EventStream(_chunks(pieces, head, body.stream_options is not None and body.stream_options.include_usage))
+        return EventStream(_chunks(pieces, head, body.usage_wanted))
 
     async def _whole(self, wanted: AnswerRequest, request: Request, head: dict[str, Any]) -> dict[str, Any]:
         found = await self._asker.whole(wanted, request)
