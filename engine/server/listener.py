@@ -54,6 +54,12 @@ class BoundedConnection(H11Protocol):
         else:
             self._head_came()
 
+    def on_response_complete(self) -> None:
+        """As uvicorn has it. The head of a next request may have begun to come behind the one that is answered."""
+        super().on_response_complete()
+        if self._head is None and self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+            self._await_head()
+
     def _await_head(self) -> None:
         self._head = self.loop.call_later(limits.REQUEST_HEAD_SECONDS, self._give_up)
 
