@@ -209,14 +209,15 @@ def test_metrics_count_what_was_answered(serving: Serving) -> None:
 
 def test_what_it_has_under_way_is_told_without_a_word_of_it(serving: Serving) -> None:
     serving.events.clear()
-    asked = {**ASK, "messages": [{"role": "user", "content": "A secret word: xyzzy."}], "max_tokens": 40}
-    httpx.post(f"{serving.url}/v1/chat/completions", json=asked, headers={"User-Agent": "Editor/7 x"}, timeout=LONGEST)
+    asked = {**LONG, "messages": [{"role": "user", "content": "A secret word: xyzzy."}], "stream": True}
 
     def ours(event: Any) -> list[Any]:  # what an earlier test asked may still be on its way out
         requests = event.state.requests if type(event).__name__ == "ServerChanged" else ()
         return [(r.client, r.way, r.model) for r in requests if "Editor" in r.client]
 
-    assert ours(serving.first(ours)) == [("127.0.0.1 Editor/7", "/v1/chat/completions", "builtin")]
+    url, agent = f"{serving.url}/v1/chat/completions", {"User-Agent": "Editor/7 x"}
+    with httpx.stream("POST", url, json=asked, headers=agent, timeout=LONGEST):
+        assert ours(serving.first(ours)) == [("127.0.0.1 Editor/7", "/v1/chat/completions", "builtin")]
     serving.quiet()
     assert not any("xyzzy" in repr(event) for event in serving.events)
 
