@@ -58,7 +58,7 @@ def read(endpoint: str) -> HubToken:
     try:
         return HubToken(keyring.get_password(SERVICE, endpoint) or "")
     except (KeyringError, RuntimeError, OSError) as refused:
-        return HubToken(note=LOCKED if _locked(refused) else NO_KEYRING)
+        return HubToken(note=LOCKED if is_locked(refused) else NO_KEYRING)
 
 
 def keep(endpoint: str, token: str) -> None:
@@ -125,7 +125,7 @@ def _note(endpoint: str, kept: bool) -> None:
         replace_file(kept_for(), json.dumps(sorted(hubs)).encode())
 
 
-def _locked(error: BaseException) -> bool:
+def is_locked(error: BaseException) -> bool:
     """Whether there is a keyring, and nobody unlocked it: who was asked for its password dismissed that."""
     from keyring.errors import KeyringLocked
 
@@ -133,7 +133,7 @@ def _locked(error: BaseException) -> bool:
 
 
 def _refused(error: BaseException | None = None) -> UnderhillError:
-    if error is not None and _locked(error):
+    if error is not None and is_locked(error):
         return UnderhillError(
             Kind.DISK_ERROR,
             msg("The keyring of this computer is locked, so the token was neither kept nor removed."),
