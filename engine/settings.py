@@ -248,6 +248,21 @@ LIBRARY = (
 # Of Underhill as a whole, whichever model is open; kept by the engine (hub/kept.py), for window and terminal alike.
 SHARED = (*HUB, *LIBRARY)
 
+SERVER_PORT = Setting(
+    "server_port", "int", 11535, "Port",
+    "Programs ask at this port. Choose another where a program has it already.", "server", 1024, 65535,
+)  # fmt: skip
+
+SERVER = (
+    SERVER_PORT,
+    Setting("server_reach", "choice", "computer", "Who can connect",
+            "Programs on this computer only, or those on other computers in your network, too: these have to show the "
+            "key. What is sent is not encrypted.", "server",
+            choices=("computer", "network"), names=("Only this computer", "The local network")),
+    Setting("server_start", "bool", False, "Start with Underhill", "Turns the server on whenever Underhill starts.",
+            "server"),
+)  # fmt: skip
+
 ALL = {s.name: s for s in (*SAMPLING, *ENGINE)}  # of a model and its answers: what the settings dialog shows
 
 

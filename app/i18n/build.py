@@ -127,7 +127,8 @@ def _keys_in_file(tree: ast.Module, file: str) -> Iterator[str]:
 
 
 def _of_settings() -> Iterator[str]:
-    for setting in (*protocol.settings.ENGINE, *protocol.settings.SAMPLING, *protocol.settings.SHARED):
+    known = protocol.settings
+    for setting in (*known.ENGINE, *known.SAMPLING, *known.SHARED, *known.SERVER):
         names = setting.names or map(setting.name_of, setting.choices)
         yield from (setting.label, setting.help, setting.automatic, *names)
 

@@ -32,7 +32,6 @@ def version() -> str:
 _log = logging.getLogger(__name__)
 
 VERBOSE = "tell on standard error what is done; no words of chats are among it"
-SERVER_PORT = 11535  # of no other program that is common
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130  # as argparse and shells have them: 130 is 128 + SIGINT
 
 
@@ -198,8 +197,8 @@ def _serve(p: argparse.ArgumentParser) -> None:
         "model", metavar="MODEL", nargs="?", default="", help="open this one at once (default: when asked for)"
     )
     p.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="where to listen (default: 127.0.0.1)")
-    p.add_argument("--port", type=_port, default=SERVER_PORT, metavar="N",
-                   help=f"default: {SERVER_PORT}; 0 takes a free one")  # fmt: skip
+    p.add_argument("--port", type=_port, default=settings.SERVER_PORT.default, metavar="N",
+                   help=f"default: {settings.SERVER_PORT.default}; 0 takes a free one")  # fmt: skip
     p.add_argument(
         "--key", metavar="KEY", default="",
         help="programs have to show this key; '-' reads it from standard input, where no list of processes shows it "

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.protocol.commands import Command
 from engine.protocol.events import Event
+from engine.translatable import NO_TEXT, Translatable
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class StartServer(Command):
 
     host: another than this computer's own (127.0.0.1) needs a key. port: 0 takes a free one. key: '' takes that of the
     keyring, where one was kept. origins: web pages that may ask, such as https://chat.example, one a line.
-    settings: names of settings.ENGINE, for models that are opened because somebody asks for them.
+    settings, models: as of UpdateServer.
     """
 
     host: str = "127.0.0.1"
@@ -23,11 +24,28 @@ class StartServer(Command):
     key: str = field(default="", repr=False)
     origins: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    models: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class UpdateServer(Command):
+    """How models are opened from now on that somebody asks for. Done.result: None, also where no server runs.
+
+    settings: names of settings.ENGINE. models: the same for single models, by their names, where they differ.
+    """
+
+    settings: dict[str, Any]
+    models: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StopServer(Command):
     """End it; answers that are being made for it are stopped. Done.result: ServerState."""
+
+
+@dataclass(frozen=True)
+class AskServerKey(Command):
+    """Done.result: ServerKey, that of the keyring. Fails where one was kept there and the keyring does not give it."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +59,19 @@ class KeepServerKey(Command):
 
 
 @dataclass(frozen=True)
+class ServerKey:
+    """The key that programs have to show; '' for none."""
+
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True)
 class ServerRequest:
-    """Somebody's request that waits for an answer or gets one. id: of the command that Stop takes.
+    """Somebody's request. id: of the command that Stop takes.
 
     client: who asks, by address and by what its program calls itself. way: the path it was sent to. state: 'waiting',
-    'reading' or 'answering'. tokens: of the answer so far. seconds: since it came.
+    'reading' or 'answering', and once it is over 'answered', 'failed' or 'stopped'. tokens: of the answer so far.
+    seconds: since it came, or that it took. why: it failed.
     """
 
     id: str
@@ -55,24 +81,27 @@ class ServerRequest:
     state: str
     tokens: int
     seconds: float
+    why: Translatable = NO_TEXT
 
 
 @dataclass(frozen=True)
 class ServerState:
     """The local server now. address: what programs are given, '' while it is off. key: whether they have to show one.
 
+    requests: that wait or are answered, the oldest first. recent: the last that are over, the newest first.
     answered, refused: requests since it was started.
     """
 
     address: str = ""
     key: bool = False
     requests: tuple[ServerRequest, ...] = ()
+    recent: tuple[ServerRequest, ...] = ()
     answered: int = 0
     refused: int = 0
 
 
 @dataclass(frozen=True)
 class ServerChanged(Event):
-    """A request came, went or is further; at most four a second. id is empty."""
+    """A request came, went or is further, at most four a second; or it has ended by itself. id is empty."""
 
     state: ServerState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,10 +59,12 @@ class WholeAnswer:
 
 
 class Asker:
-    """Asks the engine for the APIs. settings: names of settings.ENGINE, for models that are opened on the way."""
+    """Asks the engine for the APIs. settings, models: as of protocol.UpdateServer, valid; replaced from any thread."""
 
-    def __init__(self, bridge: EngineBridge, settings: dict[str, Any]) -> None:
-        self.bridge, self._settings = bridge, settings
+    def __init__(
+        self, bridge: EngineBridge, settings: dict[str, Any], models: Mapping[str, dict[str, Any]] | None = None
+    ) -> None:
+        self.bridge, self.settings, self.models_own = bridge, settings, models or {}
         self._cards: tuple[ModelCard, ...] = ()
         self._listed = -LISTED_FOR
 
@@ -70,7 +72,7 @@ class Asker:
         """Those of the library that can be opened, and the open one first."""
         now = time.monotonic()
         if now - self._listed >= LISTED_FOR:
-            found: Any = await self.bridge.ask(lambda ident: protocol.ListModels(ident, self._settings))
+            found: Any = await self.bridge.ask(lambda ident: protocol.ListModels(ident, self.settings))
             self._cards, self._listed = tuple(card for card in found if card.usable), now
         return tuple(sorted(self._cards, key=lambda card: not card.loaded))
 
@@ -96,7 +98,8 @@ class Asker:
         def command(ident: str) -> Generate:
             return Generate(
                 ident, wanted.messages, wanted.sampling, wanted.stop, wanted.continue_last, wanted.thinking,
-                chat="server", options=wanted.options, background=True, model=card.name, settings=self._settings,
+                chat="server", options=wanted.options, background=True, model=card.name,
+                settings={**self.settings, **self.models_own.get(card.name, {})},
             )  # fmt: skip
 
         events = self.bridge.answer(command, client_of(request), request.url.path)

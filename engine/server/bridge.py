@@ -15,6 +15,7 @@ from engine.translatable import msg
 
 PREFIX = "server:"  # of the ids of its commands
 _KNOWN = 32  # answers whose times are remembered
+_RECENT = 20  # requests that are over and still told of
 
 
 class Overloaded(UnderhillError):
@@ -60,6 +61,7 @@ class EngineBridge:
         self._results: dict[str, asyncio.Future[protocol.Event]] = {}
         self._answers: dict[str, _Open] = {}
         self._took: deque[float] = deque(maxlen=_KNOWN)
+        self._recent: deque[protocol.ServerRequest] = deque(maxlen=_RECENT)
         self.counters = Counters()
 
     def deliver(self, event: protocol.Event) -> None:
@@ -82,6 +84,11 @@ class EngineBridge:
         """Those that wait or are answered, the oldest first."""
         now = time.monotonic()
         return tuple(replace(each.request, seconds=now - each.begun) for each in list(self._answers.values()))
+
+    @property
+    def recent(self) -> tuple[protocol.ServerRequest, ...]:
+        """The last that are over, the newest first."""
+        return tuple(reversed(self._recent))
 
     async def ask(self, make: Callable[[str], protocol.Command]) -> object:
         """The result of a command that ends soon. make: given its id. Raises UnderhillError."""
@@ -121,9 +128,12 @@ class EngineBridge:
                 yield event
         finally:
             del self._answers[command.id]
+            ended = replace(opened.request, seconds=time.monotonic() - opened.begun)
             if not over:
                 self.counters.cancelled += 1
                 self._send(protocol.Stop(f"{command.id}:stop", command.id))
+                ended = replace(ended, state="stopped")
+            self._recent.append(ended)
             self._changed()
 
     def _patience(self) -> int:
@@ -139,6 +149,7 @@ class EngineBridge:
             case protocol.TextDelta():
                 opened.request = replace(known, state="answering", tokens=known.tokens + len(event.token_ids))
             case protocol.Done(result=protocol.Stats() as stats):
+                opened.request = replace(known, state="answered", tokens=len(stats.token_ids))
                 self._took.append(now - opened.begun)
                 seen = self.counters
                 seen.answered += 1
@@ -147,7 +158,10 @@ class EngineBridge:
                 seen.answer_tokens += len(stats.token_ids)
                 seen.seconds += now - opened.begun
             case protocol.Failed():
+                opened.request = replace(known, state="failed", why=event.sentence)
                 self.counters.failed += 1
+            case protocol.Cancelled():
+                opened.request = replace(known, state="stopped")
         self._changed()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import socket
 import threading
@@ -84,8 +85,9 @@ class HttpListener:
         self._server: uvicorn.Server | None = None
         self._thread = threading.Thread(target=self._run, name="underhill-server", daemon=True)
 
-    def start(self, app: ASGIApp) -> None:
-        """Serve from now on."""
+    def start(self, app: ASGIApp, broke_off: Callable[[], object] = lambda: None) -> None:
+        """Serve from now on. broke_off: called on the server's thread where a defect ends it."""
+        self._broke_off = broke_off
         config = uvicorn.Config(
             app, loop="none", http=BoundedConnection, ws="none", lifespan="off", log_config=None, access_log=False,
             server_header=False, timeout_keep_alive=30, timeout_graceful_shutdown=int(_ENDING),
@@ -117,6 +119,7 @@ class HttpListener:
             self.loop.run_until_complete(self._server.serve(sockets=[self._socket]))
         except Exception as error:
             _log.error("The local server has ended by a defect", exc_info=error)
+            self._broke_off()
         finally:
             self._socket.close()
             self.loop.close()
@@ -143,10 +146,16 @@ def _bound(host: str, port: int) -> socket.socket:
         found.setblocking(False)
     except OSError as cause:
         found.close()
+        if cause.errno == errno.EADDRINUSE:
+            raise UnderhillError(
+                Kind.BUSY,
+                msg("Another program uses port {port}, so the local server cannot be turned on.", port=port),
+                msg("Choose another port, or end the program that has it."),
+            ) from cause
         raise UnderhillError(
             Kind.BUSY,
             msg("The local server cannot listen at {host}, port {port}: {why}.", host=host, port=port,
                 why=system_reason(cause)),
-            msg("Choose another port, or end the program that has it."),
+            msg("Choose another port."),
         ) from cause  # fmt: skip
     return found

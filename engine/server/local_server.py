@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from engine import protocol, settings
 from engine.errors import Kind, UnderhillError
@@ -29,7 +30,7 @@ class LocalServer:
         told: Callable[[protocol.ServerState], None],
     ) -> None:
         """Takes the address. Raises UnderhillError: BUSY, BAD_REQUEST."""
-        chosen = settings.validated(command.settings, settings.ENGINE)
+        chosen = _chosen(command.settings, command.models)
         key = command.key or access_key.read()
         if key:
             access_key.check(key)
@@ -45,21 +46,28 @@ class LocalServer:
         host = f"[{command.host.strip('[]')}]" if ":" in command.host else command.host
         self._address, self._keyed = f"http://{host}:{self._listener.port}", bool(key)
         self._access = Access(command.host, key, tuple(command.origins.split()), lambda: self._listener.connections)
-        self._app = application(Asker(self._bridge, chosen), self._access)
+        self._asker = Asker(self._bridge, *chosen)
+        self._app = application(self._asker, self._access)
 
     @property
     def state(self) -> protocol.ServerState:
         """Now. On its own thread, or before it is started."""
         counters = self._bridge.counters
         refused = counters.refused + self._access.refused
-        return protocol.ServerState(self._address, self._keyed, self._bridge.requests, counters.answered, refused)
+        return protocol.ServerState(
+            self._address, self._keyed, self._bridge.requests, self._bridge.recent, counters.answered, refused
+        )
 
     def start(self) -> None:
         """Answer from now on."""
-        self._listener.start(self._app)
+        self._listener.start(self._app, lambda: self._told(protocol.ServerState()))
         _log.info(
             "The local server listens, port %d, %s", self._listener.port, "with a key" if self._keyed else "no key"
         )
+
+    def update(self, command: protocol.UpdateServer) -> None:
+        """How models are opened from now on. From any thread. Raises UnderhillError(BAD_REQUEST)."""
+        self._asker.settings, self._asker.models_own = _chosen(command.settings, command.models)
 
     def deliver(self, event: protocol.Event) -> None:
         """An event of the engine. From any thread."""
@@ -81,3 +89,12 @@ class LocalServer:
     def _tell(self) -> None:
         self._due, self._told_at = False, self._listener.loop.time()
         self._told(self.state)
+
+
+def _chosen(
+    common: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]]
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Settings for all models, and those of single ones, checked. Raises UnderhillError(BAD_REQUEST)."""
+    found = settings.validated(common, settings.ENGINE)
+    own = {name: settings.validated({**found, **values}, settings.ENGINE) for name, values in models.items()}
+    return found, own

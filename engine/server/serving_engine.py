@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from engine.server.local_server import LocalServer
 
 _PREFIX = "server:"  # as bridge.PREFIX, which would import the whole server
-_COMMANDS = (protocol.StartServer, protocol.StopServer, protocol.KeepServerKey)
+_COMMANDS = (
+    protocol.StartServer, protocol.StopServer, protocol.UpdateServer, protocol.AskServerKey, protocol.KeepServerKey,
+)  # fmt: skip
 
 
 class ServingEngine:
@@ -59,6 +61,10 @@ class ServingEngine:
             case protocol.StopServer():
                 self._stop()
                 return protocol.ServerState()
+            case protocol.UpdateServer():
+                return None if self._server is None else self._server.update(command)
+            case protocol.AskServerKey():
+                return protocol.ServerKey(access_key.read())
             case protocol.KeepServerKey():
                 return access_key.keep(command.key)
         return None

@@ -8014,8 +8014,18 @@
         </message>
         <message>
             <location filename="../../engine/server/access_key.py"></location>
-            <source>A key has at least {least} characters: letters, digits and signs, no spaces.</source>
-            <translation>密钥至少 {least} 个字符：字母、数字和符号，不含空格。</translation>
+            <source>Unlock it and try again.</source>
+            <translation>解锁后再试一次。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/access_key.py"></location>
+            <source>Unlock or install one (on Linux: GNOME Keyring or KWallet).</source>
+            <translation>解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/access_key.py"></location>
+            <source>The keyring of this computer is locked, so the key was neither kept nor removed.</source>
+            <translation>这台电脑的密钥环已锁定，密钥既未保存也未移除。</translation>
         </message>
         <message>
             <location filename="../../engine/server/access_key.py"></location>
@@ -8024,8 +8034,18 @@
         </message>
         <message>
             <location filename="../../engine/server/access_key.py"></location>
-            <source>Unlock or install one (on Linux: GNOME Keyring or KWallet).</source>
-            <translation>解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet）。</translation>
+            <source>The keyring of this computer is locked, so the key of the local server in it cannot be read.</source>
+            <translation>这台电脑的密钥环已锁定，无法读取其中的本地服务器密钥。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/access_key.py"></location>
+            <source>No keyring works on this computer, so the key of the local server cannot be read.</source>
+            <translation>这台电脑上没有可用的密钥环，无法读取本地服务器的密钥。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/access_key.py"></location>
+            <source>A key has at least {least} characters: letters, digits and signs, no spaces.</source>
+            <translation>密钥至少 {least} 个字符：字母、数字和符号，不含空格。</translation>
         </message>
         <message>
             <location filename="../../engine/server/asking.py"></location>
@@ -8064,13 +8084,23 @@
         </message>
         <message>
             <location filename="../../engine/server/listener.py"></location>
-            <source>The local server cannot listen at {host}, port {port}: {why}.</source>
-            <translation>本地服务器无法监听 {host} 端口 {port}：{why}。</translation>
+            <source>Another program uses port {port}, so the local server cannot be turned on.</source>
+            <translation>端口 {port} 正被其他程序使用，无法开启本地服务器。</translation>
         </message>
         <message>
             <location filename="../../engine/server/listener.py"></location>
             <source>Choose another port, or end the program that has it.</source>
             <translation>换一个端口，或结束占用它的程序。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/listener.py"></location>
+            <source>The local server cannot listen at {host}, port {port}: {why}.</source>
+            <translation>本地服务器无法监听 {host} 端口 {port}：{why}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/server/listener.py"></location>
+            <source>Choose another port.</source>
+            <translation>换一个端口。</translation>
         </message>
         <message>
             <location filename="../../engine/server/local_server.py"></location>
@@ -9411,6 +9441,46 @@
             <location filename="../../engine/settings.py"></location>
             <source>On battery, an import waits as soon as less than this percentage is left, and goes on when the computer is plugged in. 0 never waits.</source>
             <translation>使用电池时，剩余电量一旦低于此百分比，导入就会等待，接通电源后继续。0 表示从不等待。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Port</source>
+            <translation>端口</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Programs ask at this port. Choose another where a program has it already.</source>
+            <translation>其他程序通过此端口访问。若已被占用，换一个端口。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Who can connect</source>
+            <translation>谁可以连接</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Programs on this computer only, or those on other computers in your network, too: these have to show the key. What is sent is not encrypted.</source>
+            <translation>仅限这台电脑上的程序，或者也包括你的网络中其他电脑上的程序：它们必须出示密钥。传输内容不加密。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Only this computer</source>
+            <translation>仅这台电脑</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>The local network</source>
+            <translation>本地网络</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Start with Underhill</source>
+            <translation>随 Underhill 启动</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Turns the server on whenever Underhill starts.</source>
+            <translation>每次 Underhill 启动时开启服务器。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
