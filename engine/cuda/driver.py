@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import Any, NamedTuple, Protocol
 
+from engine.cuda.commands import CommandList, Submitter
 from engine.cuda.errors import NOT_READY, no_driver, old_driver, refused
 
 _P = POINTER
@@ -94,8 +95,7 @@ class Driver:
                 raise old_driver(name) from cause
             function.argtypes, function.restype = arguments, c_int
             self._calls[name] = function
-        # Launches happen a few thousand times a second: without a dictionary on the way.
-        self._launch = self._calls["cuLaunchKernel"]
+        self._submitter = Submitter(self._calls)
         self._call("cuInit", 0)
 
     def _call(self, name: str, *arguments: Any) -> None:
@@ -249,16 +249,11 @@ class Driver:
 
     # ---- work -------------------------------------------------------------------------------------------------------
 
-    def launch(
-        self, function: int, grid: Sequence[int], block: int, stream: int, parameters: Sequence[Any], shared: int = 0
-    ) -> None:
-        """Run a kernel when the stream comes to it. grid: blocks in x, y and z. block: threads of each.
-
-        parameters: ctypes values (c_uint64 for addresses), read before this returns.
-        """
-        at = (c_void_p * len(parameters))(*map(ctypes.addressof, parameters))
-        if code := self._launch(function, *grid, block, 1, 1, shared, stream, at, None):
-            raise refused("cuLaunchKernel", code)
+    def submit(self, commands: CommandList, stream: int) -> None:
+        """Have the stream do all of these, in their order. Raises CardError; some of them may be under way then."""
+        code, function = self._submitter.submit(commands, stream)
+        if code:
+            raise refused(function, code)
 
 
 def open_driver() -> Driver:

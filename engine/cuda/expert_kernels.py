@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.cuda.commands import CommandList
 from engine.cuda.device import CardDevice
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, expert_layout
@@ -79,6 +80,7 @@ class ExpertKernels:
         self._scales, self._sums = (device.memory(4 * most_slots * groups) for _ in range(2))
         self._slots = device.memory(4 * most_slots)
         self._began, self._done = (device.event(timed=True) for _ in range(2))
+        self._one_token: dict[tuple[ExpertSpec, Activation, tuple[int, ...]], CommandList] = {}
         self._pending = 0, 0
         self.launching = 0.0  # seconds that the last `begin` took
         self._send_slots()
@@ -93,8 +95,8 @@ class ExpertKernels:
     def begin(self, work: CardWork) -> None:
         """Compute these; all is on its way when this returns. Raises CardError."""
         called = time.perf_counter()
-        driver, stream, spec = self._device.driver, self._device.compute, work.spec
-        slots, hidden = sum(work.counts), spec.hidden
+        driver, stream = self._device.driver, self._device.compute
+        slots, hidden = sum(work.counts), work.spec.hidden
         if slots > self.most_slots or work.tokens not in (1, slots):
             raise ValueError(
                 f"{slots} slots of {work.tokens} tokens; at most {self.most_slots}, each of one or all of one"
@@ -104,17 +106,10 @@ class ExpertKernels:
         for at, (expert, count) in enumerate(zip(work.experts, work.counts, strict=True)):
             EXPERT.pack_into(listed, at * EXPERT.size, *expert.addresses, expert.planes, first, count, 0)
             first += count
-        nbytes = 4 * work.tokens * hidden
-        # The list ends where the activations begin, so that one copy takes both: each costs some microseconds.
-        start = self._head - len(work.experts) * EXPERT.size
+        start = self._list_at(len(work.experts))
         ctypes.memmove(self._sent + start, (ctypes.c_char * len(listed)).from_buffer(listed), len(listed))
-        ctypes.memmove(self._sent + self._head, work.x, nbytes)
-        driver.record(self._began, stream)
-        driver.copy_in(self._in + start, self._sent + start, len(listed) + nbytes, stream)
-        self._launch(work, self._in + start, slots)
-        driver.copy_out(self._came, self._out, 4 * slots * hidden, stream)
-        driver.record(self._done, stream)
-        driver.reached(self._done)  # Windows' driver gathers work and hands it on only when it is asked about it
+        ctypes.memmove(self._sent + self._head, work.x, 4 * work.tokens * hidden)
+        driver.submit(self._commands(work, slots), stream)
         self._pending = slots, hidden
         self.launching = time.perf_counter() - called
 
@@ -129,13 +124,38 @@ class ExpertKernels:
         """What the last finished call took on the card, copies included."""
         return self._device.driver.seconds(self._began, self._done)
 
-    def _launch(self, work: CardWork, listed: int, slots: int) -> None:
+    def _list_at(self, experts: int) -> int:
+        """Where a list of so many begins: it ends where the activations begin, so that one copy takes both."""
+        return self._head - experts * EXPERT.size
+
+    def _commands(self, work: CardWork, slots: int) -> CommandList:
+        """What the card has to do. For one token it is the same each time, but for what lies in the list of experts."""
+        if work.tokens > 1:
+            return self._written(work, slots)
+        key = work.spec, work.activation, tuple(work.counts)
+        if key not in self._one_token:
+            self._one_token[key] = self._written(work, slots)
+        return self._one_token[key]
+
+    def _written(self, work: CardWork, slots: int) -> CommandList:
+        hidden, start, commands = work.spec.hidden, self._list_at(len(work.experts)), CommandList()
+        commands.record(self._began)
+        commands.copy_in(self._in + start, self._sent + start, self._head - start + 4 * work.tokens * hidden)
+        self._compute(commands, work, self._in + start, slots)
+        commands.copy_out(self._came, self._out, 4 * slots * hidden)
+        commands.record(self._done)
+        commands.query(self._done)  # Windows' driver gathers work and hands it on only when it is asked about it
+        return commands
+
+    def _compute(self, commands: CommandList, work: CardWork, listed: int, slots: int) -> None:
         spec, experts = work.spec, len(work.experts)
         layout = expert_layout(spec, work.activation)
         up, down = spec.matrices[-2], spec.matrices[-1]
         stride, stored = spec.padded(down)[1], spec.padded(up)[1]
         each = c_int32(slots // work.tokens)
-        ready = self._take(self._in + self._head, spec.hidden, spec.hidden, stored, spec.group_of(up), work.tokens)
+        ready = self._take(
+            commands, self._in + self._head, spec.hidden, spec.hidden, stored, spec.group_of(up), work.tokens
+        )
         places = c_uint64(listed), c_uint64(self._slots)
         many = max(work.counts) > FEW and not self._exact
         blocks = -(-max(work.counts) // GEMM_SLOTS)
@@ -145,35 +165,38 @@ class ExpertKernels:
             for which, to in ((0, gate), (1, self._h)):
                 if to:
                     out = c_uint64(to), c_int64(stride)
-                    self._run("uh_gemm", grid, layout, c_int32(which), *places, each, *ready, *out)
+                    self._run(commands, "uh_gemm", grid, layout, c_int32(which), *places, each, *ready, *out)
             grid = (-(-spec.intermediate // BLOCK), slots, 1)
             own = (c_uint64(at) for at in (gate, self._h, self._h))
-            self._run("uh_activate", grid, layout, *own, c_int64(stride))
+            self._run(commands, "uh_activate", grid, layout, *own, c_int64(stride))
         else:
             grid = (-(-spec.intermediate // (GATED_ROWS if spec.has_gate else ROWS)), experts, 1)
             out = c_uint64(self._h), c_int64(stride)
-            self._run(self._name("uh_gate_up", work.counts), grid, layout, *places, each, *ready, *out)
-        ready = self._take(self._h, stride, spec.intermediate, stride, spec.group_of(down), slots)
+            self._run(commands, self._name("uh_gate_up", work.counts), grid, layout, *places, each, *ready, *out)
+        ready = self._take(commands, self._h, stride, spec.intermediate, stride, spec.group_of(down), slots)
         rows = -(-spec.hidden // ROWS)
         if many:
             out = c_uint64(self._out), c_int64(spec.hidden)
-            self._run("uh_gemm", (rows, experts, blocks), layout, c_int32(2), *places, c_int32(1), *ready, *out)
+            self._run(
+                commands, "uh_gemm", (rows, experts, blocks), layout, c_int32(2), *places, c_int32(1), *ready, *out
+            )
         else:
             name = self._name("uh_down", work.counts)
-            self._run(name, (rows, experts, 1), layout, *places, *ready, c_uint64(self._out))
+            self._run(commands, name, (rows, experts, 1), layout, *places, *ready, c_uint64(self._out))
 
     def _name(self, kernel: str, counts: Sequence[int]) -> str:
         return f"{kernel}_exact" if self._exact else f"{kernel}_1" if max(counts) == 1 else f"{kernel}_4"
 
-    def _take(self, x: int, stride: int, cols: int, stored: int, group: int, rows: int) -> tuple[c_uint64, ...]:
+    def _take(
+        self, commands: CommandList, x: int, stride: int, cols: int, stored: int, group: int, rows: int
+    ) -> tuple[c_uint64, ...]:
         """Make activations ready for a matrix, and say where they are."""
         ready = (self._codes, self._sums) if self._exact else (self._codes, self._scales, self._sums)
         out = tuple(map(c_uint64, ready))
         sizes = (c_int64(stride), c_int32(cols), c_int32(stored), c_int32(group), c_int32(rows))
         grid = (-(-(stored // group) // GROUPS), rows, 1)
-        self._run("uh_pad" if self._exact else "uh_quantize", grid, c_uint64(x), *sizes, *out)
+        self._run(commands, "uh_pad" if self._exact else "uh_quantize", grid, c_uint64(x), *sizes, *out)
         return out
 
-    def _run(self, name: str, grid: tuple[int, int, int], *parameters: Any) -> None:
-        device = self._device
-        device.driver.launch(device.kernel(self._ptx, name), grid, BLOCK, device.compute, parameters)
+    def _run(self, commands: CommandList, name: str, grid: tuple[int, int, int], *parameters: Any) -> None:
+        commands.launch(self._device.kernel(self._ptx, name), grid, BLOCK, parameters)

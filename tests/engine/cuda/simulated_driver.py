@@ -1,4 +1,5 @@
-"""A CUDA driver without a card: the functions of engine/cuda/driver.py, taken from the real ctypes arguments.
+"""A CUDA driver without a card: the functions of engine/cuda/driver.py, taken from the real ctypes arguments, and called by
+native code where commands are submitted.
 
 Work runs in a random legal order (schedule.py) on memory that checks every access (ptx/memory.py). The host's side is
 checked as well: what is to be copied from may not change before the copy has run, and what is copied to is poisoned
@@ -8,6 +9,7 @@ until then, so that a missing wait gives wrong numbers at once.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -15,6 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.cuda.commands import FUNCTIONS
+from engine.cuda.driver import SIGNATURES
 from tests.engine.cuda.ptx.memory import DeviceMemory
 from tests.engine.cuda.ptx.module import Module, PtxKernel
 from tests.engine.cuda.schedule import Fault, Schedule, Touched, read_written
@@ -95,6 +99,8 @@ class SimulatedDriver:
         self._handles: dict[int, Any] = {}
         self._last = 0x1000
         self._pinned: dict[int, tuple[Any, int]] = {}
+        self._pointers: dict[str, Any] = {}
+        self._fault: BaseException | None = None  # of a call by native code
         self._lock = threading.RLock()  # the model's thread and the one that loads experts both call
         self._context = threading.local()
 
@@ -105,6 +111,9 @@ class SimulatedDriver:
 
         def call(*arguments: Any) -> int:
             with self._lock:
+                if self._fault is not None and name not in FUNCTIONS:
+                    fault, self._fault = self._fault, None
+                    raise fault
                 self.calls[name] = self.calls.get(name, 0) + 1
                 if self.lost and name not in ("cuInit", "cuDeviceGet", "cuMemFreeHost"):
                     return self.lost
@@ -122,7 +131,21 @@ class SimulatedDriver:
                 ]
                 return int(own(self, *values) or 0)
 
-        return call
+        return self._pointer(name, call) if name in FUNCTIONS else call
+
+    def _pointer(self, name: str, call: Callable[..., int]) -> Any:
+        """As native code calls it. No exception goes through that, so the next call from Python raises it."""
+        if name not in self._pointers:
+
+            def called(*arguments: Any) -> int:
+                try:
+                    return call(*arguments)
+                except BaseException as fault:
+                    self._fault = self._fault or fault
+                    return 0
+
+            self._pointers[name] = ctypes.CFUNCTYPE(ctypes.c_int, *SIGNATURES[name])(called)
+        return self._pointers[name]
 
     def _entered(self) -> bool:
         return bool(self.retained and getattr(self._context, "current", 0))
@@ -299,7 +322,8 @@ class SimulatedDriver:
     ) -> None:  # fmt: skip
         kernel: SimulatedKernel = self._handles[function]
         # Read now, as a driver does: the caller's boxes may be gone when the kernel runs.
-        arguments = [ctypes.string_at(at, nbytes) for nbytes, at in zip(kernel.parameters, parameters, strict=True)]
+        at = list(itertools.takewhile(bool, (parameters[i] for i in range(len(kernel.parameters) + 1))))
+        arguments = [ctypes.string_at(own, nbytes) for nbytes, own in zip(kernel.parameters, at, strict=True)]
 
         def run() -> Touched:
             return kernel.run(self.memory, (gx, gy, gz), bx, shared, arguments)

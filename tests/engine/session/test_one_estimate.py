@@ -49,6 +49,7 @@ def answer(session: Session, most: int) -> None:
         session.generate(story, Sampling(0, max_tokens=120), (), Quiet())
 
 
+@pytest.mark.alone("judges the speed of this machine")
 def test_the_same_before_and_after_the_model_was_seen_to_run(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

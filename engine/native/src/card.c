@@ -1,0 +1,26 @@
+/* See card.h. */
+#include "card.h"
+
+enum { NOT_READY = 600 }; /* CUDA_ERROR_NOT_READY */
+
+static int hand_on(const uh_card_driver *driver, const uh_card_command *c, void *stream) {
+    switch (c->kind) {
+        case UH_CARD_COPY_IN: return driver->copy_in(c->device, c->host, c->bytes, stream);
+        case UH_CARD_COPY_OUT: return driver->copy_out(c->host, c->device, c->bytes, stream);
+        case UH_CARD_LAUNCH:
+            return driver->launch(c->handle, c->grid[0], c->grid[1], c->grid[2], c->block, 1, 1, 0, stream, c->parameters, NULL);
+        case UH_CARD_RECORD: return driver->record(c->handle, stream);
+        default: {
+            const int code = driver->query(c->handle);
+            return code == NOT_READY ? 0 : code;
+        }
+    }
+}
+
+int uh_card_submit(const uh_card_driver *driver, const uh_card_command *commands, int32_t n, void *stream, int32_t *at) {
+    for (*at = 0; *at < n; ++*at) {
+        const int code = hand_on(driver, commands + *at, stream);
+        if (code) return code;
+    }
+    return 0;
+}
