@@ -281,6 +281,8 @@ class FlowLayout(QLayout):
         """Returns the height that is needed."""
         x, y, line = rect.x(), rect.y(), 0
         for item in self._items:
+            if item.isEmpty():  # what is hidden takes no place
+                continue
             hint = item.sizeHint()
             width = min(hint.width(), rect.width())
             if x + width > rect.right() + 1 and line > 0:
