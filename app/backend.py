@@ -31,8 +31,8 @@ _YES = ("1", "ON", "YES", "TRUE")  # as huggingface_hub reads it
 
 class EngineLink(QObject):
     """On the window's thread: telemetry: protocol.Telemetry, at most five a second. plan_changed: protocol.PlanChanged.
-    model_changed: protocol.ModelCard. transfer_changed: protocol.Transfer. died: protocol.Failed, of an
-    engine that does nothing more.
+    model_changed: protocol.ModelCard. transfer_changed: protocol.Transfer. server_changed: protocol.ServerState.
+    died: protocol.Failed, of an engine that does nothing more.
     started: there is another engine now, which knows of no model.
     """
 
@@ -40,6 +40,7 @@ class EngineLink(QObject):
     plan_changed = Signal(object)
     model_changed = Signal(object)
     transfer_changed = Signal(object)
+    server_changed = Signal(object)
     died = Signal(object)
     started = Signal()
 
@@ -181,6 +182,8 @@ class EngineLink(QObject):
                 return self.model_changed.emit(event.card)
             case protocol.TransferChanged():
                 return self.transfer_changed.emit(event.transfer)
+            case protocol.ServerChanged():
+                return self.server_changed.emit(event.state)
         terminal = isinstance(event, protocol.TERMINAL)
         listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)
         if listener is not None:

@@ -20,10 +20,12 @@ from app.controllers.engine_controller import EngineController, ModelController,
 from app.controllers.find_controller import FindController
 from app.controllers.library_controller import LibraryController
 from app.controllers.message_editing import MessageEditing
+from app.controllers.server_controller import ServerController
 from app.controllers.storage_controller import ClosingController, StorageController
 from app.dialogs import AboutDialog, ShortcutSheet
 from app.i18n.translate import sentences
 from app.library.view_model import LibraryViewModel
+from app.local_server import ServerControl
 from app.platform.logs import AppPaths
 from app.settings.controller import SettingsController
 from app.settings.preferences import Preferences, WindowState
@@ -129,6 +131,9 @@ class MainWindow(Shell):
             folder=paths.folder,
         )
         self.network = Network(models)
+        self.server = ServerControl(
+            models.link, preferences.server, lambda: (dict(preferences.engine), dict(preferences.models)), self
+        )
         self.model_controller = ModelController(self, models, conversation, preferences, self.state, self.navigator)
         self.settings = SettingsController(
             self,
@@ -138,9 +143,11 @@ class MainWindow(Shell):
             remembered=preferences,
             state=self.state,
             network=self.network,
+            server=self.server,
             reload=self.model_controller.reload,
         )
         self.library = LibraryController(self, view_model, models, self.navigator)
+        self.server_controller = ServerController(self, self.server)
         self.network_controller = NetworkController(self, theme, self.network)
         self.engine_controller = EngineController(self, models.link, view_model, database, paths.engine_log)
         self.storage_controller = StorageController(
@@ -157,6 +164,7 @@ class MainWindow(Shell):
     def _connect(self) -> None:
         self.model_requested.connect(self.model_controller.open_model)
         self.setting_requested.connect(lambda name: self.settings.open().show_setting(name))
+        self.server_requested.connect(self.settings.open_server)
         self.library_requested.connect(self.library.show)
         self.engine_requested.connect(self.models.link.restart)
         self.models.link.started.connect(self.start)
@@ -198,6 +206,7 @@ class MainWindow(Shell):
         self.models.refresh()
         self.network.refresh()
         self.model_controller.reload()
+        self.server.engine_ready()
 
     @Slot()
     def _escape(self) -> None:

@@ -46,6 +46,7 @@ class Shell(QMainWindow):
     restart_requested = Signal()  # close, and open again
     model_requested = Signal(str)  # open the model of this name
     setting_requested = Signal(str)  # show the settings, at the one of this name
+    server_requested = Signal()  # show the settings of the local server
     library_requested = Signal()
     engine_requested = Signal()  # start another engine in the place of one that has stopped
 

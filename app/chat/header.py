@@ -126,6 +126,9 @@ class Header(QFrame):
         self.downloads.hide()
         self.offline = make_button(tr("Offline"), self, style="offline")
         self.offline.hide()
+        self.server = make_button("", self, style="downloads")
+        sizes.set_font(self.server, 0.84, self.server.font().Weight.DemiBold)
+        self.server.hide()
         self.thinking = ThinkingButton(theme, self)
         self.live = IconButton(theme, "live", tr("Show or hide the live panel"), self, "Ctrl+L")
         self.live.setCheckable(True)
@@ -143,8 +146,8 @@ class Header(QFrame):
         self.more.setMenu(more)
         self.bar = make_bar(self, tr("Progress"))
         row = hbox(
-            self.sidebar, self.model, (self.state, 1), self.cancel, self.downloads, self.offline, self.thinking,
-            self.live, self.settings, self.more, margins=(10, 7, 10, 5), spacing=4,
+            self.sidebar, self.model, (self.state, 1), self.cancel, self.downloads, self.offline, self.server,
+            self.thinking, self.live, self.settings, self.more, margins=(10, 7, 10, 5), spacing=4,
         )  # fmt: skip
         vbox(row, self.bar, parent=self, margins=0, spacing=0)
         known.changed.connect(self.refresh)
@@ -197,6 +200,16 @@ class Header(QFrame):
             else "“Stay offline” is on: nothing of Underhill uses the network. Click to see the setting."
         ))  # fmt: skip
         self.offline.setAccessibleName(tr("Offline: open the setting"))
+
+    def show_server(self, address: str, requests: int) -> None:
+        """Show that other programs can ask, and how many requests wait or are answered. address: '' hides it."""
+        self.server.setVisible(bool(address))
+        count = plural("1 request", "%n requests", requests) if requests else tr("no requests now")
+        self.server.setText(tr("Server: {count}", count=requests) if requests else tr("Server"))
+        self.server.setAccessibleName(tr("Local server: {count}", count=count))
+        self.server.setToolTip(
+            tr("Programs can ask at {address}: {count}. Click to see them.", address=address, count=count)
+        )
 
     def show_downloads(self, count: int, share: float) -> None:
         """Show how many models are being downloaded, and what share of them is here."""

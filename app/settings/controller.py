@@ -11,6 +11,7 @@ from PySide6.QtCore import QByteArray, QObject, Qt, Slot
 from app.backend import Models, Network
 from app.chat.conversation import Conversation
 from app.i18n.translate import sentences
+from app.local_server import ServerControl
 from app.settings.dialog import SettingsDialog
 from app.settings.pages import SharedSettingsPage
 from app.settings.preferences import Preferences, WindowState
@@ -90,13 +91,14 @@ class SettingsController(QObject):
         remembered: Preferences,
         state: WindowState,
         network: Network,
+        server: ServerControl,
         reload: Callable[[], None],
     ) -> None:
         """reload: opens the model again, with settings that hold from then on."""
         super().__init__(shell)
         self._shell, self._theme, self._models = shell, theme, known
         self._conversation, self._preferences, self._reload = conversation, remembered, reload
-        self._state, self._network = state, network
+        self._state, self._network, self._server = state, network, server
         self._dialog: SettingsDialog | None = None
         self.find_updates: Callable[[], object] | None = None  # asks for updates; None where nobody publishes any
         self._stale = False  # something takes effect when the model is loaded again
@@ -123,6 +125,8 @@ class SettingsController(QObject):
         dialog.advanced.clicked.connect(self._set_advanced)  # by hand: one that is shown once does not count
         dialog.reload_button.clicked.connect(self._reload)
         dialog.finished.connect(self._closed)
+        dialog.server.follow(self._server)
+        dialog.server.chosen.connect(self._set_server)
         self._dialog, self._shared = dialog, SharedSettingsController(dialog.shared, self._models, self._network.take)
         self._models.changed.connect(self._show_card)
         self._shell.live.telemetry_received.connect(dialog.show_telemetry)
@@ -138,6 +142,19 @@ class SettingsController(QObject):
             dialog.restoreGeometry(self._place)
         dialog.show()
         return dialog
+
+    @Slot()
+    def open_server(self) -> None:
+        """Open the dialog at the page of the local server."""
+        dialog = self.open()
+        dialog.show_page(dialog.pages.index(dialog.server))
+
+    @Slot(object, object)
+    def _set_server(self, setting: protocol.settings.Setting, value: object) -> None:
+        self._preferences.set_server(setting, value)
+        self._state.save()
+        if setting.name != "server_start":
+            self._server.apply()
 
     @Slot(bool)
     def _set_updates(self, allowed: bool) -> None:
@@ -182,6 +199,7 @@ class SettingsController(QObject):
         before = self._preferences.of(model, name)
         self._preferences.set(model, name, value)
         self._state.save()
+        self._server.update_settings()
         card = self._models.card
         if card is None or model not in ("", card.name):
             return
@@ -197,6 +215,7 @@ class SettingsController(QObject):
         """Undo a change that the engine refused, and say why."""
         self._preferences.set(model, name, before)
         self._state.save()
+        self._server.update_settings()
         if self._dialog is not None:
             self._dialog.refuse(name, sentences(event.sentence, event.action))
         else:
@@ -231,6 +250,11 @@ class SettingsController(QObject):
         p.engine.clear()
         p.models.clear()
         p.sampling.clear()
+        moved = {"server_port", "server_reach"} & set(p.server)
+        p.server.clear()
+        self._server.update_settings()
+        if moved:
+            self._server.apply()
         self._conversation.sampling = {}
         self._models.update({n: protocol.settings.ALL[n].default for n in live})
         self._state.save()

@@ -24,6 +24,7 @@ from app.settings.editor import SettingEditor, value_text
 from app.settings.pages import AppearancePage, SettingsPage, SharedSettingsPage
 from app.settings.preferences import Preferences
 from app.settings.scores import ScoresPanel, pushed_cuts
+from app.settings.server_page import ServerPage
 from app.telemetry.charts import MemoryBar
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
@@ -77,6 +78,8 @@ class SettingsDialog(QDialog):
         self._add_page(self.look)
         for group in _PAGES:
             self._add_page(self._settings_page(group))
+        self.server = ServerPage(preferences)
+        self._add_page(self.server)
         self.shared = SharedSettingsPage()
         self._add_page(self.shared)
         self.page_list.currentRowChanged.connect(self.stack.setCurrentIndex)
@@ -381,6 +384,7 @@ class SettingsDialog(QDialog):
         self._list_models()
         self._fill()
         self.look.reset()
+        self.server.reset()
         if any(not protocol.settings.ALL[name].live for name in held):
             self.need_reload(True)
 

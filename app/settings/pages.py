@@ -119,7 +119,7 @@ class AppearancePage(SettingsPage):
 def _row(control: QComboBox, parent: QWidget) -> QWidget:
     """A line with what a control is called, and the control."""
     row = QWidget(parent)
-    label = _title(control.accessibleName(), row)
+    label = heading(control.accessibleName(), row)
     label.setBuddy(control)
     sizes.follow(control, lambda box: box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth()))
     hbox((label, 1), control, parent=row, margins=(0, 6, 0, 6))
@@ -134,7 +134,7 @@ class TokenEditor(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        label = _title(tr("Access token"), self)
+        label = heading(tr("Access token"), self)
         self.state = make_label(tr("Asking the keyring…"), self, "muted", wrap=True)
         self.line = QLineEdit(self)
         self.line.setEchoMode(QLineEdit.EchoMode.Password)
@@ -184,7 +184,7 @@ class FolderList(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        label = _title(tr("Model folders"), self)
+        label = heading(tr("Model folders"), self)
         self.list = QListWidget(self)
         self.list.setObjectName("rows")
         self.list.setAccessibleName(tr("Model folders"))
@@ -285,7 +285,8 @@ class SharedSettingsPage(SettingsPage):
         next(e for e in self.editors if e.setting.name == name).show_note(sentence)
 
 
-def _title(text: str, parent: QWidget) -> QLabel:
+def heading(text: str, parent: QWidget) -> QLabel:
+    """What a part of a page is called."""
     label = QLabel(text, parent)
     sizes.set_font(label, 1.0, label.font().Weight.Medium)
     return label

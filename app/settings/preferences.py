@@ -24,8 +24,8 @@ FONT_PERCENTS = (85, 100, 115, 130, 150, 175)  # of fonts.BASE_POINTS
 
 @dataclass
 class Preferences:
-    """engine, sampling: values that differ from the defaults, by the names in protocol.settings. models: the same for
-    single models, by their names, where they differ from `engine`. font_percent: of FONT_PERCENTS.
+    """engine, sampling, server: values that differ from the defaults, by the names in protocol.settings. models: the
+    same for single models, by their names, where they differ from `engine`. font_percent: of FONT_PERCENTS.
     """
 
     model: str = "builtin"
@@ -33,6 +33,7 @@ class Preferences:
     engine: dict[str, Any] = field(default_factory=dict)
     sampling: dict[str, Any] = field(default_factory=dict)
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
+    server: dict[str, Any] = field(default_factory=dict)
     font_percent: int = 100
     language: str = "system"  # or the code of one of app.i18n.languages.languages
     thinking: str = "on"  # or another of protocol.THINKING; of a model that has no such level, the nearest
@@ -65,6 +66,12 @@ class Preferences:
         if model and not own:
             del self.models[model]
 
+    def set_server(self, setting: protocol.settings.Setting, value: Any) -> None:
+        """Change one of protocol.settings.SERVER; the default is not kept."""
+        self.server.pop(setting.name, None)
+        if value != setting.default:
+            self.server[setting.name] = value
+
 
 def load(path: Path) -> tuple[Preferences, str]:
     """The preferences at `path`, and a sentence if some of them could not be used (defaults stand in for those)."""
@@ -89,6 +96,7 @@ def load(path: Path) -> tuple[Preferences, str]:
     known.setdefault("toured", True)  # kept by a version that had no tour: not the first run
     known["engine"], bad = _valid(found.get("engine"), protocol.settings.ENGINE)
     known["sampling"], worse = _valid(found.get("sampling"), protocol.settings.SAMPLING)
+    known["server"], worst = _valid(found.get("server"), protocol.settings.SERVER)
     own = {name: _valid(values, protocol.settings.ENGINE) for name, values in known.get("models", {}).items()}
     known["models"] = {name: good for name, (good, _) in own.items() if good}
     if known.get("thinking") not in protocol.THINKING:
@@ -99,7 +107,7 @@ def load(path: Path) -> tuple[Preferences, str]:
         tr("Your settings were saved by a newer version of Underhill."),
         tr("Install that version again to change them. They are untouched."),
     ]  # fmt: skip
-    note = " ".join([*newer, *bad, *worse, *(sentence for _, wrong in own.values() for sentence in wrong)])
+    note = " ".join([*newer, *bad, *worse, *worst, *(sentence for _, wrong in own.values() for sentence in wrong)])
     return Preferences(**known), note
 
 
@@ -117,7 +125,8 @@ def save(preferences: Preferences, path: Path) -> None:
     if not _is_known(there):
         raise OSError(f"{path} is of format {there['format']}, known up to {FORMAT}")
     written = {**there, **dataclasses.asdict(preferences)}
-    for name, among in (("engine", protocol.settings.ENGINE), ("sampling", protocol.settings.SAMPLING)):
+    declared = protocol.settings
+    for name, among in (("engine", declared.ENGINE), ("sampling", declared.SAMPLING), ("server", declared.SERVER)):
         before, known = there.get(name), {s.name for s in among}
         if isinstance(before, dict):
             written[name] = {n: value for n, value in before.items() if n not in known} | written[name]

@@ -419,6 +419,38 @@
             <source>Offline: open the setting</source>
             <translation>离线：打开此设置</translation>
         </message>
+        <message numerus="yes">
+            <location filename="../../app/chat/header.py"></location>
+            <source>%n requests</source>
+            <translation>
+                <numerusform>%n 个请求</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>no requests now</source>
+            <translation>目前没有请求</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Server: {count}</source>
+            <translation>服务器：{count}</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Server</source>
+            <translation>服务器</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Local server: {count}</source>
+            <translation>本地服务器：{count}</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Programs can ask at {address}: {count}. Click to see them.</source>
+            <translation>程序可以访问 {address}：{count}。点击查看。</translation>
+        </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
             <source>Downloading {share}</source>
@@ -880,6 +912,11 @@
             <location filename="../../app/controllers/onboarding_controller.py"></location>
             <source>{model} could not be fetched. {problem}</source>
             <translation>无法下载 {model}。{problem}</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/server_controller.py"></location>
+            <source>Open the settings</source>
+            <translation>打开设置</translation>
         </message>
         <message>
             <location filename="../../app/controllers/storage_controller.py"></location>
@@ -1573,11 +1610,6 @@
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>Open the settings</source>
-            <translation>打开设置</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/discover.py"></location>
             <source>Looking…</source>
             <translation>正在搜索…</translation>
         </message>
@@ -2080,6 +2112,21 @@
             <location filename="../../app/library/view_model.py"></location>
             <source>{model} is here.</source>
             <translation>{model} 已下载完成。</translation>
+        </message>
+        <message>
+            <location filename="../../app/local_server.py"></location>
+            <source>This one holds until you close Underhill.</source>
+            <translation>这个密钥在你关闭 Underhill 之前有效。</translation>
+        </message>
+        <message>
+            <location filename="../../app/local_server.py"></location>
+            <source>The local server has stopped because of an error.</source>
+            <translation>本地服务器因出错而停止。</translation>
+        </message>
+        <message>
+            <location filename="../../app/local_server.py"></location>
+            <source>Turn it on again.</source>
+            <translation>再次开启它。</translation>
         </message>
         <message>
             <location filename="../../app/main.py"></location>
@@ -2776,6 +2823,200 @@
             <location filename="../../app/settings/scores.py"></location>
             <source>With T1 at {value}, T2 is {value} too: it is never below T1.</source>
             <translation>T1 为 {value} 时，T2 也为 {value}：T2 从不低于 T1。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Reading the prompt</source>
+            <translation>读取提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Answered</source>
+            <translation>已回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Address for programs</source>
+            <translation>供程序使用的地址</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Programs for Ollama or Anthropic take it without /v1. Where no key is set, a program that insists on one can be given any text.</source>
+            <translation>面向 Ollama 或 Anthropic 的程序使用不带 /v1 的地址。未设密钥时，坚持要密钥的程序可以填任意文字。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Copy {address}</source>
+            <translation>复制 {address}</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>API key</source>
+            <translation>API 密钥</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Show</source>
+            <translation>显示</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Copy the key</source>
+            <translation>复制密钥</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Make a key</source>
+            <translation>生成密钥</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Remove the key</source>
+            <translation>移除密钥</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>The key is in the system's keyring, which is asked…</source>
+            <translation>密钥在系统密钥环中，正在读取…</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Programs have to show this key. A new one shuts out those that show the old.</source>
+            <translation>程序必须出示此密钥。换新密钥后，旧密钥不再有效。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>No key is needed: any program on this computer can ask.</source>
+            <translation>无需密钥：这台电脑上的任何程序都可以访问。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Make a new key</source>
+            <translation>生成新密钥</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Hide</source>
+            <translation>收起</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Hide the key</source>
+            <translation>隐藏密钥</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Show the key</source>
+            <translation>显示密钥</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Requests</source>
+            <translation>请求</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Stop this request</source>
+            <translation>停止此请求</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>%n requests answered</source>
+            <translation>
+                <numerusform>已回答 %n 个请求</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>%n refused</source>
+            <translation>
+                <numerusform>拒绝 %n 个</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>{answered}, {refused}</source>
+            <translation>{answered}，{refused}</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Local server</source>
+            <translation>本地服务器</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Other programs, such as editors and agents, can ask the models through the APIs of OpenAI, Ollama and Anthropic.</source>
+            <translation>编辑器、智能体等其他程序可以通过 OpenAI、Ollama 和 Anthropic 的 API 使用模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>local server api openai ollama anthropic port address endpoint</source>
+            <comment>words of the search</comment>
+            <translation>本地服务器 api openai ollama anthropic 端口 地址 接口</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Run the local server</source>
+            <translation>运行本地服务器</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>api key password token local server</source>
+            <comment>words of the search</comment>
+            <translation>api 密钥 密码 令牌 本地服务器</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>requests local server programs clients</source>
+            <comment>words of the search</comment>
+            <translation>请求 本地服务器 程序 客户端</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Starting…</source>
+            <translation>正在启动…</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Stopping…</source>
+            <translation>正在停止…</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Off. Nothing can connect.</source>
+            <translation>已关闭，无法连接。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>On. Programs on this computer and in your network can ask.</source>
+            <translation>已开启。这台电脑和你的网络中的程序可以访问。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>On. Programs on this computer can ask.</source>
+            <translation>已开启。这台电脑上的程序可以访问。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>A model that is not open is opened when a program asks for it.</source>
+            <translation>程序请求未打开的模型时，会自动打开它。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>{client}, model {model}, {path}</source>
+            <translation>{client}，模型 {model}，{path}</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>%n tokens</source>
+            <translation>
+                <numerusform>%n 词元</numerusform>
+            </translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -3670,11 +3911,6 @@
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Reading the prompt</source>
-            <translation>读取提示词</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/figures_panel.py"></location>
             <source>Read from disk</source>
             <translation>磁盘读取</translation>
         </message>
@@ -3787,11 +4023,6 @@
             <location filename="../../app/transcript/details.py"></location>
             <source>Save the figures</source>
             <translation>保存数据</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/details.py"></location>
-            <source>Hide</source>
-            <translation>收起</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>

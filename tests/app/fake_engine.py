@@ -23,6 +23,9 @@ from engine.translatable import joined, msg
 from tests.app.fake_hub import FakeHub
 
 LAYERS, EXPERTS = 16, 32
+_SERVER = (
+    protocol.StartServer, protocol.StopServer, protocol.UpdateServer, protocol.AskServerKey, protocol.KeepServerKey,
+)  # fmt: skip
 _SHARED = (
     protocol.ReadSettings, protocol.KeepSettings, protocol.KeepToken, protocol.ForgetToken, protocol.AskToken,
 )  # fmt: skip
@@ -96,6 +99,8 @@ class FakeEngine:
         self.choices: dict[str, dict[str, str]] = {"mode": {}}
         self.token = ""
         self.folders: list[str] = []  # none: those of the hub
+        self.server = protocol.ServerState()
+        self.server_key = ""  # that the keyring holds
         self._queue: queue.SimpleQueue[protocol.Command | None] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
         self._random = random.Random(7)
@@ -167,11 +172,34 @@ class FakeEngine:
             return self._probe(command)
         if isinstance(command, protocol.Generate):
             return self._generate(command)
+        if isinstance(command, _SERVER):
+            return protocol.Done(command.id, self._serve(command))
         if isinstance(command, protocol.ListUnavailableChoices):
             return protocol.Done(command.id, self.choices)
         if isinstance(command, _SHARED) or (self.folders and isinstance(command, _FOLDERS)):
             return protocol.Done(command.id, self._shared(command))
         return protocol.Done(command.id, self.hub.answer(command))
+
+    def _serve(self, command: protocol.Command) -> object:
+        """The local server; nothing listens."""
+        match command:
+            case protocol.StartServer():
+                key = command.key or self.server_key
+                self.server = protocol.ServerState(f"http://{command.host}:{command.port}", bool(key))
+                return self.server
+            case protocol.StopServer():
+                self.server = protocol.ServerState()
+                return self.server
+            case protocol.AskServerKey():
+                return protocol.ServerKey(self.server_key)
+            case protocol.KeepServerKey():
+                self.server_key = command.key
+        return None
+
+    def tell_server(self, **fields: object) -> None:
+        """Say how the server is now, with these fields of ServerState."""
+        self.server = replace(self.server, **fields)  # type: ignore[arg-type]
+        self._on_event(protocol.ServerChanged("", self.server))
 
     def _shared(self, command: protocol.Command) -> object:
         """Settings of Underhill as a whole, its token and its folders."""

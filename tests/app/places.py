@@ -16,6 +16,7 @@ from app.library.dialogs import ImportDialog, ModelDetailsDialog, SmallerDialog
 from app.settings.style_dialog import StyleDialog
 from app.storage.records import Attachment
 from engine import protocol
+from engine.translatable import msg
 from tests.app.acts import ask
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN, LARGE
@@ -25,6 +26,19 @@ THOUGHT = "<think>They say hello. I say hello, too.</think>Hello! What shall we 
 CARD = dataclasses.replace(LARGE, thinking=("off", "low", "high"), plain_thinking="high")
 _CUT = dataclasses.replace(
     LARGE, name="cut", title="Mixtral 8x7B", state="unfinished", problem="Its import was cut off.", action="Go on."
+)
+_ASKS = protocol.ServerRequest(
+    "server:2", "127.0.0.1 OpenAI/Python", "/v1/chat/completions", "builtin", "answering", 120, 9.5
+)
+_ASKED = protocol.ServerRequest(
+    "server:1",
+    "127.0.0.1 Editor/7",
+    "/v1/messages",
+    "builtin",
+    "failed",
+    0,
+    0.2,
+    msg("The engine has stopped working."),
 )
 ENGINE = {"cards": (BUILTIN, CARD, _CUT), "script": lambda messages: THOUGHT}  # for `launch`
 
@@ -55,6 +69,10 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     window.composer.set_text("A draft")
     window.composer.set_attachments((Attachment("notes.txt", "Some notes."), Attachment("plan.txt", "A plan.")))
     window.network.take({s.name: s.default for s in protocol.settings.SHARED} | {"offline": True})
+    window.server.turn_on()
+    qtbot.waitUntil(lambda: window.header.server.isVisible())
+    engine_of(underhill).tell_server(requests=(_ASKS,), recent=(_ASKED,), answered=3, refused=1)
+    qtbot.waitUntil(lambda: bool(window.server.state.requests))
     window.banners.show_banner(
         "error", "The model could not be read.", "Check it in the library.", "OSError: 5",
         ("Check it", lambda: None), ("Open another", lambda: None),
@@ -114,6 +132,9 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
             settings.show_page(number)
             if page is settings.shared:
                 qtbot.waitUntil(lambda: settings.shared.token.state.text() != tr("Asking the keyring…"))
+            if page is settings.server:
+                window.server.make_key()
+                qtbot.waitUntil(lambda: settings.server.key.line.isVisible() and not window.server.busy)
             yield f"settings: {page.title}{', advanced' if advanced else ''}", settings
     settings.show_page(2)
     settings.scope.setCurrentIndex(settings.scope.findData(_CUT.name))
