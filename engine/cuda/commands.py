@@ -12,10 +12,13 @@ from engine.native.library import load_library
 
 COPY_IN, COPY_OUT, LAUNCH, RECORD, QUERY = range(5)  # as in card.h
 # Functions that commands call, in the order of uh_card_driver; by place, which of them each kind of command calls.
-FUNCTIONS = ("cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuLaunchKernel", "cuEventRecord", "cuEventQuery")
+FUNCTIONS = (
+    "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuLaunchKernel", "cuEventRecord", "cuEventQuery",
+    "cuEventSynchronize", "cuCtxSetCurrent",
+)  # fmt: skip
 
 
-class _Command(ctypes.Structure):
+class Command(ctypes.Structure):
     # As uh_card_command: one that differs makes the driver read and write anywhere.
     _fields_ = (
         ("kind", c_int32),
@@ -37,58 +40,59 @@ class CommandList:
     """
 
     def __init__(self) -> None:
-        self._commands: list[_Command] = []
+        self._commands: list[Command] = []
         self._kept: list[Any] = []  # what commands point to
-        self._packed: ctypes.Array[_Command] | None = None
+        self._packed: ctypes.Array[Command] | None = None
 
     def copy_in(self, device: int, host: int, nbytes: int) -> None:
         """Copy to the card. host: pinned, and left alone until that is done."""
-        self._add(_Command(kind=COPY_IN, device=device, host=host, nbytes=nbytes))
+        self._add(Command(kind=COPY_IN, device=device, host=host, nbytes=nbytes))
 
     def copy_out(self, host: int, device: int, nbytes: int) -> None:
         """Copy from the card. host: pinned."""
-        self._add(_Command(kind=COPY_OUT, device=device, host=host, nbytes=nbytes))
+        self._add(Command(kind=COPY_OUT, device=device, host=host, nbytes=nbytes))
 
     def launch(self, function: int, grid: Sequence[int], block: int, parameters: Sequence[Any]) -> None:
         """Run a kernel. grid: blocks in x, y and z. block: threads of each. parameters: ctypes values, copied here."""
         own = [type(value).from_buffer_copy(value) for value in parameters]
         at = (c_void_p * (len(own) + 1))(*map(addressof, own), None)
         self._kept += [own, at]
-        command = _Command(kind=LAUNCH, block=block, handle=function, parameters=addressof(at))
+        command = Command(kind=LAUNCH, block=block, handle=function, parameters=addressof(at))
         command.grid[:] = grid
         self._add(command)
 
     def record(self, event: int) -> None:
         """Put an event behind what comes before."""
-        self._add(_Command(kind=RECORD, handle=event))
+        self._add(Command(kind=RECORD, handle=event))
 
     def query(self, event: int) -> None:
         """Ask about an event, for nothing but that a driver that gathers work hands it on."""
-        self._add(_Command(kind=QUERY, handle=event))
+        self._add(Command(kind=QUERY, handle=event))
 
-    def _add(self, command: _Command) -> None:
+    def _add(self, command: Command) -> None:
         self._commands.append(command)
         self._packed = None
 
-    def packed(self) -> ctypes.Array[_Command]:
+    def packed(self) -> ctypes.Array[Command]:
         """All of them as one array."""
         if self._packed is None:
-            self._packed = (_Command * len(self._commands))(*self._commands)
+            self._packed = (Command * len(self._commands))(*self._commands)
         return self._packed
 
 
 class Submitter:
-    """Hands lists of commands to a driver. calls: its functions by name, ctypes function pointers."""
+    """Hands lists of commands to a driver. calls: its functions by name, ctypes function pointers. driver:
+    uh_card_driver."""
 
     def __init__(self, calls: Mapping[str, Any]) -> None:
         self._kept = [calls[name] for name in FUNCTIONS]
-        self._driver = (c_void_p * len(FUNCTIONS))(*(ctypes.cast(call, c_void_p) for call in self._kept))
+        self.driver = (c_void_p * len(FUNCTIONS))(*(ctypes.cast(call, c_void_p) for call in self._kept))
         self._submit = _native().uh_card_submit
 
     def submit(self, commands: CommandList, stream: int) -> tuple[int, str]:
         """0, or what the driver returned, and the function that did; commands behind that one were not handed on."""
         packed, at = commands.packed(), c_int32()
-        code: int = self._submit(self._driver, packed, len(packed), stream, ctypes.byref(at))
+        code: int = self._submit(self.driver, packed, len(packed), stream, ctypes.byref(at))
         return code, FUNCTIONS[packed[at.value].kind] if code else ""
 
 

@@ -25,9 +25,9 @@ class CardDevice:
         self._functions: dict[tuple[int, str], int] = {}
         self._closing = threading.Lock()  # `close` comes from the model's thread and from error paths
         try:
-            self._context = driver.retain(index)
+            self.context = driver.retain(index)
             self._undo.append(lambda: driver.release(index))
-            driver.make_current(self._context)
+            driver.make_current(self.context)
             self._undo.append(lambda: driver.make_current(0))
             self.compute, self.copy = self.stream(), self.stream()
         except BaseException:
@@ -36,7 +36,7 @@ class CardDevice:
 
     def use(self) -> None:
         """Make the calling thread one that may use it."""
-        self.driver.make_current(self._context)
+        self.driver.make_current(self.context)
 
     def free_memory(self) -> int:
         """Bytes of its memory that nobody has."""

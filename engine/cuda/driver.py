@@ -81,6 +81,8 @@ class CardFacts(NamedTuple):
 class Driver:
     """The driver's functions with Python's types. Handles and addresses are ints.
 
+    submitter: hands lists of commands on; native code calls the driver by its functions.
+
     Functions that touch memory, streams or modules need a context of the calling thread: `make_current`. Every call
     lets go of Python's lock. Raises CardError wherever the driver does not return 0.
     """
@@ -95,7 +97,7 @@ class Driver:
                 raise old_driver(name) from cause
             function.argtypes, function.restype = arguments, c_int
             self._calls[name] = function
-        self._submitter = Submitter(self._calls)
+        self.submitter = Submitter(self._calls)
         self._call("cuInit", 0)
 
     def _call(self, name: str, *arguments: Any) -> None:
@@ -251,7 +253,7 @@ class Driver:
 
     def submit(self, commands: CommandList, stream: int) -> None:
         """Have the stream do all of these, in their order. Raises CardError; some of them may be under way then."""
-        code, function = self._submitter.submit(commands, stream)
+        code, function = self.submitter.submit(commands, stream)
         if code:
             raise refused(function, code)
 

@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 
 from engine.cuda.commands import CommandList
 from engine.cuda.device import CardDevice
+from engine.cuda.operands import BLOCK, Operands, Vectors
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, expert_layout
 from engine.record.layout import ExpertSpec
 
-BLOCK = 128  # threads of every kernel's blocks
 ROWS, GATED_ROWS = 64, 32  # of a matrix, that a block computes; of gate and up together
-GROUPS = 4  # of a row's groups, that a block of uh_quantize takes
 FEW, GEMM_SLOTS = 4, 32  # slots of an expert up to which reading its weights sets the pace; slots of a block of uh_gemm
-SMALLEST_GROUP = 16
 _PAD = 256  # what follows another in one copy starts on this
 
 
@@ -75,9 +73,7 @@ class ExpertKernels:
         self._sent, self._came = device.pinned(self._head + rows), device.pinned(rows)
         self._in, self._out = device.memory(self._head + rows), device.memory(rows)
         self._gate, self._h = (device.memory(4 * most_slots * inner) for _ in range(2))
-        groups = -(-wide // SMALLEST_GROUP)
-        self._codes = device.memory(most_slots * wide * (4 if exact else 1))
-        self._scales, self._sums = (device.memory(4 * most_slots * groups) for _ in range(2))
+        self._operands = Operands(device, ptx, most_slots, wide, exact=exact)
         self._slots = device.memory(4 * most_slots)
         self._began, self._done = (device.event(timed=True) for _ in range(2))
         self._one_token: dict[tuple[ExpertSpec, Activation, tuple[int, ...]], CommandList] = {}
@@ -153,9 +149,8 @@ class ExpertKernels:
         up, down = spec.matrices[-2], spec.matrices[-1]
         stride, stored = spec.padded(down)[1], spec.padded(up)[1]
         each = c_int32(slots // work.tokens)
-        ready = self._take(
-            commands, self._in + self._head, spec.hidden, spec.hidden, stored, spec.group_of(up), work.tokens
-        )
+        given = Vectors(self._in + self._head, spec.hidden, spec.hidden, stored, spec.group_of(up), work.tokens)
+        ready = self._operands.take(commands, given)
         places = c_uint64(listed), c_uint64(self._slots)
         many = max(work.counts) > FEW and not self._exact
         blocks = -(-max(work.counts) // GEMM_SLOTS)
@@ -173,7 +168,8 @@ class ExpertKernels:
             grid = (-(-spec.intermediate // (GATED_ROWS if spec.has_gate else ROWS)), experts, 1)
             out = c_uint64(self._h), c_int64(stride)
             self._run(commands, self._name("uh_gate_up", work.counts), grid, layout, *places, each, *ready, *out)
-        ready = self._take(commands, self._h, stride, spec.intermediate, stride, spec.group_of(down), slots)
+        given = Vectors(self._h, stride, spec.intermediate, stride, spec.group_of(down), slots)
+        ready = self._operands.take(commands, given)
         rows = -(-spec.hidden // ROWS)
         if many:
             out = c_uint64(self._out), c_int64(spec.hidden)
@@ -186,17 +182,6 @@ class ExpertKernels:
 
     def _name(self, kernel: str, counts: Sequence[int]) -> str:
         return f"{kernel}_exact" if self._exact else f"{kernel}_1" if max(counts) == 1 else f"{kernel}_4"
-
-    def _take(
-        self, commands: CommandList, x: int, stride: int, cols: int, stored: int, group: int, rows: int
-    ) -> tuple[c_uint64, ...]:
-        """Make activations ready for a matrix, and say where they are."""
-        ready = (self._codes, self._sums) if self._exact else (self._codes, self._scales, self._sums)
-        out = tuple(map(c_uint64, ready))
-        sizes = (c_int64(stride), c_int32(cols), c_int32(stored), c_int32(group), c_int32(rows))
-        grid = (-(-(stored // group) // GROUPS), rows, 1)
-        self._run(commands, "uh_pad" if self._exact else "uh_quantize", grid, c_uint64(x), *sizes, *out)
-        return out
 
     def _run(self, commands: CommandList, name: str, grid: tuple[int, int, int], *parameters: Any) -> None:
         commands.launch(self._device.kernel(self._ptx, name), grid, BLOCK, parameters)

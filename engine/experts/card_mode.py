@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from engine.cuda.arena import DeviceArena
 from engine.cuda.device import CardDevice
 from engine.cuda.driver import Driver
 from engine.cuda.errors import CardError
 from engine.cuda.expert_kernels import ExpertKernels, supports
+from engine.cuda.linears import CardLinears, LinearPlace
 from engine.cuda.ptx_files import ptx_for
 from engine.cuda.ring import PinnedRing
 from engine.experts.card.residency import CardCache, ReadParts
@@ -25,7 +26,8 @@ MOST_SLOTS = 512  # of a call: a prompt's experts go to the card in pieces of so
 
 
 class CardMode:
-    """A card that computes beside the processor. proof: what it showed when it was opened.
+    """A card that computes beside the processor. proof: what it showed when it was opened. linears: the other weights
+    that it computes with.
 
     Opened and closed by the thread that runs the model. lost: called with the error once the card is of no use any
     more; the answer goes on without it.
@@ -33,10 +35,12 @@ class CardMode:
 
     def __init__(
         self, runtime: ExpertRuntime, source: ExpertSource, read: ReadParts, driver: Driver, index: int, capacity: int,
-        lost: Callable[[CardError], None] = lambda error: None,
+        lost: Callable[[CardError], None] = lambda error: None, *, linears: Sequence[LinearPlace] = (),
+        linear_room: int = 0,
     ) -> None:  # fmt: skip
-        """read: Store.read_parts. capacity: most bytes of experts on the card. Raises CardError; the runtime stays as
-        it was then."""
+        """read: Store.read_parts. capacity: most bytes of experts on the card. linears: of the model, those that the
+        card may compute within linear_room bytes; what they leave of it is for experts. Raises CardError; the runtime
+        stays as it was then."""
         self._runtime, self._source, self._read, self.on_lost = runtime, source, read, lost
         self.device = CardDevice(driver, index)
         try:
@@ -57,6 +61,8 @@ class CardMode:
             self.proof: CardProof = prove(self.device, kernels, runtime.kernel, source, read, runtime.batch.activations)
             largest = max(spec.layout.bytes_for(spec.tiers[-1]) for spec in specs)
             ring = PinnedRing(self.device, largest)
+            self.linears = CardLinears(self.device, ptx, runtime.kernel, linears, linear_room)
+            capacity += linear_room - self.linears.nbytes
             arena = DeviceArena(self.device, max(0, min(capacity, self.device.free_memory() - ENOUGH_FREE)))
             self.held = CardCache(self.device, arena, ring, runtime.cache, runtime.table)
             self.assistant = CardAssistant(
@@ -65,7 +71,7 @@ class CardMode:
         except BaseException:
             self.device.close()
             raise
-        self.assistant.lost = self._failed
+        self.assistant.lost, self.assistant.failed_beside = self._failed, lambda: self.linears.error
         runtime.use_card(self.assistant)
         _log.info(
             "The card %s computes too: %d rows compared, largest difference %.2g; %.0f us an expert here, %.0f there "
@@ -109,10 +115,12 @@ class CardMode:
     def close(self) -> None:
         """Compute on the processor alone from now on, and give the card back. Safe to call twice."""
         self._runtime.use_card(None)
+        self.linears.stop()
         self.held.forget()
         self.device.close()
 
     def _failed(self, error: CardError) -> None:
         _log.warning("The card is left alone: %s", error)
+        self.linears.stop()
         self.device.close()
         self.on_lost(error)

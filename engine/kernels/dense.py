@@ -29,10 +29,10 @@ def group_of(cols: int) -> int:
 def packed_bytes(rows: int, cols: int, bits: int) -> int:
     """Bytes of a matrix packed into 4 or 8 bits, padding included."""
     group = group_of(cols)
-    return sum(_sections(rows, cols, bits, group))
+    return sum(sections(rows, cols, bits, group))
 
 
-def _sections(rows: int, cols: int, bits: int, group: int) -> list[int]:
+def sections(rows: int, cols: int, bits: int, group: int) -> list[int]:
     """Bytes of each plane, and of the parameters."""
     weights = aligned(rows, ROWS_PER_TILE) * aligned(cols, group)
     codes = [weights * plane // 8 for plane in PLANE_BITS[: PLANES[bits]]]
@@ -56,15 +56,15 @@ class PackedMatrix:
         group = group or group_of(cols)
         if group % 16 or not 0 < group <= MOST_GROUP:
             raise ValueError(f"groups of {group} columns are not provided for")
-        sections = _sections(rows, cols, bits, group)
+        sizes = sections(rows, cols, bits, group)
         self._kernel = kernel
-        self.data = arena.take(sum(sections))
+        self.data = arena.take(sum(sizes))
         self.view = MatrixView(
             unit=_unit(weights, kernel), rows=rows, cols=cols, groups=-(-cols // group), group=group, kind=PLANES[bits]
         )
         # The view points into `data`, which lives as long as this does.
         at = self.data.data_ptr()
-        for plane, nbytes in enumerate(sections[:-1]):
+        for plane, nbytes in enumerate(sizes[:-1]):
             self.view.codes[plane] = at
             at += nbytes
         self.view.params = at

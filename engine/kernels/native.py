@@ -20,7 +20,7 @@ from engine.kernels.scratch_pool import SCRATCH
 from engine.native.library import ISAS, MatrixView, default_threads, isas, load_holding_lock, load_library
 from engine.native.op_graph import MOST_ROWS, GraphStep, OpGraph
 from engine.record.coding import FORMS, Coding
-from engine.record.layout import UNITS_AT, ExpertSpec
+from engine.record.layout import ROWS_PER_TILE, UNITS_AT, ExpertSpec, aligned
 from engine.translatable import msg
 
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
@@ -110,6 +110,20 @@ def expert_layout(spec: ExpertSpec, activation: Activation) -> _Layout:
         bias = spec.layout.head.biases.get(m.name)
         at.bias = -1 if bias is None else bias.offset
         at.unit = UNITS_AT + 4 * index
+    return layout
+
+
+def matrix_layout(view: MatrixView, codes: Sequence[int], params: int, bias: int, unit: int) -> _Layout:
+    """A matrix of tiles as the down matrix of an expert, whose parts all begin at one address.
+
+    codes, params, bias, unit: where these lie, in bytes from there; bias -1: none.
+    """
+    layout = _Layout(view.rows, view.cols, {2: 4, 3: 8}[view.kind])
+    at = layout.matrix[_MATRICES.index("down")]
+    at.size[:] = (view.rows, view.cols, aligned(view.rows, ROWS_PER_TILE), view.groups * view.group)
+    at.codes[: len(codes)] = codes
+    at.params[view.kind - 1], at.kind[view.kind - 1] = params, view.kind
+    at.bias, at.unit, at.group = bias, unit, view.group
     return layout
 
 

@@ -22,6 +22,8 @@ from engine.models.layers.weights import CheckpointWeights, Linear, fetch, looke
 from engine.models.op_graph.executor import GraphExecutor, UnsupportedOp, build_graph
 from engine.models.shapes import CheckedWeights
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
+from engine.native.library import MatrixView
+from engine.native.op_graph import OpGraph
 from engine.translatable import NO_TEXT, Translatable, msg
 
 
@@ -88,6 +90,10 @@ class Decoder:
     def why_not_native(self) -> Translatable:
         """Why they do not, in a plain sentence; empty where they do."""
         return self._unsupported
+
+    def linear_ops(self) -> list[tuple[OpGraph, int, MatrixView]]:
+        """See GraphExecutor.linears; none where torch computes the layers."""
+        return [] if self._executor is None else self._executor.linears()
 
     def new_state(self) -> SequenceState:
         """An empty sequence."""

@@ -40,6 +40,7 @@ SPANS = 16  # pieces that the rows of a head are split into, at most
 MOST_ROWS = 16  # tokens that a graph takes at once: UH_MOST_ROWS, the length of arrays on C's stack
 
 _OP = struct.Struct("=12i4f12Q12i")  # uh_op; "=" is without padding, of which it needs none
+_CARD_AT = struct.calcsize("=12i4f3Q")  # of p[3] in a linear op
 _ROW = struct.Struct("=qQ")  # uh_row
 _STEP = struct.Struct("=Qii")  # uh_step
 NORMS = (None, "head", "full")
@@ -123,6 +124,15 @@ class OpGraph:
         # Kept: native code follows `address` into it, and Python would free a buffer that only an int points to.
         self._packed = ctypes.create_string_buffer(b"".join(op.packed() for op in self.ops))
         self.address = ctypes.addressof(self._packed)
+
+    def linears(self) -> list[tuple[int, MatrixView]]:
+        """Places and matrices of the ops that multiply with one matrix."""
+        places = ((at, op.keeps[0]) for at, op in enumerate(self.ops) if op.kind is OpKind.LINEAR)
+        return [(at, view) for at, view in places if isinstance(view, MatrixView)]
+
+    def put_on_card(self, at: int, matrix: int) -> None:
+        """Have a card compute this linear op for single tokens. matrix: address of a uh_card_matrix; 0: no card."""
+        struct.pack_into("=Q", self._packed, at * _OP.size + _CARD_AT, matrix)
 
 
 class GraphStep:

@@ -41,6 +41,8 @@ OWN = 150e9  # those of its own memory, where they were not measured: of slow la
 SHARE = 0.6  # of its own memory's rate, what kernels over packed weights would reach
 HANDOVER = 5e-5  # seconds a layer in which activations go from one to the other and back
 LAUNCHES = 4e-5  # seconds a layer until the card has been told what to compute: ten kernels or so
+ROUND_TRIP = 3e-5  # seconds of a product on the card, beside reading its matrix: copies, launches and a wait
+LINEARS = 2  # such products a layer: before attention, and behind it
 FASTER = 1.1  # by which a card has to be faster by arithmetic, to be taken by itself: the arithmetic is not exact
 
 
@@ -48,8 +50,9 @@ FASTER = 1.1  # by which a card has to be faster by arithmetic, to be taken by i
 class Outlook:
     """One mode. speed: tokens a second, as Plan.speed. device_bytes: of the card, device_experts being experts;
     host_experts: those in ordinary memory; experts lie in one of the two. dense: where the other weights and the
-    context (on the card, SHORT tokens) lie, 'host' or 'device'. limit: what takes longest: 'disk', 'link', 'host' or
-    'device'.
+    context (on the card, SHORT tokens) lie, 'host' or 'device'; 'linears': the context here, and the weights on both
+    sides, since prompts meet them here. linears: their bytes on the card then. limit: what takes longest: 'disk',
+    'link', 'host' or 'device'.
     """
 
     mode: str
@@ -59,6 +62,7 @@ class Outlook:
     host_experts: int
     speed: tuple[float, float]
     limit: str
+    linears: int = 0
 
 
 def outlooks(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> tuple[Outlook, ...]:
@@ -108,7 +112,8 @@ def make_plan_with_card(
             msg("{name} is not computed on: its driver would take memory that the model needs.", name=card.name)
         )
         return replace(plan, sentences=(*plan.sentences, *told))
-    outlook = _outlook(machine, card, model, beside, dial_of(settings), ASSISTED, "host")
+    ways = (_outlook(machine, card, model, beside, dial_of(settings), *way) for way in _WAYS if way[0] == ASSISTED)
+    outlook = max((way for way in ways if way is not None), key=attrgetter("speed"), default=None)
     if outlook is None:
         told.append(msg("{name} is not computed on: too little of its memory is free.", name=card.name))
     elif mode == AUTO and outlook.speed[0] < FASTER * plan.speed[0]:
@@ -128,15 +133,15 @@ def _with_card(plan: Plan, index: int, card: Gpu, outlook: Outlook, told: list[T
     pace = msg("Expect about {span} tokens a second, by arithmetic that no card was held against.", span=_span(outlook))
     kept = [pace if sentence.startswith(PACE) else sentence for sentence in plan.sentences]
     return replace(
-        plan, mode=ASSISTED, card=index, card_bytes=outlook.device_experts, speed=outlook.speed,
-        limit="disk" if outlook.limit == "disk" else "memory", sentences=(*kept, share, *told),
+        plan, mode=ASSISTED, card=index, card_bytes=outlook.device_experts, card_linear_bytes=outlook.linears,
+        speed=outlook.speed, limit="disk" if outlook.limit == "disk" else "memory", sentences=(*kept, share, *told),
     )  # fmt: skip
 
 
 def without_card(plan: Plan) -> Plan:
     """The same plan on the processor alone: the card has failed. Its speed is left to seen_again."""
     kept = tuple(s for s in plan.sentences if not _is_about_cards(s))
-    return replace(plan, mode=CPU, card=None, card_bytes=0, sentences=kept)
+    return replace(plan, mode=CPU, card=None, card_bytes=0, card_linear_bytes=0, sentences=kept)
 
 
 def carried_over(plan: Plan, before: Plan) -> Plan:
@@ -147,8 +152,8 @@ def carried_over(plan: Plan, before: Plan) -> Plan:
     pace = next(s for s in before.sentences if s.startswith(PACE))
     kept = (pace if s.startswith(PACE) else s for s in plan.sentences)
     return replace(
-        plan, mode=before.mode, card=before.card, card_bytes=before.card_bytes, speed=before.speed, limit=before.limit,
-        sentences=(*kept, *told),
+        plan, mode=before.mode, card=before.card, card_bytes=before.card_bytes,
+        card_linear_bytes=before.card_linear_bytes, speed=before.speed, limit=before.limit, sentences=(*kept, *told),
     )  # fmt: skip
 
 
@@ -234,7 +239,7 @@ def _span(outlook: Outlook) -> str:
     return low if low == high else msg("{low} to {high}", low=low, high=high)
 
 
-_WAYS = ((GPU, "device"), (ASSISTED, "host"))
+_WAYS = ((GPU, "device"), (ASSISTED, "host"), (ASSISTED, "linears"))
 
 
 def _outlook(
@@ -248,6 +253,10 @@ def _outlook(
         weights, per_token = model.dense_bytes[plan.dense], model.per_token(plan.dense)
         on_device = weights + min(model.context_length, SHORT) * per_token
         given_back = weights + plan.context * per_token
+    elif dense == "linears":
+        if plan.dense not in ("int4", "int8"):
+            return None
+        on_device = _multiplied(model, plan)
     device = min(whole, room - on_device)
     if device < plan.smallest_cache:
         return None
@@ -257,7 +266,13 @@ def _outlook(
     parts = _Parts(machine, card, model, plan, device / whole, min(1.0, (device + host) / whole))
     ends = [parts.seconds(mode, dense, misses, token.layers) for misses in (1.0, REUSE)]
     used = card.free - MARGIN - room + on_device + device
-    return Outlook(mode, dense, used, device, host, (1 / ends[0][0], 1 / ends[1][0]), ends[0][1])
+    linears = on_device if dense == "linears" else 0
+    return Outlook(mode, dense, used, device, host, (1 / ends[0][0], 1 / ends[1][0]), ends[0][1], linears)
+
+
+def _multiplied(model: ModelFacts, plan: Plan) -> int:
+    """Bytes of the other weights that every token is multiplied with."""
+    return model.dense_bytes[plan.dense] - model.looked_up_bytes.get(plan.dense, 0)
 
 
 @dataclass(frozen=True)
@@ -275,7 +290,7 @@ class _Parts:
         """A token, and what takes longest of it. misses: of those of uniform routing, the part that occurs."""
         machine, model, tier = self.machine, self.model, self.plan.tier
         active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]
-        others = model.dense_bytes[self.plan.dense] - model.looked_up_bytes.get(self.plan.dense, 0)
+        others = _multiplied(model, self.plan)
         own = SHARE * (self.card.rate or OWN)
         context = min(self.plan.context, USUAL)
         far = misses * (1 - self.near) * active  # bytes of experts that the card lacks
@@ -293,6 +308,9 @@ class _Parts:
             device, host = (sides[side] if side == later else 0.0 for side in ("device", "host"))
         if dense == "device":
             device += (others + rows_bytes(model, self.plan.dense, context)) / own
+        elif dense == "linears":
+            device += others / own + ROUND_TRIP * (LINEARS * model.moe_layers + 1)
+            host += attending(machine, model, self.plan.dense, context)
         else:
             host += others / expert_rate(machine, model, 8)
             host += attending(machine, model, self.plan.dense, context)

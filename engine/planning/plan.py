@@ -99,7 +99,7 @@ class Plan:
     gives back while a whole chunk of a prompt is computed. chunk: tokens of a prompt computed at once. workspace:
     reserved for computing a token. ceiling: of the whole process. least: the lowest one that would do. spare: under the
     ceiling, and of no use for experts or prompts. card: the number of the graphics card that computes too, card_bytes:
-    most bytes of experts on it; None and 0 in mode 'cpu'.
+    most bytes of experts on it, card_linear_bytes: of other weights; None and 0 in mode 'cpu'.
     """
 
     mode: str  # 'cpu' or 'cpu-assisted': see offload.RUNS
@@ -122,6 +122,7 @@ class Plan:
     sentences: tuple[Translatable, ...]
     card: int | None = None
     card_bytes: int = 0
+    card_linear_bytes: int = 0
 
 
 def make_plan(

@@ -7,8 +7,11 @@ from collections.abc import Callable
 
 from engine.cuda.driver import open_driver
 from engine.cuda.errors import CardError
+from engine.cuda.linears import LinearPlace
 from engine.errors import UnderhillError, as_error
 from engine.experts.card_mode import CardMode
+from engine.hardware.machine import size
+from engine.models.decoder import Decoder
 from engine.planning.offload import without_card
 from engine.planning.plan import seen_again
 from engine.session.loaded_model import LoadedModel
@@ -37,6 +40,8 @@ class CardSession:
                 plan.card,
                 plan.card_bytes,
                 self._lost,
+                linears=_linears_of(model),
+                linear_room=plan.card_linear_bytes,
             )
         except Exception as refused:  # whatever it is: a model opens without its card, and says why
             error = as_error(refused)
@@ -53,6 +58,16 @@ class CardSession:
                 worst=f"{proof.worst:.1g}",
             )
         )
+        if self.mode.linears.count:
+            there, here = self.mode.linears.seconds
+            model.notes.append(
+                msg(
+                    "{size} of shared weights lie there, too: {there} ms a token instead of {here}.",
+                    size=size(self.mode.linears.nbytes),
+                    there=f"{1e3 * there:.1f}",
+                    here=f"{1e3 * here:.1f}",
+                )
+            )
 
     @property
     def alive(self) -> bool:
@@ -73,3 +88,8 @@ class CardSession:
 
     def _lost(self, error: CardError) -> None:
         self._said(self._without(error))
+
+
+def _linears_of(model: LoadedModel) -> list[LinearPlace]:
+    decoder = model.decoder
+    return [LinearPlace(*op) for op in decoder.linear_ops()] if isinstance(decoder, Decoder) else []

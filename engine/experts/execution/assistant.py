@@ -34,8 +34,8 @@ class CardAssistant:
     """What a layer call asks of the card. Used by the thread that runs the model, under the layer's lock.
 
     A card that fails is left alone from then on: `lost` is told once, and what was asked of it in this call is asked of
-    the processor (CardFailed). ran: experts that it computed, as telemetry counts them; host_ran: those of the
-    processor beside it.
+    the processor (CardFailed). failed_beside: what made it fail when it computed something else than experts. ran:
+    experts that it computed, as telemetry counts them; host_ran: those of the processor beside it.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class CardAssistant:
         """tier: what counts as full precision now."""
         self.held, self.rates = held, rates
         self.lost: Callable[[CardError], None] = lambda error: None
+        self.failed_beside: Callable[[], CardError | None] = lambda: None
         self.alive = True
         self.ran = self.host_ran = 0
         self._kernels, self._telemetry, self._activations, self._tier = kernels, telemetry, activations, tier
@@ -58,7 +59,7 @@ class CardAssistant:
 
     def begin(self, experts: LayerTable, step: Step) -> bool:
         """Have the card compute what it should of a token's experts; these are TAKEN until `end`. False: none."""
-        if not self.alive:
+        if not self._works():
             return False
         try:
             self.held.use()
@@ -129,7 +130,7 @@ class CardAssistant:
 
     def begin_batch(self, call: Call, requests: Sequence[ExpertRequest]) -> list[ExpertRequest]:
         """Have the card compute what it holds of these; returns them. `collect_batch` is to be called for them."""
-        if not self.alive or not requests:
+        if not self._works() or not requests:
             return []
         try:
             self.held.use()
@@ -256,6 +257,11 @@ class CardAssistant:
     def _in_memory(self, experts: LayerTable, expert: int) -> bool:
         at = EXPERT.size * expert + _PLANES_AT
         return bool(_PLANES.unpack_from(experts.table, at)[0] >= experts.card[expert])
+
+    def _works(self) -> bool:
+        if self.alive and (error := self.failed_beside()) is not None:
+            self.fail(error)
+        return self.alive
 
     def fail(self, error: CardError) -> bool:
         """The card is of no use any more. Always False."""

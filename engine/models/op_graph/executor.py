@@ -19,6 +19,7 @@ from engine.models.op_graph.feed_forward import build_feed_forward, build_inputs
 from engine.models.op_graph.mixers import build_mixer
 from engine.models.spec import DecoderSpec
 from engine.native import op_graph
+from engine.native.library import MatrixView
 from engine.native.op_graph import GraphStep
 from engine.translatable import msg
 
@@ -84,6 +85,11 @@ class GraphExecutor:
         self._head = head
         self._by_id, self._logits = by_id, logits
         self._step: GraphStep | None = None
+
+    def linears(self) -> list[tuple[op_graph.OpGraph, int, MatrixView]]:
+        """Every op that multiplies with one matrix: its graph, its place there, and the matrix."""
+        graphs = (*(segment.graph for segment in self._segments), self._head)
+        return [(graph, at, view) for graph in graphs for at, view in graph.linears()]
 
     def forward(
         self,

@@ -1,6 +1,8 @@
 /* See card.h. */
 #include "card.h"
 
+#include <string.h>
+
 enum { NOT_READY = 600 }; /* CUDA_ERROR_NOT_READY */
 
 static int hand_on(const uh_card_driver *driver, const uh_card_command *c, void *stream) {
@@ -23,4 +25,20 @@ int uh_card_submit(const uh_card_driver *driver, const uh_card_command *commands
         if (code) return code;
     }
     return 0;
+}
+
+int uh_card_product(const uh_card_matrix *matrix, const float *x, float *y) {
+    uh_card_products *shared = matrix->shared;
+    const uh_card_driver *driver = shared->driver;
+    int32_t at;
+    if (shared->failed) return 0;
+    shared->failed = driver->use(shared->context);
+    if (shared->failed) return 0;
+    memcpy(shared->x, x, (size_t)matrix->cols * sizeof(float));
+    shared->failed = uh_card_submit(driver, matrix->commands, matrix->n, shared->stream, &at);
+    if (!shared->failed) shared->failed = driver->wait(shared->done);
+    if (shared->failed) return 0;
+    memcpy(y, shared->y, (size_t)matrix->rows * sizeof(float));
+    shared->computed++;
+    return 1;
 }

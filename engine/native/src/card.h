@@ -17,6 +17,8 @@ typedef struct {
                   unsigned block_z, unsigned shared, void *stream, void **parameters, void **extra);
     int (*record)(void *event, void *stream);
     int (*query)(void *event);
+    int (*wait)(void *event);
+    int (*use)(void *context);
 } uh_card_driver;
 
 /* handle: the function of a launch, or an event. host, device, bytes: of a copy. parameters: of a launch, addresses of its
@@ -34,5 +36,25 @@ typedef struct {
  * those behind it were not asked for. A query that finds its event not reached is no failure: it makes drivers that gather
  * work (Windows') hand it on. */
 UH_API int uh_card_submit(const uh_card_driver *driver, const uh_card_command *commands, int32_t n, void *stream, int32_t *at);
+
+/* What all matrices on a card share. x, y: pinned memory that their commands copy from and to. failed: what the driver
+ * returned, anything but 0: the card is of no use from then on. computed: products since the beginning. */
+typedef struct {
+    const uh_card_driver *driver;
+    void *context, *stream, *done;
+    float *x, *y;
+    int32_t failed;
+    int64_t computed;
+} uh_card_products;
+
+/* A matrix that lies on the card as well as in ordinary memory. commands end by recording `done`. */
+typedef struct {
+    uh_card_products *shared;
+    const uh_card_command *commands;
+    int32_t n, rows, cols;
+} uh_card_matrix;
+
+/* y [rows] = W x [cols]. 1: done; 0: it failed, now or before, and the processor has to. */
+UH_API int uh_card_product(const uh_card_matrix *matrix, const float *x, float *y);
 
 #endif

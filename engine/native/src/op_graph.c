@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "card.h"
 #include "context.h"
 
 /* Cosines and sines of the angles position * frequency, times the factor that follows the frequencies: [n] each. */
@@ -19,6 +20,9 @@ static void run_rope(const uh_op *op, const uh_row *row) {
 
 static int run_linear(uh_context *context, const uh_op *op, const uh_step *step) {
     const int64_t size = sizeof(float);
+    if (op->p[3] && step->end - step->first == 1 &&
+        uh_card_product(op->p[3], uh_place(op, 1, step->first), uh_place(op, 2, step->first)))
+        return 0;
     return uh_linear_rows(context, op->p[0], uh_place(op, 1, step->first), op->stride[1] / size, step->end - step->first,
                           uh_place(op, 2, step->first), op->stride[2] / size);
 }

@@ -1,5 +1,6 @@
-"""A CUDA driver without a card: the functions of engine/cuda/driver.py, taken from the real ctypes arguments, and called by
-native code where commands are submitted.
+"""A CUDA driver without a card: the functions of engine/cuda/driver.py, taken from the real ctypes arguments.
+
+Native code calls those that commands are made of, as it calls a real driver's.
 
 Work runs in a random legal order (schedule.py) on memory that checks every access (ptx/memory.py). The host's side is
 checked as well: what is to be copied from may not change before the copy has run, and what is copied to is poisoned
