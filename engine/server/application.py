@@ -21,6 +21,7 @@ from engine.server.openai_chat import ChatCompletions
 from engine.server.openai_common import error_body
 from engine.server.openai_completions import Completions
 from engine.server.openai_models import OpenAiModels, embeddings
+from engine.server.openai_responses import Responses
 
 
 @dataclass
@@ -65,6 +66,7 @@ def openai_endpoints(asker: Asker) -> Iterable[tuple[str, str, Endpoint]]:
     return (
         ("POST", "/v1/chat/completions", ChatCompletions(asker)),
         ("POST", "/v1/completions", Completions(asker)),
+        ("POST", "/v1/responses", Responses(asker)),
         ("POST", "/v1/embeddings", embeddings),
         ("GET", "/v1/models", models.all),
         ("GET", "/v1/models/{name:path}", models.one),

@@ -40,11 +40,12 @@ class AnswerRequest:
 
 @dataclass(frozen=True)
 class AnswerPiece:
-    """parts: that came together. logprobs: of the tokens behind them. stats: of the answer, once it is over."""
+    """parts: that came together. tokens: how many are behind them; logprobs: of those. stats: once it is over."""
 
     parts: tuple[AnswerPart, ...] = ()
     logprobs: tuple[TokenLogprob, ...] = ()
     stats: Stats | None = None
+    tokens: int = 0
 
 
 @dataclass
@@ -109,7 +110,8 @@ class Asker:
                     case protocol.PromptRead():
                         yield AnswerPiece()
                     case protocol.TextDelta():
-                        yield AnswerPiece(tuple(splitter.add(event.text)), event.logprobs)
+                        parts = tuple(splitter.add(event.text))
+                        yield AnswerPiece(parts, event.logprobs, tokens=len(event.token_ids))
                     case protocol.Done(result=Stats() as stats):
                         yield AnswerPiece(tuple(splitter.flush()), stats=stats)
 
