@@ -18,7 +18,7 @@ FUNCTIONS = (
 )  # fmt: skip
 
 
-class Command(ctypes.Structure):
+class CardCommand(ctypes.Structure):
     # As uh_card_command: one that differs makes the driver read and write anywhere.
     _fields_ = (
         ("kind", c_int32),
@@ -40,43 +40,43 @@ class CommandList:
     """
 
     def __init__(self) -> None:
-        self._commands: list[Command] = []
+        self._commands: list[CardCommand] = []
         self._kept: list[Any] = []  # what commands point to
-        self._packed: ctypes.Array[Command] | None = None
+        self._packed: ctypes.Array[CardCommand] | None = None
 
     def copy_in(self, device: int, host: int, nbytes: int) -> None:
         """Copy to the card. host: pinned, and left alone until that is done."""
-        self._add(Command(kind=COPY_IN, device=device, host=host, nbytes=nbytes))
+        self._add(CardCommand(kind=COPY_IN, device=device, host=host, nbytes=nbytes))
 
     def copy_out(self, host: int, device: int, nbytes: int) -> None:
         """Copy from the card. host: pinned."""
-        self._add(Command(kind=COPY_OUT, device=device, host=host, nbytes=nbytes))
+        self._add(CardCommand(kind=COPY_OUT, device=device, host=host, nbytes=nbytes))
 
     def launch(self, function: int, grid: Sequence[int], block: int, parameters: Sequence[Any]) -> None:
         """Run a kernel. grid: blocks in x, y and z. block: threads of each. parameters: ctypes values, copied here."""
         own = [type(value).from_buffer_copy(value) for value in parameters]
         at = (c_void_p * (len(own) + 1))(*map(addressof, own), None)
         self._kept += [own, at]
-        command = Command(kind=LAUNCH, block=block, handle=function, parameters=addressof(at))
+        command = CardCommand(kind=LAUNCH, block=block, handle=function, parameters=addressof(at))
         command.grid[:] = grid
         self._add(command)
 
     def record(self, event: int) -> None:
         """Put an event behind what comes before."""
-        self._add(Command(kind=RECORD, handle=event))
+        self._add(CardCommand(kind=RECORD, handle=event))
 
     def query(self, event: int) -> None:
         """Ask about an event, for nothing but that a driver that gathers work hands it on."""
-        self._add(Command(kind=QUERY, handle=event))
+        self._add(CardCommand(kind=QUERY, handle=event))
 
-    def _add(self, command: Command) -> None:
+    def _add(self, command: CardCommand) -> None:
         self._commands.append(command)
         self._packed = None
 
-    def packed(self) -> ctypes.Array[Command]:
+    def packed(self) -> ctypes.Array[CardCommand]:
         """All of them as one array."""
         if self._packed is None:
-            self._packed = (Command * len(self._commands))(*self._commands)
+            self._packed = (CardCommand * len(self._commands))(*self._commands)
         return self._packed
 
 

@@ -39,9 +39,9 @@ MARGIN = GB  # bytes of a card's free memory that are left alone: its driver's o
 PINNED = 6e9  # bytes a second to a card, and
 OWN = 150e9  # those of its own memory, where they were not measured: of slow laptops
 SHARE = 0.6  # of its own memory's rate, what kernels over packed weights would reach
-HANDOVER = 5e-5  # seconds a layer in which activations go from one to the other and back
-LAUNCHES = 4e-5  # seconds a layer until the card has been told what to compute: ten kernels or so
-ROUND_TRIP = 3e-5  # seconds of a product on the card, beside reading its matrix: copies, launches and a wait
+HANDOVER = 7e-5  # seconds a layer in which activations go from one to the other and back (seen on an H100)
+LAUNCHES = 1e-4  # seconds a layer until it is decided who computes what, and the card has been told (seen there)
+ROUND_TRIP = 6e-5  # seconds of a product on the card, beside reading its matrix: copies, launches, a wait (there)
 LINEARS = 2  # such products a layer: before attention, and behind it
 FASTER = 1.1  # by which a card has to be faster by arithmetic, to be taken by itself: the arithmetic is not exact
 

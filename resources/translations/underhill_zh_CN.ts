@@ -4939,6 +4939,16 @@
             <translation>显卡驱动程序拒绝了请求：{function} 返回 {code}。</translation>
         </message>
         <message>
+            <location filename="../../engine/cuda/linears.py"></location>
+            <source>The graphics card {name} computes something other than the processor: shared weights differ by {worst}.</source>
+            <translation>显卡 {name} 的计算结果与处理器不同：共享权重相差 {worst}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/linears.py"></location>
+            <source>Update the graphics driver, or set the mode to cpu.</source>
+            <translation>请更新显卡驱动程序，或把模式设为 cpu。</translation>
+        </message>
+        <message>
             <location filename="../../engine/errors.py"></location>
             <source>The checkpoint is damaged; download it again.</source>
             <translation>检查点已损坏；请重新下载。</translation>
@@ -8502,6 +8512,11 @@
             <location filename="../../engine/session/card_session.py"></location>
             <source>{name} has proved itself: {rows} rows of this model's experts, computed on it and here, differ by at most {worst}.</source>
             <translation>{name} 已通过检验：此模型的专家在显卡和处理器上各算了 {rows} 行，最多相差 {worst}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/card_session.py"></location>
+            <source>{size} of shared weights lie there, too: {there} ms a token instead of {here}.</source>
+            <translation>另有 {size} 的共享权重也在显卡上：每个词元 {there} 毫秒，而不是 {here} 毫秒。</translation>
         </message>
         <message>
             <location filename="../../engine/session/card_session.py"></location>

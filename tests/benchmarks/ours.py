@@ -137,6 +137,7 @@ class Model:
         self._tokens = self._last = 0
         self.about = {
             "plan": self._session.card.plan,
+            "mode": plan.mode,
             "tier": plan.tier,
             "dense": plan.dense,
             "all_in_memory": self._session.all_in_memory,

@@ -90,15 +90,14 @@ class CardAssistant:
     def collect(self, out: torch.Tensor, hidden: int) -> bool:
         """Wait for the card, and put what it computed where its ranks belong in out [k * hidden]; False: it failed."""
         try:
-            found = torch.from_numpy(self._kernels.finish())
+            found = self._kernels.finish()
             self.rates = self.rates.seen_card(len(self._ranks), self._kernels.seconds + self._kernels.launching)
         except CardError as error:
             self.fail(error)
             return False
         self._begun, self._collected = False, True
-        rows = out.view(-1)[: out.numel() // hidden * hidden].view(-1, hidden)
-        for at, rank in enumerate(self._ranks):
-            rows[rank] = found[at]
+        rows = out.view(-1)[: out.numel() // hidden * hidden].view(-1, hidden).numpy()
+        rows[self._ranks] = found
         return True
 
     def end(self, experts: LayerTable, step: Step) -> None:

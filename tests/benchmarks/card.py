@@ -1,0 +1,143 @@
+"""What does this computer's graphics card make of a model? Needs a card.
+
+    python -m tests.benchmarks.card [--shape qwen3] [--layers 48] [--threads 6] [--turns 8] [--hold GB]
+
+First the kernels of both flavours on the card against the processor's, and microseconds of a token's experts there.
+Then the same tokens through the same store twice, by the processor alone and with the card beside it: tokens a second
+of each turn, and whether the logits have the same bits. --hold: another program leaves so many GB of the card free.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from typing import Any
+
+import torch
+
+from engine import resources
+from engine.cuda.device import CardDevice
+from engine.cuda.driver import open_driver
+from engine.cuda.expert_kernels import CardWork, ExpertKernels
+from engine.hardware.machine import GB
+from engine.kernels.activation import Activation
+from engine.kernels.call import Work
+from engine.kernels.native import NativeKernel
+from engine.planning.offload import ASSISTED, CPU
+from engine.record.layout import ExpertSpec
+from tests.benchmarks.common import arguments
+from tests.benchmarks.ours import OursAlone
+from tests.benchmarks.prepare import prepare_model
+from tests.engine.cuda.kernels.card import FLAVOURS
+from tests.engine.cuda.test_expert_kernels import PLAIN, SPEC, placed
+from tests.engine.kernels.records import random_experts
+from tests.random_models.shapes import large
+from tests.random_models.tokens import stream
+
+SILU, RELU = Activation(), Activation("relu2")
+QWEN, GPT = ExpertSpec(2048, 768, 8, 64), ExpertSpec(2880, 2880, 8, 32)
+COUNTS = ((1, 1, 1), (3,), (4, 1), (9, 2), (40,), (1,) * 8, (70, 33, 5))  # slots of each expert
+SLAB = 1 << 28
+CONTEXT, PROMPT, TURN = 2048, 128, 64  # tokens
+
+
+def compare(device: CardDevice, ptx: bytes, *, exact: bool) -> float:
+    """The largest difference of a row from the processor's, relative to its norm."""
+    worst, kernels = 0.0, ExpertKernels(device, ptx, [SPEC, PLAIN, QWEN, GPT], 256, exact=exact)
+    for spec, activation in ((SPEC, SILU), (PLAIN, RELU), (QWEN, SILU), (GPT, SILU)):
+        for counts in COUNTS:
+            experts, slots = random_experts(spec, len(counts), [2, 4, spec.top]), sum(counts)
+            x = torch.randn(1 if max(counts) == 1 else slots, spec.hidden)
+            firsts = [sum(counts[:i]) for i in range(len(counts))]
+            work = [Work(experts[i], range(at, at + n)) for i, (at, n) in enumerate(zip(firsts, counts, strict=True))]
+            expected = torch.empty(slots, spec.hidden)
+            with closing(NativeKernel(exact=exact)) as kernel:
+                kernel.run(spec, activation, work, x.expand(slots, -1).contiguous(), 1, expected)
+            there = [placed(device, experts[i]) for i in range(len(counts))]
+            kernels.begin(CardWork(spec, activation, there, counts, x.data_ptr(), len(x)))
+            found = torch.from_numpy(kernels.finish().copy())
+            rows = (found - expected).norm(dim=1) / expected.norm(dim=1)
+            worst = max(worst, float(rows.nan_to_num(torch.inf).max()))
+    return worst
+
+
+def microseconds(device: CardDevice, ptx: bytes, spec: ExpertSpec, tier: int, k: int) -> dict[str, float]:
+    """Of one token's k experts, others each time so that none is in the card's cache."""
+    kernels, made = ExpertKernels(device, ptx, [spec], k, exact=False), random_experts(spec, 2, [tier])
+    nbytes = spec.layout.bytes_for(tier)
+    there = [placed(device, made[i % 2]) for i in range(max(4 * k, min(160, int(4e8 // nbytes))))]
+    x, seconds, wall = torch.randn(1, spec.hidden), [], []
+    for turn in range(60):
+        chosen = [there[(turn * k + i) % len(there)] for i in range(k)]
+        start = time.perf_counter()
+        kernels.begin(CardWork(spec, SILU, chosen, [1] * k, x.data_ptr(), 1))
+        kernels.finish()
+        wall.append(time.perf_counter() - start)
+        seconds.append(kernels.seconds)
+    card, whole = (1e6 * statistics.median(times[10:]) for times in (seconds, wall))
+    return {"bytes": k * nbytes, "card_us": card, "wall_us": whole, "GB/s": k * nbytes / card / 1e3}
+
+
+def decode(store: Any, shape: Any, mode: str, threads: int, turns: int) -> dict[str, Any]:
+    """Tokens a second of each turn, and digests of the logits behind every token."""
+    chosen = {"mode": mode, "dial": "exact", "context_length": CONTEXT, "threads": threads}
+    tokens = stream("text", shape.vocabulary, PROMPT + turns * TURN)
+    with closing(OursAlone(store, shape, chosen)) as ours:
+        if ours.about["mode"] != mode:
+            raise SystemExit("\n".join(["The card does not compute:", *ours.about["plan"]]))
+        ours.prompt_read(tokens[:PROMPT])
+        cut = [tokens[at : at + TURN] for at in range(PROMPT, len(tokens), TURN)]
+        found = [ours.turn(part, digest=True) for part in cut]
+        digests = [digest for turn in found for digest in turn.digests]
+        about = [sentence for sentence in ours.about["plan"] if " there" in sentence or "tokens a second" in sentence]
+        return {"rates": [round(1 / turn.per_token, 1) for turn in found], "plan": about, "digests": digests}
+
+
+@contextmanager
+def held(left: float) -> Iterator[None]:
+    """All of the card's memory but so many bytes taken."""
+    with closing(CardDevice(open_driver(), 0)) as device:
+        while device.free_memory() - left > SLAB:
+            device.memory(SLAB)
+        yield
+
+
+def show_kernels() -> None:
+    """Print what the kernels give."""
+    driver = open_driver()
+    print(json.dumps({"driver": driver.version(), "card": driver.card(0)._asdict()}))
+    for flavour in FLAVOURS:
+        ptx = resources.path("cuda", f"{flavour}.ptx").read_bytes() + b"\0"
+        for exact in (False, True):
+            with closing(CardDevice(driver, 0)) as device:
+                print(json.dumps({"flavour": flavour, "exact": exact, "worst": compare(device, ptx, exact=exact)}))
+    for name, spec, k in (("Qwen3-30B-A3B", QWEN, 8), ("gpt-oss-20b", GPT, 4)):
+        for tier in spec.tiers:
+            with closing(CardDevice(driver, 0)) as device:
+                print(json.dumps({"experts": name, "tier": tier, **microseconds(device, ptx, spec, tier, k)}))
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """See the head of this file."""
+    parser = arguments(__doc__, "folder", json=False)
+    parser.add_argument("--shape", default="qwen3")
+    parser.add_argument("--layers", type=int, default=48)
+    parser.add_argument("--threads", type=int, default=6)
+    parser.add_argument("--turns", type=int, default=8, help=f"of {TURN} tokens")
+    parser.add_argument("--hold", type=float, default=0, help="GB of the card that stay free; 0: all of it")
+    args = parser.parse_args(given)
+    show_kernels()
+    shape = large(args.shape, args.layers)
+    store = prepare_model(shape, 4, args.folder, top=4).store
+    alone = decode(store, shape, CPU, args.threads, args.turns)
+    with held(args.hold * GB) if args.hold else nullcontext():
+        beside = decode(store, shape, ASSISTED, args.threads, args.turns)
+    same = alone.pop("digests") == beside.pop("digests")
+    print(json.dumps({"alone": alone, "with the card": beside, "same bits": same}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
