@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine import protocol
+from engine.import_lock import ALONE
 from engine.server import access_key
 from engine.service import Service
 from engine.service.command_worker import CommandWorker
@@ -70,8 +71,8 @@ class ServingEngine:
         return None
 
     def _start(self, command: protocol.StartServer) -> protocol.ServerState:
-        from engine.server.local_server import LocalServer
-
+        with ALONE:  # where it starts with the engine, the thread of the model imports, too
+            from engine.server.local_server import LocalServer
         self._stop()
         server = LocalServer(command, self.service.send, lambda state: self._emit(protocol.ServerChanged("", state)))
         self._server = server
