@@ -8,6 +8,7 @@ from app.platform.logs import AppPaths
 from app.storage.records import Chat, StoredMessage, new_id
 from app.storage.store import ChatStore
 from engine.library.dials import Calibration, Cost, DialCost
+from engine.protocol import ServerRequest
 
 DAY = 86_400.0
 _CHATS = (  # title, days ago, folder, pinned
@@ -20,6 +21,12 @@ _CHATS = (  # title, days ago, folder, pinned
     ("A week of simple dinners", 1.1, "", False),
     ("Heat pumps, for and against", 3.5, "", False),
     ("Birthday poem for Lena", 4.0, "", False),
+)
+_MODEL, _CHAT_PATH = "olmoe-1b-7b", "/v1/chat/completions"
+ASKS = (ServerRequest("server:9", "127.0.0.1 OpenAI/Python", _CHAT_PATH, _MODEL, "answering", 124, 9.4),)
+ASKED = (
+    ServerRequest("server:8", "127.0.0.1 Zed/0.210", _CHAT_PATH, _MODEL, "answered", 311, 24.2),
+    ServerRequest("server:7", "127.0.0.1 curl/8.9", "/v1/completions", _MODEL, "answered", 16, 1.3),
 )
 SIMILAR = "How do I tell how alike two texts are? Show me the formula, a little code and some numbers."
 SIMILAR_ANSWER = r"""Turn each text into a vector with an embedding model, then take the **cosine** of the angle between
