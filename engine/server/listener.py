@@ -101,12 +101,11 @@ class HttpListener:
         """Open now."""
         return 0 if self._server is None else len(self._server.server_state.connections)
 
-    def stop(self, before: Callable[[], None] = lambda: None) -> None:
-        """End it and wait. before: done first on the event loop."""
+    def stop(self) -> None:
+        """End it and wait; one that a defect has ended has ended."""
         if self._server is None:
             self._socket.close()
             return
-        self.loop.call_soon_threadsafe(before)
         self._server.should_exit = True
         self._thread.join(_ENDING + 2)
         self._server.force_exit = True
@@ -115,14 +114,17 @@ class HttpListener:
     def _run(self) -> None:
         assert self._server is not None
         asyncio.set_event_loop(self.loop)
+        broke_off = False
         try:
             self.loop.run_until_complete(self._server.serve(sockets=[self._socket]))
         except Exception as error:
             _log.error("The local server has ended by a defect", exc_info=error)
-            self._broke_off()
+            broke_off = True
         finally:
             self._socket.close()
             self.loop.close()
+        if broke_off:  # said once the port is free
+            self._broke_off()
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -77,7 +77,9 @@ def test_a_port_in_use_is_told_by_its_number_and_ends_what_ran_before(unopened: 
         assert other.result(StopServer).address == ""  # it is off by now, which is no error
 
 
-def test_a_server_that_breaks_off_is_told(unopened: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_breaks_off_is_told_and_can_be_started_again(
+    unopened: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("a defect")
 
@@ -86,3 +88,6 @@ def test_a_server_that_breaks_off_is_told(unopened: Serving, monkeypatch: pytest
         told = other.first(lambda event: isinstance(event, ServerChanged))
         assert isinstance(told, ServerChanged)
         assert told.state.address == ""
+        monkeypatch.undo()
+        again = other.result(StartServer, port=other.port)
+        assert httpx.get(f"{again.address}/health", timeout=LONGEST).status_code == 200
