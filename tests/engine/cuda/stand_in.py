@@ -7,6 +7,7 @@ engine's tests use it for thousands of schedules, and the shipped PTX in the int
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from engine.cuda.matrices import CODES
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work
+from engine.kernels.dense import sections
 from engine.kernels.native import EXPERT, NativeKernel, expert_layout
+from engine.native.library import MatrixView
 from engine.record.layout import ExpertSpec
 from tests.engine.cuda.ptx.memory import DeviceMemory
 from tests.engine.cuda.schedule import Range, Touched, read_written
 
+MATRIX = struct.Struct("@4i3q3qqqi3i")  # of uh_matrix: up to its kinds
+MATRIX_BYTES = 136  # of all of it
 Run = Callable[[DeviceMemory, tuple[int, int, int], Sequence[bytes]], Touched]
 
 
@@ -137,9 +143,37 @@ class StandIn:
         return reads, [(h, nbytes)]
 
     def _down(self, memory: DeviceMemory, grid: tuple[int, int, int], arguments: Sequence[bytes]) -> Touched:
+        if arguments[0] not in self._known:
+            return self._product(memory, grid, arguments)
         spec, _ = self._known[arguments[0]]
         assert grid[0] == -(-spec.hidden // 64)
         return self.last(memory, [*arguments[:4], arguments[-1]], grid[1])
+
+    def _product(self, memory: DeviceMemory, grid: tuple[int, int, int], arguments: Sequence[bytes]) -> Touched:
+        """A matrix beside the experts: the only one of a layout, without a bias."""
+        rows, cols = struct.unpack_from("<ii", arguments[0])
+        at = ctypes.sizeof(expert_layout(*next(iter(self._known.values())))) - MATRIX_BYTES  # the last of three
+        _, _, _, stored, *numbers = MATRIX.unpack_from(arguments[0], at)
+        codes, params, (bias, unit, group), kinds = numbers[:3], numbers[3:6], numbers[6:9], numbers[9:12]
+        kind = max(kinds)
+        assert grid == (-(-rows // 64), 1, 1)
+        assert (bias, unit, kind in CODES) == (-1, 0, True)
+        experts, slots, given = (struct.unpack("<q", a)[0] for a in arguments[1:4])
+        block, *_, planes, first, count, _ = EXPERT.unpack(read_written(memory, experts, EXPERT.size))
+        assert (planes, first, count) == (kind, 0, 1)
+        sizes = sections(rows, cols, CODES[kind], group)
+        places = [*codes[:kind], params[kind - 1]]
+        held = [bytearray(read_written(memory, block + at, n)) for at, n in zip(places, sizes, strict=True)]
+        view = MatrixView(rows=rows, cols=cols, groups=stored // group, group=group, kind=kind)
+        view.unit = struct.unpack("<f", read_written(memory, block, 4))[0]
+        at = [ctypes.addressof((ctypes.c_char * len(data)).from_buffer(data)) for data in held]
+        view.codes[:kind], view.params = at[:-1], at[-1]
+        x = self._x[given]
+        y = self._kernel.linear(view, x, torch.empty(1, rows))
+        (out,) = struct.unpack("<q", arguments[-1])
+        memory.write(out, y.numpy().tobytes())
+        reads = [(experts, EXPERT.size), (slots, 4), (block, 4)]
+        return [*reads, *((block + at, n) for at, n in zip(places, sizes, strict=True))], [(out, 4 * rows)]
 
     def last(self, memory: DeviceMemory, arguments: Sequence[bytes], n: int) -> Touched:
         """All of the experts, from what h was made of. arguments: layout, experts, slots, codes, out."""

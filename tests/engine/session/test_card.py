@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from engine.cuda import linears
 from engine.cuda.driver import Driver
 from engine.cuda.errors import no_driver
 from engine.experts.card import split
 from engine.experts.execution import card_proof
-from engine.generation.messages import Look
+from engine.generation.messages import Look, Message
 from engine.hardware import graphics
 from engine.library import computer
 from engine.library.facts import activation_of, spec_of
@@ -22,11 +23,13 @@ from engine.session import Session, card_session
 from engine.store.reader import Store
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, MIB, SimulatedDriver
 from tests.engine.cuda.stand_in import StandIn
+from tests.engine.cuda.test_linears import measured
 from tests.engine.experts.card.cards import FAST_CARD
 from tests.engine.session.test_session import GREEDY, HELLO, Listener
 
 pytestmark = pytest.mark.long
 
+AGAIN = (Message("user", "Tell me about a fox."),)
 TOTAL = 2048 * MIB  # of which next to nothing is touched
 CHOSEN = {"mode": "cpu-assisted", "threads": 1, "remember_routing": False}
 
@@ -115,6 +118,47 @@ def test_a_card_that_is_lost_in_the_middle_of_an_answer_is_said_once(card: Simul
         assert session.plan.mode == offload.CPU
         assert not any("computes too" in sentence for sentence in session.sentences)
     assert card.leaks == []
+
+
+@pytest.fixture
+def with_linears(card: SimulatedDriver, monkeypatch: pytest.MonkeyPatch) -> SimulatedDriver:
+    """A card to which products of other weights cost nothing to hand over, and which is twice as fast with them."""
+    monkeypatch.setattr(offload, "ROUND_TRIP", 0.0)
+    monkeypatch.setattr(linears, "measure", measured(0.5, 1.0))
+    return card
+
+
+def test_the_shared_weights_of_a_token_lie_on_the_card(with_linears: SimulatedDriver) -> None:
+    with opened(mode="cpu", dense="int8") as session:
+        first = session.generate(HELLO, GREEDY, (), Listener()).text
+        second = session.generate(AGAIN, GREEDY, (), Listener()).text
+    for _ in range(2):  # a restart finds it the same
+        with opened(dense="int8") as session:
+            assert any("of shared weights lie there, too" in sentence for sentence in session.sentences)
+            assert session.generate(HELLO, GREEDY, (), Listener()).text == first
+            mode = session.card_mode.mode  # type: ignore[union-attr]
+            assert mode is not None
+            before = mode.linears.computed
+            assert session.generate(AGAIN, GREEDY, (), Listener()).text == second
+            assert mode.linears.computed > before + mode.linears.count
+        assert with_linears.leaks == []
+
+
+def test_a_card_that_is_lost_in_a_product_of_shared_weights_loses_no_word(with_linears: SimulatedDriver) -> None:
+    with opened(mode="cpu", dense="int8") as session:
+        alone = session.generate(HELLO, GREEDY, (), Listener()).text
+    for call in (40, 43, 61):
+        with opened(dense="int8") as session:
+            told: list[str] = []
+            session.on_notice = told.append
+            session.generate(HELLO, GREEDY, (), Listener())
+            with_linears.fail["cuEventSynchronize"] = [0] * call + [LAUNCH_FAILED]
+            assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
+            assert [notice.split(".")[0] for notice in told if notice] == ["The processor computes alone"]
+            assert session.plan.mode == offload.CPU
+            with_linears.fail.clear()
+            assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
+        assert with_linears.leaks == []
 
 
 def test_where_the_card_does_not_open_the_model_does(
