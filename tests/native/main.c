@@ -46,6 +46,7 @@ int main(int argc, char **argv) {
             if (!(uh_isas() >> isa & 1)) left_out("%s, which this processor lacks", NAMES[isa]);
         test_numbers();
         test_contexts();
+        test_card();
         test_linear();
         test_any_bytes(0.0, 1);
         test_experts();

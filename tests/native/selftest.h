@@ -6,6 +6,7 @@
 
 void test_numbers(void); /* the selftest's own halves and packing */
 void test_contexts(void);
+void test_card(void);
 void test_linear(void);
 void test_any_bytes(double seconds_each, uint64_t seed); /* at least so long for every instruction set, twice */
 void test_experts(void);
