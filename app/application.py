@@ -99,7 +99,7 @@ class Application:
         )
         self.models.loaded.connect(protocol.settle_garbage)
         if note:
-            self.window.banners.show_banner("warning", tr("Some settings could not be used."), note)
+            self.window.banners.show_banner("warning", tr("Some settings can't be used."), note)
 
     def open(self) -> None:
         """Show the window and have the last model opened."""
@@ -158,15 +158,15 @@ def claim_single_instance(
 
 def no_answer_box(process: int) -> QMessageBox:
     """The message that the first instance does not answer. process: its number, 0 where it is not known."""
-    box = QMessageBox(QMessageBox.Icon.Warning, "Underhill", tr("Underhill is already running but does not answer."))
+    box = QMessageBox(QMessageBox.Icon.Warning, "Underhill", tr("Underhill is already running but not responding."))
     box.setWindowIcon(icon("underhill", ""))
     ended = (
-        tr("If it stays like that, end the process {number} with the system's task manager.", number=process)
+        tr("If this doesn't change, end process {number} in the task manager.", number=process)
         if process
-        else tr("If it stays like that, end it with the system's task manager.")
+        else tr("If this doesn't change, end it in the task manager.")
     )
     box.setInformativeText(
-        tr("It may be busy: wait a moment and try again.") + "\n\n" + ended + "\n\n" + tr("Your chats are kept.")
+        tr("It may be busy. Wait a moment, then try again.") + "\n\n" + ended + "\n\n" + tr("Your chats are safe.")
     )
     again = QPushButton(tr("Try again"), box)
     again.setObjectName("primary")  # before it is in the box, which makes it look as what it is called then

@@ -25,7 +25,6 @@ from app.widgets.text import percent
 from engine import protocol
 
 WARN = 0.8  # of the context
-_TIMES = 9.5  # from which on so many times say more than so many per cent
 LONG_PASTE = 6000  # characters; a longer text that is pasted becomes an attachment
 _TALLEST = 220  # pixels; more text scrolls
 _DRAFT_AFTER = 600  # milliseconds of rest before a draft is kept
@@ -40,7 +39,7 @@ class ContextMeter(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.label = make_label("", self, "muted")
-        self.bar = make_bar(self, tr("Context that is taken"))
+        self.bar = make_bar(self, tr("Context used"))
         self.bar.setFixedWidth(64)
         self.bar.setRange(0, 1000)
         hbox(self.label, self.bar, parent=self, margins=0, spacing=8)
@@ -52,26 +51,21 @@ class ContextMeter(QWidget):
         share = used / context
         level = "full" if used > context else "warning" if share >= WARN else "fine"
         self.bar.setValue(min(1000, round(1000 * share)))
-        taken = (
-            tr("{share} of context", share=percent(share))
-            if share < _TIMES
-            else tr("{times} times the context", times=f"{share:,.0f}")
-        )
+        taken = tr("Context full") if used > context else tr("Context {share} full", share=percent(share))
         self.label.setText(tr("{draft} tokens  ·  {taken}", draft=f"{draft:,}", taken=taken) if draft else taken)
         if draft > context:
             tip = tr(
-                "This message is longer than the {context} tokens that the model sees at a time. Shorten it.",
+                "Message too long: the limit is {context} tokens.",
                 context=f"{context:,}",
             )
         elif level == "full":
             tip = tr(
-                "Chat and message take {used} tokens; the model sees {context} at a time. "
-                "The oldest turns will be left out; the system prompt stays.",
+                "{used} of {context} tokens. The oldest messages will be left out.",
                 used=f"{used:,}", context=f"{context:,}",
             )  # fmt: skip
         else:
             tip = tr(
-                "Chat and message take {used} of the {context} tokens that the model sees at a time.",
+                "{used} of {context} tokens used",
                 used=f"{used:,}", context=f"{context:,}",
             )  # fmt: skip
         for widget in (self, self.label, self.bar):
@@ -118,7 +112,7 @@ class EditStrip(QFrame):
         self._theme = theme
         self._icon = QLabel(self)
         self._words = make_label("", self, wrap=True)
-        cross = IconButton(theme, "close", tr("Leave the message as it was"), self, "Esc", size=14)
+        cross = IconButton(theme, "close", tr("Cancel edit"), self, "Esc", size=14)
         cross.clicked.connect(self.ended)
         hbox(self._icon, (self._words, 1), cross, parent=self, margins=(10, 4, 4, 4), spacing=8)
         self._tint()
@@ -128,9 +122,9 @@ class EditStrip(QFrame):
     def show_for(self, question: bool) -> None:
         """Say what becomes of the edited question or answer."""
         self._words.setText(
-            tr("You are editing an earlier message. Sending it starts a new version from there.")
+            tr("Editing: sending creates a new version")
             if question
-            else tr("You are editing an answer. Enter keeps it as a new version; nothing is asked of the model.")
+            else tr("Editing answer: Enter saves a new version")
         )
         self.show()
 
@@ -145,7 +139,7 @@ class DropHint(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        label = make_label(tr("Drop the files here to attach them"), self, "drop", heading=1.15)
+        label = make_label(tr("Drop files here to attach"), self, "drop", heading=1.15)
         label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         vbox(label, parent=self, margins=20)
         self.hide()
@@ -184,16 +178,16 @@ class Composer(QFrame):
         self.queue: tuple[QueuedMessage, ...] = ()
         self.attachments: tuple[Attachment, ...] = ()
         self.strip = EditStrip(theme, self)
-        self.waiting = Chips(theme, tr("Messages that wait"), tr("Take out"), self)
+        self.waiting = Chips(theme, tr("Queued messages"), tr("Remove"), self)
         self.waiting.pressed.connect(self._take_back)
         self.waiting.removed.connect(self._take_out)
-        self.attached = Chips(theme, tr("Attachments"), tr("Remove"), self)
+        self.attached = Chips(theme, tr("Attachments"), tr("Remove file"), self)
         self.edit = DraftEdit(self)
         self.edit.files.connect(self.files)
         self.edit.long_text.connect(self.long_text)
         self.edit.setObjectName("draft")
         self.edit.setAccessibleName(tr("Message"))
-        self.edit.setPlaceholderText(tr("Write a message"))
+        self.edit.setPlaceholderText(tr("Send a message"))
         self.edit.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.edit.setTabChangesFocus(True)
         self.edit.document().setDocumentMargin(4)
@@ -206,7 +200,7 @@ class Composer(QFrame):
         sizes.set_square(self.button, 36)
         self.button.clicked.connect(self._pressed)
         self.attach = IconButton(theme, "attach", tr("Attach files"), self, "Ctrl+O")
-        self.style_button = IconButton(theme, "style", tr("System prompt and sampling of this chat"), self, "Ctrl+P")
+        self.style_button = IconButton(theme, "style", tr("Chat settings"), self, "Ctrl+P")
         self.meter = ContextMeter(self)
         row = hbox(self.attach, self.style_button, ..., self.meter, 6, self.button, spacing=4)
         self.column = vbox(
@@ -240,7 +234,7 @@ class Composer(QFrame):
     def show_token_counts(self, tokens: Sequence[int | None]) -> None:
         """Show the attachments, each with its tokens; None: not counted yet."""
         if len(tokens) == len(self.attachments):
-            tip = tr("Press to see what the model reads of it.")
+            tip = tr("Click to preview the text")
             self.attached.fill([
                 Chip(a.name if n is None else tr("{name}  ·  {count:,} tokens", name=a.name, count=n), tip, "attach")
                 for a, n in zip(self.attachments, tokens)
@@ -267,7 +261,7 @@ class Composer(QFrame):
         self.queue = queue
         self.waiting.fill([
             Chip(q.text or ", ".join(a.name for a in q.attachments),
-                 tr("Sent when this answer has ended. Press to change it."), "send") for q in queue
+                 tr("Queued. Click to edit."), "send") for q in queue
         ])  # fmt: skip
 
     @Slot()
@@ -331,7 +325,7 @@ class Composer(QFrame):
         self.changed.emit()
 
     def _show_placeholder(self) -> None:
-        text = tr("Write the next message: it is sent when this answer has ended") if self._busy else self._placeholder
+        text = tr("Send a message (queued until this answer ends)") if self._busy else self._placeholder
         self.edit.setPlaceholderText(text)
         self.edit.viewport().update()  # Qt repaints a placeholder only when it appears or disappears
 

@@ -75,9 +75,7 @@ class AboutDialog(QDialog):
         mark = QLabel(self)
         sizes.show_logo(mark, 56)
         name = make_label(f"Underhill {number}".rstrip(), self, heading=1.5)
-        words = make_label(
-            tr("Chat offline with Mixture-of-Experts models bigger than your computer's memory."), self, wrap=True
-        )
+        words = make_label(tr("Chat offline with Mixture-of-Experts models bigger than your memory."), self, wrap=True)
         head = vbox(name, words)
         top = hbox((mark, 0, Qt.AlignmentFlag.AlignTop), (head, 1), spacing=16)
         self.details = "\n".join(
@@ -95,8 +93,8 @@ class AboutDialog(QDialog):
         )
         facts.setAccessibleName(tr("Versions and folders"))
         self.parts = QTreeWidget(self)
-        self.parts.setAccessibleName(tr("Parts and their licences"))
-        self.parts.setHeaderLabels([tr("Made with"), tr("Version"), tr("Licence")])
+        self.parts.setAccessibleName(tr("Components and licenses"))
+        self.parts.setHeaderLabels([tr("Components"), tr("Version"), tr("License")])
         self.parts.setRootIsDecorated(False)
         self.parts.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         sizes.follow(self.parts, lambda rows: rows.setMinimumHeight(4 * rows.fontMetrics().height()))
@@ -258,7 +256,7 @@ class UnsavedDialog(QDialog):
     def __init__(self, why: Sequence[str], words: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Underhill")
-        head = make_label(tr("Not everything is saved."), self, wrap=True, heading=1.2)
+        head = make_label(tr("Unsaved chats"), self, wrap=True, heading=1.2)
         column = vbox(head, parent=self, margins=(20, 18, 20, 16), spacing=10)
         for sentence in why:
             column.addWidget(make_label(sentence, self, wrap=True))
@@ -266,16 +264,16 @@ class UnsavedDialog(QDialog):
         self.words.setObjectName("field")
         self.words.setReadOnly(True)
         self.words.setTabChangesFocus(True)
-        self.words.setAccessibleName(tr("What is not saved"))
+        self.words.setAccessibleName(tr("Unsaved text"))
         sizes.follow(self.words, lambda box: box.setMinimumHeight(_LINES * box.fontMetrics().lineSpacing()))
-        self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy what is not saved"), auto_default=False)
+        self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy unsaved text"), auto_default=False)
         if words:
-            column.addWidget(make_label(tr("This would be lost. Copy it, or stay and make room:"), self, wrap=True))
+            column.addWidget(make_label(tr("This will be lost. Copy it or free disk space:"), self, wrap=True))
             column.addWidget(self.words, 1)
         self.words.setVisible(bool(words))
         self.copy.setVisible(bool(words))
-        leave = make_button(tr("Quit all the same"), self, self.accept, auto_default=False)
-        stay = make_button(tr("Stay"), self, self.reject, "primary")
+        leave = make_button(tr("Quit anyway"), self, self.accept, auto_default=False)
+        stay = make_button(tr("Cancel"), self, self.reject, "primary")
         stay.setDefault(True)
         column.addLayout(hbox(self.copy, ..., leave, stay))
         sizes.follow(self, lambda box: box.setMinimumWidth(48 * box.fontMetrics().averageCharWidth()))
@@ -298,7 +296,7 @@ class TrashDialog(QDialog):
         """chats: with the time (seconds since 1970) at which each was deleted."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Recently deleted"))
+        self.setWindowTitle(tr("Trash"))
         self.resize(520, 420)
         self._note = make_label("", self, "muted", wrap=True)
         self.list = QListWidget(self)
@@ -311,8 +309,8 @@ class TrashDialog(QDialog):
         self.list.setCurrentRow(0)
         self.list.itemActivated.connect(self._take_back)
         self.back = make_button(tr("Restore"), self, self._take_back, "primary")
-        self.remove = make_button(tr("Delete for good"), self, self._remove, auto_default=False)
-        self.empty = make_button(tr("Delete all for good"), self, self._empty, auto_default=False)
+        self.remove = make_button(tr("Delete permanently"), self, self._remove, auto_default=False)
+        self.empty = make_button(tr("Delete all permanently"), self, self._empty, auto_default=False)
         close = make_button(tr("Close"), self, self.accept, auto_default=False)
         row = hbox(self.back, self.remove, self.empty, ..., close)
         vbox(self._note, (self.list, 1), row, parent=self, margins=(20, 18, 20, 16), spacing=12)
@@ -349,7 +347,5 @@ class TrashDialog(QDialog):
         for button in (self.back, self.remove, self.empty):
             button.setEnabled(some)
         self._note.setText(
-            tr("Deleted chats are kept for {days} days, then removed for good.", days=TRASH_DAYS)
-            if some
-            else tr("No chat has been deleted.")
+            tr("Deleted chats are kept for {days} days.", days=TRASH_DAYS) if some else tr("Trash is empty")
         )

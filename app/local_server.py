@@ -152,7 +152,7 @@ class ServerControl(QObject):
                 self._keep_note(event)
                 return
             self._own_key = made
-            self._changed_key(made, sentences(event.sentence, tr("This one holds until you close Underhill.")))
+            self._changed_key(made, sentences(event.sentence, tr("This key works until you close the app.")))
 
         self._link.request(kept, refused, protocol.KeepServerKey, made)
 

@@ -88,15 +88,15 @@ def _run(model: str | None, file: str = "") -> int:
         underhill.window.preferences.model = model
     if left:
         underhill.window.banners.show_banner(
-            "warning", tr("Underhill ended unexpectedly the last time."),
-            tr("Your chats are safe. What was going on then is kept in {file}.", file=kept), left,
+            "warning", tr("The app closed unexpectedly last time."),
+            tr("Your chats are safe. Details are in {file}.", file=kept), left,
         )  # fmt: skip
     ended, report = logs.take_crash_log(where.engine_log)
     if ended:
         _log.error("The engine of the last run ended unexpectedly; its stack is in %s", report)
         underhill.window.banners.show_banner(
-            "info", tr("The engine ended unexpectedly the last time."),
-            tr("What is known of it is kept in {file}.", file=report), ended,
+            "info", tr("The engine stopped unexpectedly last time."),
+            tr("Details are in {file}.", file=report), ended,
         )  # fmt: skip
     while True:
         alone.activation_requested.connect(underhill.window.come_forward)

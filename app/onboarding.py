@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.backend import EngineLink, Models, Network
 from app.chat.conversation import Conversation
@@ -21,26 +22,22 @@ from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets import keyboard
-from app.widgets.builders import empty, hbox, make_bar, make_button, make_label, show_text, vbox
+from app.widgets.builders import close_box, empty, hbox, make_bar, make_button, make_label, scroll_area, show_text, vbox
 from app.widgets.text import size
 from engine import protocol
 from engine.translatable import translated
 
 _LINES = (
-    tr_noop("Underhill runs large chat models on this computer, also models that are bigger than its memory."),
+    tr_noop("Underhill runs large chat models on this computer, even ones bigger than its memory."),
+    tr_noop("Your chats, files and measurements stay here. Nothing is sent until you search for or download a model."),
     tr_noop(
-        "Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for "
-        "a model or fetch one."
-    ),
-    tr_noop(
-        "A small model is built in, so you can begin at once. The next two pages find one that suits this "
-        "computer better."
+        "A small built-in model lets you start right away. The next two pages find a better one for this computer."
     ),
 )
 _HEIGHT = 260  # pixels that this computer takes beside text of the base size, in a window of usual width
 _FAST, _FAIR = 2.0e9, 0.5e9  # bytes a second of a disk
 _BUILTIN = "builtin"
-_NEXT = (tr_noop("Look at this computer"), tr_noop("Choose a model"), tr_noop("Start chatting"))
+_NEXT = (tr_noop("Check this computer"), tr_noop("Select a model"), tr_noop("Start chatting"))
 
 
 class ComputerProbe(QObject):
@@ -73,7 +70,7 @@ class ComputerProbe(QObject):
 
     def _send(self) -> None:
         self._command, self.waiting = self._link.new_id(), False
-        self.progress = protocol.Progress(self._command, translated(tr("Waiting for its turn")))
+        self.progress = protocol.Progress(self._command, translated(tr("Queued")))
         self._link.send(protocol.ProbeComputer(self._command, self._again), self._on_event)
         self.changed.emit()
 
@@ -129,7 +126,7 @@ class WelcomeStep(TourStep):
             tick, line = QLabel(self), make_label(tr(text), self, wrap=True)
             self._ticks.append(tick)
             self.column.addLayout(hbox((tick, 0, Qt.AlignmentFlag.AlignTop), (line, 1), spacing=12))
-        self.privacy = make_button(tr("What is sent, and when"), self)
+        self.privacy = make_button(tr("Privacy"), self)
         self.column.addWidget(self.privacy, 0, Qt.AlignmentFlag.AlignLeft)
         self._tint()
         theme.changed.connect(self._tint)
@@ -145,14 +142,12 @@ class ComputerStep(TourStep):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(tr("This computer"), parent)
         self.words(
-            tr("Underhill measures how fast memory, disk and processor are, to say which models will run well."),
+            tr("Measures memory, disk and processor to tell which models run well."),
             muted=True,
         )
-        self.patience = self.words(
-            tr("That takes some 15 seconds, once, and stays here. You need not wait for it."), muted=True
-        )
+        self.patience = self.words(tr("About 15 seconds, once. You can continue meanwhile."), muted=True)
         self.doing = self.words("")
-        self.bar = make_bar(self, tr("How far the measurement is"))
+        self.bar = make_bar(self, tr("Measurement progress"))
         self.column.addWidget(self.bar)
         self.facts = self.words("")
         self.figures = self.words("", muted=True)
@@ -162,7 +157,7 @@ class ComputerStep(TourStep):
         self.verdict = self.words("")
         sizes.set_font(self.verdict, 1.0, self.verdict.font().Weight.DemiBold)
         self.again = make_button(tr("Measure again"), self)
-        self.more = make_button(tr("Show the figures"), self, self._fold, "quiet")
+        self.more = make_button(tr("Show figures"), self, self._fold, "quiet")
         self.column.addLayout(hbox(self.again, self.more, ...))
         self.column.addStretch(1)
         # As high before as after, or the tour's buttons would move from under the mouse when the measuring ends.
@@ -173,13 +168,13 @@ class ComputerStep(TourStep):
     def _fold(self) -> None:
         self._folded = not self._folded
         self.figures.setVisible(not self._folded)
-        self.more.setText(tr("Show the figures") if self._folded else tr("Hide the figures"))
+        self.more.setText(tr("Show figures") if self._folded else tr("Hide figures"))
 
     def show_probe(self, probe: ComputerProbe, verdict: str) -> None:
         """verdict: what it means for models, in a sentence."""
         p, computer, problem = probe.progress, probe.computer, probe.problem
         if probe.waiting:
-            doing = tr("An answer is being written; the measurement goes on after it.")
+            doing = tr("Paused while an answer is generated")
         elif p is not None:
             doing = f"{p.text}…"
         else:
@@ -203,35 +198,56 @@ class ComputerStep(TourStep):
         self.again.setText(tr("Measure again") if problem is None else tr("Try again"))
 
 
+class ComputerDialog(QDialog):
+    """The same outside the tour, in a window of its own."""
+
+    def __init__(self, probe: ComputerProbe, verdict: Callable[[], str], parent: QWidget | None = None) -> None:
+        """verdict: what the computer means for models, in a sentence."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("About this computer"))
+        self._probe, self._verdict = probe, verdict
+        self.step = ComputerStep(self)
+        self.step.again.clicked.connect(lambda: probe.begin(again=True))
+        vbox(scroll_area(self.step, self), close_box(self), parent=self, margins=(24, 18, 24, 14), spacing=12)
+        sizes.follow(self, lambda dialog: dialog.setMinimumSize(fonts.pixels(520), fonts.pixels(460)))
+        probe.changed.connect(self.refresh)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what the probe knows now."""
+        self.step.show_probe(self._probe, self._verdict())
+
+
 def computer_facts(computer: protocol.Computer) -> list[str]:
     """A sentence or two each of processor, memory, graphics cards and disk."""
     p, m = computer.processor, computer.machine
-    cores = plural("{name} with 1 core.", "{name} with %n cores.", p.physical, name=p.name)
-    battery = tr("It runs on its battery, where it may be slower.") if m.on_battery else ""
-    memory = tr("{limit} of memory, of which {free} are free now.", limit=size(m.memory.limit),
+    cores = plural("{name}, 1 core", "{name}, %n cores", p.physical, name=p.name)
+    battery = tr("On battery: may be slower.") if m.on_battery else ""
+    memory = tr("{limit} of memory, {free} free", limit=size(m.memory.limit),
                  free=size(m.memory.available))  # fmt: skip
     lines = [
         sentences(cores, battery),
-        sentences(memory, tr("What fits into that runs fastest.")),
+        sentences(memory, tr("Models that fit in memory run fastest.")),
         *(
-            tr("Graphics card: {name} with {size}. Underhill computes on it beside the processor where that is faster.",
+            tr("{name}, {size} of GPU memory. Used beside the CPU where that is faster.",
                 name=card.name, size=size(card.total))
             for card in m.gpus
         ),
     ]  # fmt: skip
-    space = tr("{free} are free on the disk.", free=size(m.disk_free))
+    space = tr("{free} free on disk", free=size(m.disk_free))
     measured = computer.rates
     speed = _disk(m.disk_rate) if measured is not None and measured.disk_points else ""
     return [*lines, sentences(space, speed), *([computer.why] if measured is not None and computer.why else [])]
 
 
 def _disk(rate: float) -> str:
-    speed = tr("{amount} a second", amount=size(rate))
+    speed = tr("{amount}/s", amount=size(rate))
     if rate >= _FAST:
-        return tr("It is fast ({speed}): models much bigger than the memory can run from it.", speed=speed)
+        return tr("Fast disk ({speed}): runs models much bigger than memory.", speed=speed)
     if rate >= _FAIR:
-        return tr("It is quick enough ({speed}) for models that are somewhat bigger than the memory.", speed=speed)
-    return tr("It is slow ({speed}): choose models that fit into memory.", speed=speed)
+        return tr("Medium disk ({speed}): runs models somewhat bigger than memory.", speed=speed)
+    return tr("Slow disk ({speed}): choose models that fit in memory.", speed=speed)
 
 
 class ModelStep(TourStep):
@@ -245,17 +261,15 @@ class ModelStep(TourStep):
     def __init__(
         self, view_model: LibraryViewModel, known: Models, network: Network, parent: QWidget | None = None
     ) -> None:
-        super().__init__(tr("A model for this computer"), parent)
+        super().__init__(tr("Choose a model"), parent)
         self._view_model, self._models, self._network = view_model, known, network
         self.notice = self.words("", muted=True)
-        self.setting = make_button(tr("Open that setting"), self)
+        self.setting = make_button(tr("Open setting"), self)
         self.column.addLayout(hbox(self.setting, ...))
         self._column = QVBoxLayout()
         self._column.setSpacing(10)
         self.column.addLayout(self._column)
-        self.words(
-            tr("Do you have a model already? Underhill can make its own copy of it, without a network."), muted=True
-        )
+        self.words(tr("Already have a model? Import it, no network needed."), muted=True)
         self.column.addLayout(import_buttons(self, self.import_folder, self.import_file))
         self.entries: dict[str, LibraryEntry] = {}  # by repository; the built-in model's is ''
         self._shown: object = None
@@ -290,12 +304,12 @@ class ModelStep(TourStep):
 
     def _notice(self, some: bool, offline: bool) -> str:
         if offline:
-            return tr("Underhill stays offline and fetches nothing. The built-in model works, as does one you bring.")
+            return tr("Offline mode is on. The built-in model and imported models work.")
         if self._view_model.catalogue is None:
-            return tr("Underhill looks which models suit this computer. The built-in one can be used at once.")
+            return tr("Checking which models run well… The built-in one is ready.")
         if not some:
-            return tr("None of the models in Underhill's list suits this computer as it is now. The built-in one does.")
-        return tr("Fetching one takes a while; meanwhile, and without a network, the built-in model is there.")
+            return tr("No listed model suits this computer now. The built-in one does.")
+        return tr("You can chat with the built-in model while a download runs.")
 
     def _under_way(self) -> dict[str, protocol.Transfer]:
         return {t.repo: t for t in self._view_model.transfers.values()}
@@ -306,20 +320,22 @@ class ModelStep(TourStep):
         actions = []
         if m.here or (t is not None and t.state == protocol.FINISHED):
             actions.append(
-                Action(tr("Chat with it"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
+                Action(tr("Start chatting"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
             )
         elif t is None:
             actions.append(
-                Action(tr("Get it"), partial(self.download_requested.emit, m), primary=first and online, enabled=online)
+                Action(
+                    tr("Download"), partial(self.download_requested.emit, m), primary=first and online, enabled=online
+                )
             )
         elif t.state in (protocol.PAUSED, protocol.FAILED):
-            go = tr("Go on") if t.state == protocol.PAUSED else tr("Try again")
+            go = tr("Resume") if t.state == protocol.PAUSED else tr("Try again")
             actions.append(Action(go, partial(self._view_model.resume, t.id), primary=True))
         else:
             actions.append(Action(tr("Pause"), partial(self._view_model.pause, t.id)))
-        fetched = tr("{amount} to fetch, {time}", amount=size(m.download_bytes), time=time_to_fetch(m.download_bytes))
+        fetched = tr("{amount} download, {time}", amount=size(m.download_bytes), time=time_to_fetch(m.download_bytes))
         facts = model_text.joined(
-            model_text.parameters(m.parameters, 0), fetched, tr("{amount} on the disk", amount=size(m.fit.disk))
+            model_text.parameters(m.parameters, 0), fetched, tr("{amount} on disk", amount=size(m.fit.disk))
         )
         moving = t is not None and t.state != protocol.FINISHED
         return LibraryEntry(
@@ -327,8 +343,8 @@ class ModelStep(TourStep):
         )  # fmt: skip
 
     def _builtin(self, card: protocol.ModelCard, primary: bool) -> LibraryEntry:
-        action = Action(tr("Chat with it"), partial(self.opened.emit, card.name), primary=primary)
-        facts = model_text.joined(model_text.parameters(card.parameters, 0), tr("it is here already"))
+        action = Action(tr("Start chatting"), partial(self.opened.emit, card.name), primary=primary)
+        facts = model_text.joined(model_text.parameters(card.parameters, 0), tr("Downloaded"))
         return LibraryEntry(card.title, facts, note=card.note, actions=[action])
 
     @Slot(object)
@@ -368,7 +384,7 @@ class Tour(QWidget):
         self.sheet = FittingScrollArea(page, self)
         self._foot, foot = _column(self)
         self.back = make_button(tr("Back"), foot, lambda: self.show_step(self.step - 1))
-        self.skip = make_button(tr("Skip the tour"), foot, self.finished.emit, "quiet")
+        self.skip = make_button(tr("Skip"), foot, self.finished.emit, "quiet")
         self.next = make_button("", foot, self._on, "primary")
         hbox(self.next, self.back, self.skip, ..., parent=foot, margins=(28, 8, 28, 24), spacing=8)
         self.sheet.verticalScrollBar().rangeChanged.connect(self._beside)

@@ -121,22 +121,22 @@ class Shell(QMainWindow):
 
     # ---- messages about what happened -------------------------------------------------------------------------
 
-    def show_failure(self, event: protocol.Failed, again: Button | None = None) -> None:
+    def show_failure(self, event: protocol.Failed, again: Button | None = None, *, about: str = "") -> None:
         """Show a banner with what to do: `again`, where that may help, and what helps elsewhere in the window."""
         other = self._remedy(event)
         if event.kind in protocol.GONE:
             again = None
         first, second = (again, other) if again is not None else (other, None)
-        self.banners.show_banner("error", event.sentence, event.action, event.cause, first, second)
+        self.banners.show_banner("error", event.sentence, event.action, event.cause, first, second, about=about)
 
     def _remedy(self, event: protocol.Failed) -> Button | None:
         if event.kind is protocol.Kind.STOPPED:
-            return tr("Start the engine again"), self.engine_requested.emit
+            return tr("Restart engine"), self.engine_requested.emit
         if event.kind in _MANAGE_MODELS:
             shown = self.library_page is not None and self.pages.currentWidget() is self.library_page
             return None if shown else (tr("Manage models"), self.library_requested.emit)
         if event.kind in _SETTINGS:
-            return tr("Open the settings"), partial(self.setting_requested.emit, _SETTINGS[event.kind])
+            return tr("Open settings"), partial(self.setting_requested.emit, _SETTINGS[event.kind])
         return None
 
     @Slot(str)

@@ -60,7 +60,7 @@ class UnderhillError(Exception):
 
 def damaged_checkpoint(sentence: Translatable) -> UnderhillError:
     """BROKEN_FILE for weights that no undamaged checkpoint holds."""
-    return UnderhillError(Kind.BROKEN_FILE, sentence, msg("The checkpoint is damaged; download it again."))
+    return UnderhillError(Kind.BROKEN_FILE, sentence, msg("Download the model again."))
 
 
 def as_error(e: BaseException) -> UnderhillError:
@@ -69,8 +69,8 @@ def as_error(e: BaseException) -> UnderhillError:
         return e
     error = _from_system(e) or UnderhillError(
         Kind.INTERNAL,
-        msg("Something went wrong inside Underhill."),
-        msg("Your chat is safe. Try again; if it happens again, please report the details."),
+        msg("Something went wrong."),
+        msg("Try again. If it happens again, report the details."),
     )
     error.__cause__ = e
     return error
@@ -85,18 +85,18 @@ def _from_system(e: BaseException) -> UnderhillError | None:
     if isinstance(e, MemoryError) or refused or number == errno.ENOMEM:
         return UnderhillError(
             Kind.OUT_OF_MEMORY,
-            msg("There was not enough memory for this."),
-            msg("Close other programs or lower the expert cache."),
+            msg("Not enough memory."),
+            msg("Close other programs or lower the memory limit."),
         )
     # Windows has no EDQUOT. A full quota is a full disk to the person who meets it.
     if number in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
-        return UnderhillError(Kind.DISK_FULL, msg("The disk is full."), msg("Free some space and try again."))
+        return UnderhillError(Kind.DISK_FULL, msg("The disk is full."), msg("Free some space, then try again."))
     if isinstance(e, OSError):
         return UnderhillError(
             Kind.DISK_ERROR,
-            msg("The disk refused: {strerror} ({filename}).", strerror=system_reason(e), filename=e.filename)
+            msg("Disk error: {strerror} ({filename}).", strerror=system_reason(e), filename=e.filename)
             if e.filename
-            else msg("The disk refused: {strerror}.", strerror=system_reason(e)),
-            msg("Check that the disk is connected and that you may write there."),
+            else msg("Disk error: {strerror}.", strerror=system_reason(e)),
+            msg("Check that the disk is connected and writable."),
         )
     return None

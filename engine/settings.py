@@ -111,137 +111,116 @@ class Setting:
         )
         return UnderhillError(
             Kind.BAD_REQUEST,
-            msg("{label} cannot be {value}.", label=translated(self.label), value=repr(value)),
-            msg("It takes {allowed}.", allowed=allowed),
+            msg("{label} can't be {value}.", label=translated(self.label), value=repr(value)),
+            msg("Use {allowed}.", allowed=allowed),
         )
 
 
 SAMPLING = (
-    Setting("temperature", "float", 0.7, "Temperature", "0 always takes the likeliest token; higher is more varied.",
+    Setting("temperature", "float", 0.7, "Temperature", "Higher is more varied; 0 always picks the likeliest "
+                                                        "token.",
             "sampling", 0.0, 5.0),
-    Setting("top_p", "float", 0.95, "Top-p", "Keep the likeliest tokens that together reach this probability.",
+    Setting("top_p", "float", 0.95, "Top P", "Keep the likeliest tokens that together reach this probability.",
             "sampling", 0.0, 1.0),
-    Setting("top_k", "int", 0, "Top-k", "Keep only this many likeliest tokens; 0 keeps all.", "sampling", 0, 100_000),
-    Setting("min_p", "float", 0.0, "Min-p", "Drop tokens less likely than this share of the likeliest.",
+    Setting("top_k", "int", 0, "Top K", "Keep only this many likeliest tokens; 0 keeps all.", "sampling", 0, 100_000),
+    Setting("min_p", "float", 0.0, "Min P", "Drop tokens less likely than this share of the likeliest.",
             "sampling", 0.0, 1.0),
-    Setting("repetition_penalty", "float", 1.0, "Repetition penalty",
-            "Above 1 makes tokens already in the chat less likely.", "sampling", 0.5, 3.0),
-    Setting("seed", "int", None, "Seed", "The same seed gives the same answer; empty takes a new one each time.",
+    Setting("repetition_penalty", "float", 1.0, "Repeat penalty",
+            "Above 1 makes repeated words less likely.", "sampling", 0.5, 3.0),
+    Setting("seed", "int", None, "Seed", "The same seed gives the same answer.",
             "sampling", 0, 2**31 - 1, optional=True),
-    Setting("max_tokens", "int", 1024, "Longest answer", "Stop after this many tokens.", "sampling", 1, 1_000_000),
+    Setting("max_tokens", "int", 1024, "Max answer length (tokens)", "Stop after this many tokens.", "sampling",
+            1, 1_000_000),
 )  # fmt: skip
 
 ENGINE = (
-    Setting("dial", "choice", "balanced", "Precision dial",
-            "Exact runs every expert at full precision. The others run less important experts coarser, or skip them, "
-            "when they would have to be fetched from disk: HOBBIT 67/30/3 as its paper does, 67 % of expert uses at "
-            "full precision, 30 % coarse and 3 % skipped; Balanced more, Fast most.", "speed",
+    Setting("dial", "choice", "balanced", "Quality",
+            "Exact: full precision. Balanced: almost no loss. Fast: small loss, fewer disk reads.", "speed",
             choices=("exact", "hobbit", "balanced", "fast"), names=("Exact", "HOBBIT 67/30/3", "Balanced", "Fast")),
     Setting("t1", "float", None, "Threshold T1",
-            "Experts with an unimportance score up to T1 run at full precision (under Exact, all do).",
+            "Experts scoring up to T1 run at full precision.",
             "speed", 0.0, 1.0, optional=True, advanced=True),
     Setting("t2", "float", None, "Threshold T2",
-            "Experts above T1 and up to T2 run coarse; above T2 they are skipped.", "speed", 0.0, 1.0,
+            "Experts scoring up to T2 run at lower precision; above T2 they are skipped.", "speed", 0.0, 1.0,
             optional=True, advanced=True),
-    Setting("tier", "choice", "top", "Full precision",
-            "Bits of an expert that runs at full precision.", "speed",
-            choices=("top", "8", "4", "2"), names=("All that is stored", "8 bits", "4 bits", "2 bits"), advanced=True),
-    Setting("low", "choice", "coarsest", "Coarse precision",
-            "Bits of an expert that runs coarse, where the model stores several below full precision: 4 lose less than "
-            "2, and take twice as long to read. What the dials cost is measured again.", "speed",
-            choices=("coarsest", "2", "4"), names=("The coarsest stored", "2 bits", "4 bits"), advanced=True),
-    Setting("cache_fraction", "float", None, "Expert cache",
-            "Share of the model's experts kept in memory, from 0 to 1: 0.5 is half of them. Empty lets Underhill "
-            "choose.", "memory", 0.0, 1.0,
+    Setting("tier", "choice", "top", "Expert precision",
+            "Bits per weight of experts at full precision.", "speed",
+            choices=("top", "8", "4", "2"), names=("As stored", "8-bit", "4-bit", "2-bit"), advanced=True),
+    Setting("low", "choice", "coarsest", "Lower expert precision",
+            "Bits per weight of experts at lower precision. 4-bit loses less and reads slower.", "speed",
+            choices=("coarsest", "2", "4"), names=("Lowest stored", "2-bit", "4-bit"), advanced=True),
+    Setting("cache_fraction", "float", None, "Experts kept in memory",
+            "Share of the model's experts kept in memory.", "memory", 0.0, 1.0,
             optional=True),
-    Setting("memory_gb", "float", None, "Memory ceiling (GB)",
-            "Most memory the whole program takes: itself, the model, the chat and the experts it keeps at hand. Empty "
-            "takes what is free, less a margin. A lower ceiling is kept at once; what is too low is refused.",
+    Setting("memory_gb", "float", None, "Memory limit (GB)",
+            "Most memory the app may use.",
             "memory", 0.25, 4096.0, optional=True),
     Setting("policy", "choice", "hobbit", "Cache policy",
-            "Which expert leaves memory when room is needed. HOBBIT weighs how recently and how often each was used in "
-            "this chat, at which precision, and how soon its layer's turn comes. LRU: the one unused for longest; "
-            "LRU per layer: the same for each layer alone; LFU: the one used least; EdgeMoE: use and turn; Activation: "
-            "the one that chats like this one use least.", "speed",
+            "Which expert leaves memory first when space is needed.", "speed",
             choices=("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation"),
             names=("HOBBIT", "LRU", "LRU per layer", "LFU", "EdgeMoE", "Activation"), live=False, advanced=True),
-    Setting("policy_weights", "shares", None, "Weights of HOBBIT",
-            "What counts for an expert that may have to leave: how recently and how often it was used, how often at "
-            "full precision, and how soon its layer's turn comes. Fitted takes what was found best for this model's "
-            "routing, or for others where that was not done.", "speed",
-            names=("Recency", "Frequency", "Full precision", "Distance"), optional=True, automatic="Fitted",
+    Setting("policy_weights", "shares", None, "Eviction weights",
+            "How much each criterion counts when an expert has to leave.", "speed",
+            names=("Recency", "Frequency", "Precision", "Distance"), optional=True, automatic="Fitted",
             start=(0.4, 0.0, 0.4, 0.2), needs=("policy", "hobbit"), advanced=True),
-    Setting("prefetch", "choice", "auto", "Read ahead",
-            "Fetch experts that are likely to be needed before the model asks for them. Auto rests where it does not "
-            "pay; the answers are the same either way.", "speed", choices=("auto", "off")),
+    Setting("prefetch", "choice", "auto", "Prefetch experts",
+            "Read likely experts before they are needed. Doesn't change answers.", "speed", choices=("auto", "off")),
     Setting("predictor", "choice", "auto", "Predictor",
-            "Who says which experts will be needed. Auto weighs gates and token table as calibration found best, and "
-            "takes plain gates until then. Gates: the routers of coming layers, asked in advance; taught: corrected "
-            "for what lies between. The tables learn while the model answers. Matrices go by past answers; all "
-            "together weighs the lot.", "speed",
+            "What predicts the experts to prefetch.", "speed",
             choices=("auto", "gates", "taught", "tokens", "pairs", "paths", "eam", "blend"),
-            names=("Auto", "Gates", "Taught gates", "Token table", "Pairs of layers", "Paths",
-                   "Activation matrices", "All together"),
+            names=("Auto", "Gates", "Trained gates", "Token table", "Layer pairs", "Activation paths",
+                   "Activation matrices", "All combined"),
             needs=("prefetch", "auto"), advanced=True),
-    Setting("prefetch_depth", "int", 3, "Layers read ahead",
-            "How many layers ahead is looked for a missing expert. Activation matrices look at all of them.", "speed",
+    Setting("prefetch_depth", "int", 3, "Prefetch depth (layers)",
+            "How many layers ahead to prefetch.", "speed",
             1, 3, needs=("prefetch", "auto"), advanced=True),
-    Setting("prefetch_width", "int", None, "Experts read ahead",
-            "Most experts expected of a layer; empty takes as many as a token chooses.", "speed", 1, 256,
+    Setting("prefetch_width", "int", None, "Prefetch width (experts)",
+            "Most experts to prefetch per layer.", "speed", 1, 256,
             optional=True, needs=("prefetch", "auto"), advanced=True),
-    Setting("remember_routing", "bool", True, "Remember which experts are used",
-            "Keeps with the model which experts lay in memory, how often chats used which, and which tokens (pieces of "
-            "words) were seen with which, so that it starts warm the next time: counts, no text, no order. Off removes "
-            "what is kept.", "speed", advanced=True),
-    Setting("mode", "choice", "auto", "Processor and graphics card",
-            "What computes. CPU-only: the processor. CPU-assisted: the card, and the processor for experts that "
-            "the card lacks. GPU-centric: the card alone. Auto takes the fastest of those that this computer and this "
-            "version of Underhill can run.", "speed", choices=("auto", "cpu", "cpu-assisted", "gpu"),
-            names=("Auto", "CPU-only", "CPU-assisted", "GPU-centric"), live=False, advanced=True),
-    Setting("card", "int", None, "Graphics card",
-            "Which card computes, by its number in the list of this computer, from 0 on; empty takes the one with most "
-            "free memory.", "speed", 0, 15, optional=True, live=False, advanced=True),
-    Setting("readers", "int", 4, "Reader threads", "Reads from disk under way at once.", "speed", 1, 32,
+    Setting("remember_routing", "bool", True, "Remember expert use",
+            "Saves usage counts for a faster start. No text is saved; off deletes them.", "speed", advanced=True),
+    Setting("mode", "choice", "auto", "Compute device",
+            "Where the model is computed. Auto uses the fastest that works here.", "speed",
+            choices=("auto", "cpu", "cpu-assisted", "gpu"), names=("Auto", "CPU", "CPU + GPU", "GPU"),
             live=False, advanced=True),
-    Setting("direct_io", "choice", "auto", "Direct I/O", "Read experts past the system's file cache.", "speed",
-            choices=("auto", "on", "off"), live=False, advanced=True),
-    Setting("threads", "int", None, "Compute threads", "Empty takes the physical cores.", "speed", 1, 256,
+    Setting("card", "int", None, "GPU",
+            "The GPU to use, by its number, from 0. Automatic: the one with most free memory.", "speed", 0, 15,
             optional=True, live=False, advanced=True),
-    Setting("context_length", "int", None, "Context length",
-            "Most tokens of chat the model sees. Empty takes what the model allows and experts leave: as many as push "
-            "none out of memory, or 32,768 where some are read from disk in any case.", "memory", 64, 4_194_304,
+    Setting("readers", "int", 4, "Disk threads", "Disk reads at the same time.", "speed", 1, 32,
+            live=False, advanced=True),
+    Setting("direct_io", "choice", "auto", "Direct I/O", "Bypass the system's file cache when reading experts.",
+            "speed", choices=("auto", "on", "off"), live=False, advanced=True),
+    Setting("threads", "int", None, "CPU threads", "Threads used for computing.", "speed", 1, 256,
+            optional=True, live=False, advanced=True),
+    Setting("context_length", "int", None, "Context length (tokens)",
+            "Maximum context. Longer needs more memory.", "memory", 64, 4_194_304,
             optional=True, live=False),
-    Setting("dense", "choice", "auto", "Other weights",
-            "How attention and the other weights are held in memory. Auto takes 8 bits, which lose no more than bf16, "
-            "and float32 for small models; 4 bits are half as large and less precise.", "memory",
+    Setting("dense", "choice", "auto", "Shared weights",
+            "Precision of all weights that aren't experts.", "memory",
             choices=("auto", "f32", "bf16", "int8", "int4"),
-            names=("Auto", "float32", "bf16", "8 bits", "4 bits"), live=False, advanced=True),
+            names=("Auto", "float32", "bf16", "8-bit", "4-bit"), live=False, advanced=True),
     Setting("activations", "choice", "auto", "Activations",
-            "Numbers on their way through the model meet weights of 2, 4 and 8 bits rounded to 8 bits, or exact and "
-            "slower. Auto rounds, under every dial, Exact included: it loses about what bf16 does.",
+            "Round activations to 8 bits (faster) or keep them exact.",
             "speed", choices=("auto", "8-bit", "exact"), live=False, advanced=True),
 )  # fmt: skip
 
 HUB = (
-    Setting("endpoint", "text", "", "Model hub",
-            "Address that models are searched at and fetched from, such as that of a mirror. Empty takes HF_ENDPOINT "
-            "where it is set, and Hugging Face otherwise.", "network"),
-    Setting("proxy", "text", "", "Proxy",
-            "Such as http://proxy.example:8080. Empty takes HTTPS_PROXY, HTTP_PROXY and NO_PROXY.", "network"),
-    Setting("offline", "bool", False, "Stay offline",
-            "No search and no download: nothing of Underhill uses the network.", "network"),
+    Setting("endpoint", "text", "", "Model hub URL",
+            "Where models are searched and downloaded, such as a mirror.", "network"),
+    Setting("proxy", "text", "", "Proxy URL",
+            "For example http://proxy.example:8080.", "network"),
+    Setting("offline", "bool", False, "Offline mode",
+            "No searches, no downloads, no network use.", "network"),
 )  # fmt: skip
 
 IMPORT_BATTERY = Setting(
     "import_battery", "int", 30, "Pause imports on battery (%)",
-    "On battery, an import waits as soon as less than this percentage is left, and goes on when the computer is "
-    "plugged in. 0 never waits.", "library", 0, 100,
+    "Imports wait below this battery level. 0 never waits.", "library", 0, 100,
 )  # fmt: skip
 
 LIBRARY = (
     Setting("model_folders", "text", "", "Model folders",
-            "Folders that models live in, one a line, on as many disks as you like; new models go into the first. "
-            "'default' is the one in Underhill's own data.", "library"),
+            "New models are saved in the first. 'default' is the app's own folder.", "library"),
     IMPORT_BATTERY,
 )  # fmt: skip
 
@@ -259,7 +238,7 @@ SERVER = (
             "Programs on this computer only, or those on other computers in your network, too: these have to show the "
             "key. What is sent is not encrypted.", "server",
             choices=("computer", "network"), names=("Only this computer", "The local network")),
-    Setting("server_start", "bool", False, "Start with Underhill", "Turns the server on whenever Underhill starts.",
+    Setting("server_start", "bool", False, "Start with the app", "Turn the server on whenever the app starts.",
             "server"),
 )  # fmt: skip
 
@@ -275,7 +254,7 @@ def idle(values: Mapping[str, Any], among: tuple[Setting, ...]) -> list[Translat
             other = known[s.needs[0]]
             said.append(
                 msg(
-                    "{label} does nothing unless {label2} is {name_of}.",
+                    "{label} only works with {label2}: {name_of}.",
                     label=translated(s.label),
                     label2=translated(other.label),
                     name_of=other.name_of(s.needs[1]),
@@ -289,5 +268,5 @@ def validated(values: Mapping[str, Any], among: tuple[Setting, ...]) -> dict[str
     known = {s.name: s for s in among}
     for name in values:
         if name not in known:
-            raise UnderhillError(Kind.BAD_REQUEST, msg("There is no setting called {name}.", name=repr(name)))
+            raise UnderhillError(Kind.BAD_REQUEST, msg("There is no setting {name}.", name=repr(name)))
     return {s.name: s.check(values[s.name]) if s.name in values else s.default for s in among}

@@ -47,7 +47,7 @@ class AttachmentDialog(QDialog):
         self.facts = make_label("", self, "muted", wrap=True)
         tip = tr("Find in this text") + "  (Ctrl+F)"
         find = make_button(tr("Find"), self, self.search, tip=tip, auto_default=False)
-        self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy the text"), auto_default=False)
+        self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy text"), auto_default=False)
         self.bar = FindBar(theme, self, tr("Find in this text"))
         self.bar.typed.connect(self._find)
         self.bar.stepped.connect(self._step)
@@ -89,7 +89,7 @@ class AttachmentDialog(QDialog):
         if tokens is not None:
             facts.append(plural("1 token", "{count:,} tokens", tokens, count=tokens))
         if len(self.file.text) > _MOST:
-            facts.append(tr("the first {count:,} characters are shown; Copy takes all", count=_MOST))
+            facts.append(tr("first {count:,} characters shown; Copy copies all", count=_MOST))
         self.facts.setText("  ·  ".join(facts))
 
     @Slot()
@@ -119,9 +119,9 @@ class AttachmentDialog(QDialog):
     @Slot(str)
     def _find(self, words: str) -> None:
         count = self.text.toPlainText().lower().count(words.lower()) if words else 0
-        self.bar.count.setText(plural("1 place", "{count:,} places", count, count=count) if count else "")
+        self.bar.count.setText(plural("1 match", "{count:,} matches", count, count=count) if count else "")
         if words and not count:
-            self.bar.count.setText(tr("Not in this text."))
+            self.bar.count.setText(tr("No matches"))
         start = self.text.textCursor()
         start.setPosition(start.selectionStart())  # the place that is selected may still be one
         self.text.setTextCursor(start)
@@ -159,7 +159,7 @@ class AttachmentController(QObject):
     @Slot()
     def choose(self) -> None:
         """Open the file dialog and attach what is chosen."""
-        names, _ = QFileDialog.getOpenFileNames(self._composer, tr("Attach text, code or PDF files"), self._folder)
+        names, _ = QFileDialog.getOpenFileNames(self._composer, tr("Attach files"), self._folder)
         if names:
             self._folder = str(Path(names[0]).parent)
         self.take_files([Path(n) for n in names])
@@ -219,7 +219,7 @@ class AttachmentController(QObject):
             return
         sentence, action = str(refused[0].sentence), str(refused[0].action)
         if len(refused) > 1:
-            sentence = plural("1 file was not attached.", "%n files were not attached.", len(refused))
+            sentence = plural("1 file not attached", "%n files not attached", len(refused))
             action = "\n".join(error.sentence for error in refused)
         cause = "\n".join(f"{type(e.__cause__).__name__}: {e.__cause__}" for e in refused if e.__cause__ is not None)
         self._shown = sentence
@@ -228,8 +228,8 @@ class AttachmentController(QObject):
 
 def _too_late(name: str) -> protocol.UnderhillError:
     return problem(
-        protocol.Kind.BAD_REQUEST, tr("{file} was not attached: another chat was opened while it was read.", file=name),
-        tr("Attach it again where it belongs."),
+        protocol.Kind.BAD_REQUEST, tr("{file} wasn't attached because you switched chats.", file=name),
+        tr("Attach it again."),
     )  # fmt: skip
 
 

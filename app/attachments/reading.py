@@ -35,8 +35,8 @@ def read(path: Path) -> Attachment:
         raise _unreadable(path, e) from e
     if not text.strip():
         raise _refused(
-            tr("There is no text in {file}.", file=path.name),
-            tr("It may consist of pictures, and pictures are not read yet.") if pdf else tr("The file is empty."),
+            tr("{file} contains no text.", file=path.name),
+            tr("It may be a scan. Images can't be read.") if pdf else tr("The file is empty."),
         )
     return Attachment(path.name, text)
 
@@ -48,10 +48,10 @@ def _unreadable(path: Path, cause: Exception) -> protocol.UnderhillError:
     if (error := file_error(path, cause)) is not None:
         return error
     if isinstance(cause, PermissionError):
-        sentence = tr("Underhill may not read {file}.", file=name)
-        action = tr("Make a copy of it that you may read, or give yourself the right to.")
+        sentence = tr("No permission to read {file}.", file=name)
+        action = tr("Change its permissions or attach a copy.")
     else:
-        sentence, action = tr("{file} cannot be read.", file=name), tr("Check the file and its disk.")
+        sentence, action = tr("Can't read {file}.", file=name), tr("Check the file and its disk.")
     return problem(protocol.Kind.BROKEN_FILE, sentence, action)
 
 
@@ -74,7 +74,7 @@ def decoded(data: bytes, name: str) -> str:
         text = data.decode("cp1252", "replace")
     strange = sum(1 for c in text[:8192] if (c < " " and c not in "\n\r\t\f\v\b\x1b") or c == "\ufffd")
     if "\0" in text[:8192] or strange > len(text[:8192]) // 50:
-        raise _refused(tr("{file} is not a text file.", file=name), tr("Text, code and PDF files can be attached."))
+        raise _refused(tr("{file} isn't a text file.", file=name), tr("Text, code and PDF files can be attached."))
     return text.replace("\r\n", "\n")
 
 
@@ -88,7 +88,8 @@ def _pdf(path: Path) -> str:
         for kind, *said in reader.stream(str(path.resolve()), seconds=PDF_SECONDS):
             if kind == pdf_text.LOCKED:
                 raise _refused(
-                    tr("{file} is locked with a password.", file=path.name), tr("Save it without one, then attach it.")
+                    tr("{file} is password-protected.", file=path.name),
+                    tr("Save it without a password, then attach it."),
                 )
             if kind == pdf_text.DAMAGED:
                 raise _no_pdf(path) from ValueError(*said)
@@ -99,11 +100,9 @@ def _pdf(path: Path) -> str:
             if time.monotonic() > end:
                 raise SandboxTimeout("all pages together")
     except SandboxTimeout as e:
-        raise _refused(tr("Reading {file} takes too long.", file=path.name), tr("Attach the pages that matter.")) from e
+        raise _refused(tr("Reading {file} took too long.", file=path.name), tr("Attach fewer pages.")) from e
     except SandboxMemory as e:
-        raise _refused(
-            tr("Reading {file} takes too much memory.", file=path.name), tr("Attach the pages that matter.")
-        ) from e
+        raise _refused(tr("Reading {file} needs too much memory.", file=path.name), tr("Attach fewer pages.")) from e
     except SandboxFailure as e:
         raise _no_pdf(path) from e
     finally:
@@ -113,20 +112,20 @@ def _pdf(path: Path) -> str:
 
 def _no_pdf(path: Path) -> protocol.UnderhillError:
     return problem(
-        protocol.Kind.BROKEN_FILE, tr("{file} cannot be read as a PDF.", file=path.name),
-        tr("Open it in a PDF viewer and copy the text that matters."),
+        protocol.Kind.BROKEN_FILE, tr("Can't read {file} as a PDF.", file=path.name),
+        tr("Open it in a PDF viewer and copy the text you need."),
     )  # fmt: skip
 
 
 def _too_large(path: Path) -> protocol.UnderhillError:
     size = path.stat().st_size / 1e6
     sentence = tr("{file} is too large ({size:,.0f} MB).", file=path.name, size=size)
-    return _refused(sentence, tr("Attach the part that matters."))
+    return _refused(sentence, tr("Attach a smaller part."))
 
 
 def _picture(name: str) -> protocol.UnderhillError:
-    sentence = tr("{file} is a picture, and pictures are not read yet.", file=name)
-    return _refused(sentence, tr("Text, code and PDF files can be attached; type what is to be seen in it."))
+    sentence = tr("{file} is an image. Images can't be read yet.", file=name)
+    return _refused(sentence, tr("Attach text, code or PDF files, or describe the image in words."))
 
 
 def _refused(sentence: str, action: str) -> protocol.UnderhillError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QWidget
 
@@ -18,15 +18,15 @@ from app.widgets.text import percent, plain_entry, plain_tip, size, time_left
 from engine import protocol
 
 NAMES = {
-    "off": tr_noop("Do not think"),
-    "minimal": tr_noop("Think very little"),
-    "low": tr_noop("Think little"),
-    "auto": tr_noop("Let the model decide"),
-    "medium": tr_noop("Think a good while"),
-    "on": tr_noop("Think"),
-    "high": tr_noop("Think long"),
-    "xhigh": tr_noop("Think very long"),
-    "max": tr_noop("Think as long as it takes"),
+    "off": tr_noop("Off"),
+    "minimal": tr_noop("Minimal"),
+    "low": tr_noop("Low"),
+    "auto": tr_noop("Automatic"),
+    "medium": tr_noop("Medium"),
+    "on": tr_noop("On"),
+    "high": tr_noop("High"),
+    "xhigh": tr_noop("Very high"),
+    "max": tr_noop("Maximum"),
 }
 
 
@@ -36,7 +36,7 @@ class ThinkingButton(IconButton):
     level_chosen = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "thought", tr("Think before answering"), parent)
+        super().__init__(theme, "thought", tr("Thinking"), parent)
         self.level = "on"
         self._levels: tuple[str, ...] = ()
         self._on = ""
@@ -76,9 +76,9 @@ class ThinkingButton(IconButton):
         self.setChecked(self._is_switch and now != "off")
         for action in self.choices.actions():
             action.setChecked(action.data() == now)
-        label = tr("Think before answering")
+        label = tr("Thinking")
         if now and not self._is_switch:
-            label = tr("Before answering: {choice}", choice=tr(NAMES[now]))
+            label = tr("Thinking: {choice}", choice=tr(NAMES[now]))
         self.set_label(label)
 
     @Slot()
@@ -105,7 +105,7 @@ class Header(QFrame):
         self.setObjectName("header")
         self._theme = theme
         self._models = known
-        self.sidebar = IconButton(theme, "sidebar", tr("Show or hide the list of chats"), self, "Ctrl+B")
+        self.sidebar = IconButton(theme, "sidebar", tr("Toggle sidebar"), self, "Ctrl+B")
         self.sidebar.setCheckable(True)
         self.model = ElidedButton(tr("No model"), self)
         self.model.setObjectName("model")
@@ -113,8 +113,10 @@ class Header(QFrame):
         self.menu.setLayoutDirection(self.layoutDirection())
         self.menu.setToolTipsVisible(True)
         self.menu.aboutToShow.connect(self.fill_menu)
-        self.open_library = QAction(tr("Get and manage models…") + "\tCtrl+Shift+M", self)
-        self.import_folder = QAction(tr("Import a model folder…"), self)
+        self.menu.installEventFilter(self)
+        self.open_library = QAction(tr("Manage models…") + "\tCtrl+Shift+M", self)
+        self.import_folder = QAction(tr("Import folder…"), self)
+        self.import_file = QAction(tr("Import GGUF file…"), self)
         self.model.setMenu(self.menu)
         self.model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the chevron goes to the right of the name
         self.state = ElidedLabel(self)
@@ -130,7 +132,7 @@ class Header(QFrame):
         sizes.set_font(self.server, 0.84, self.server.font().Weight.DemiBold)
         self.server.hide()
         self.thinking = ThinkingButton(theme, self)
-        self.live = IconButton(theme, "live", tr("Show or hide the live panel"), self, "Ctrl+L")
+        self.live = IconButton(theme, "live", tr("Toggle performance panel"), self, "Ctrl+L")
         self.live.setCheckable(True)
         self.settings = IconButton(theme, "settings", tr("Settings"), self, "Ctrl+,")
         self.more = IconButton(theme, "more", tr("More"), self)
@@ -155,15 +157,22 @@ class Header(QFrame):
         theme.changed.connect(self.refresh)
         self.refresh()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Put the menu of models below the left end of its button: Qt aligns it with the right one, where the button
+        is laid out from right to left, and so over the list of chats."""
+        if watched is self.menu and event.type() == QEvent.Type.Show:
+            self.menu.move(self.model.mapToGlobal(QPoint(0, self.model.height())))
+        return False
+
     @Slot()
     def refresh(self) -> None:
         """Show the model's state."""
         m = self._models
-        title = m.card.title if m.card is not None else tr("Choose a model")
+        title = m.card.title if m.card is not None else tr("Select a model")
         if m.state == backend.LOADING:
-            title = _short(m.wanted)
+            title = next((card.title for card in m.cards if card.name == m.wanted), _short(m.wanted))
         self.model.setText(plain_entry(title))
-        self.model.setToolTip("\n".join(dict.fromkeys((title, tr("Choose a model")))) + "  (Ctrl+M)")
+        self.model.setToolTip("\n".join(dict.fromkeys((title, tr("Select a model")))) + "  (Ctrl+M)")
         self.model.setAccessibleName(tr("Model: {name}", name=title))
         self.model.setIcon(icon("chevron-down", self._theme.palette.muted))
         card = m.card if m.state == backend.READY else None
@@ -173,14 +182,15 @@ class Header(QFrame):
         self.cancel.setVisible(progress is not None)
         if progress is not None:
             set_progress(self.bar, progress.done, progress.total)
-            share = f"  ·  {percent(100 * progress.done // progress.total / 100)}" if progress.total else ""
+            share = percent(100 * progress.done // progress.total / 100) if progress.total else ""
             what = progress.text if m.state == backend.LOADING else tr("Importing: {step}", step=progress.text)
-            self.state.setText(f"{what}{share}{_left(progress.left)}")
+            # what changes stands first: the end is cut off where there is little room
+            self.state.setText("  ·  ".join(filter(None, (share, _left(progress.left), what))))
         else:
             words = {
-                backend.READY: tr("Answering") if self._answering else tr("Ready"),
-                backend.FAILED: tr("Could not be opened"),
-                backend.STOPPED: tr("The engine has stopped"),
+                backend.READY: tr("Generating…") if self._answering else tr("Ready"),
+                backend.FAILED: tr("Failed to load"),
+                backend.STOPPED: tr("Engine stopped"),
             }
             self.state.setText(words.get(m.state, ""))
         self.state.setToolTip(plain_tip(self.state.text()))
@@ -195,11 +205,11 @@ class Header(QFrame):
         """Show whether Underhill stays off the network, and what says so."""
         self.offline.setVisible(offline)
         self.offline.setToolTip(tr(
-            "The variable HF_HUB_OFFLINE is set: nothing of Underhill uses the network. Click to see the setting."
+            "Offline: the HF_HUB_OFFLINE variable is set. Click to open the setting."
             if by_environment
-            else "“Stay offline” is on: nothing of Underhill uses the network. Click to see the setting."
+            else "Offline mode is on. Click to open the setting."
         ))  # fmt: skip
-        self.offline.setAccessibleName(tr("Offline: open the setting"))
+        self.offline.setAccessibleName(tr("Offline: open setting"))
 
     def show_server(self, address: str, requests: int) -> None:
         """Show that other programs can ask, and how many requests wait or are answered. address: '' hides it."""
@@ -217,7 +227,7 @@ class Header(QFrame):
         so_far = percent(int(100 * share) / 100)
         self.downloads.setText(f"↓ {so_far}")
         self.downloads.setAccessibleName(tr("Downloading {share}", share=so_far))
-        self.downloads.setToolTip(plural("1 model is on its way", "%n models are on their way", count))
+        self.downloads.setToolTip(plural("Downloading 1 model", "Downloading %n models", count))
 
     @Slot()
     def fill_menu(self) -> None:
@@ -235,8 +245,9 @@ class Header(QFrame):
         if self._models.cards:
             self.menu.addSeparator()
         self.import_folder.setIcon(icon("folder", self._theme.palette.muted))
-        self.import_folder.setEnabled(self._models.importing is None)
-        self.menu.addActions([self.open_library, self.import_folder])
+        for action in (self.import_folder, self.import_file):
+            action.setEnabled(self._models.importing is None)
+        self.menu.addActions([self.open_library, self.import_folder, self.import_file])
 
     @Slot()
     def _choose(self) -> None:
@@ -256,4 +267,4 @@ def _short(model: str) -> str:
 
 def _left(seconds: float | None) -> str:
     """Time left for people; nothing of a few seconds."""
-    return "" if seconds is None or seconds < 10 else f"  ·  {time_left(seconds)}"
+    return "" if seconds is None or seconds < 10 else time_left(seconds)

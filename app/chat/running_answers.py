@@ -78,23 +78,23 @@ class RunningAnswer:
     def status(self) -> str:
         """Status line under the answer."""
         if self.stopped:
-            return tr("Stopping  ·  Esc again leaves it")
+            return tr("Stopping…  ·  Esc again to stop waiting")
         if self.tokens:
             count = plural("1 token", "{count:,} tokens", len(self.tokens), count=len(self.tokens))
-            return "  ·  ".join(p for p in (self._speed(), count, tr("Esc stops")) if p)
+            return "  ·  ".join(p for p in (self._speed(), count, tr("Esc to stop")) if p)
         waited = duration(time.monotonic() - self.began)
         if self.waits:
-            return tr("Waiting for the answer in another chat  ·  Esc stops")
+            return tr("Another chat is generating  ·  Esc to stop")
         if self.opening:
-            return tr("Waiting for the model to open  ·  {waited}", waited=waited)
+            return tr("Loading model  ·  {waited}", waited=waited)
         read = self.reading
         if read is not None and read.total and read.done < read.total:
             share, total, reused = 100 * read.done // read.total, f"{read.total:,}", f"{read.reused:,}"
             if read.reused:
-                return tr("Reading your message: {share} % of {total} tokens, {reused} already known",
+                return tr("Processing prompt: {share}% of {total} tokens ({reused} cached)",
                            share=share, total=total, reused=reused)  # fmt: skip
-            return tr("Reading your message: {share} % of {total} tokens", share=share, total=total)
-        return tr("Waiting for the first word  ·  {waited}", waited=waited)
+            return tr("Processing prompt: {share}% of {total} tokens", share=share, total=total)
+        return tr("Starting…  ·  {waited}", waited=waited)
 
     def _speed(self) -> str:
         if len(self._recent) < 2:
@@ -309,7 +309,7 @@ class DraftStore:
         self.problem = problem
         if not self._reported:
             self._reported = True
-            kept = tr("What could not be saved is kept while Underhill is open.") if self._held else ""
+            kept = tr("Unsaved text is kept while the app is open.") if self._held else ""
             self._on_problem(dataclasses.replace(problem, action=sentences(problem.action, kept)))
 
     def mark_saved(self) -> None:

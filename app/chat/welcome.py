@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.i18n.translate import sentences, tr, tr_noop
+from app.i18n.translate import tr, tr_noop
 from app.theme import sizes
-from app.widgets.builders import centred, make_label, show_text, vbox
+from app.widgets.builders import centred, hbox, make_button, make_label, show_text, vbox
 
 _BESIDE, _ABOVE = 16, 12  # pixels around the words
 _WRAP = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
@@ -32,7 +32,7 @@ LARGE = (
     tr_noop("Explain how a Mixture-of-Experts model works, with an everyday comparison."),
     tr_noop("Write a Python function that finds duplicate files in a folder."),
     tr_noop("Help me plan a week of simple dinners for two."),
-    tr_noop("Summarise the pros and cons of heat pumps in a table."),
+    tr_noop("Summarize the pros and cons of heat pumps in a table."),
 )
 _HIGH = 24  # lines of text, from which on there is room for the mark
 
@@ -94,7 +94,9 @@ class Welcome(QScrollArea):
         mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._title = make_label("", page, heading=1.75, wrap=True)
         self.note = make_label("", page, "muted", wrap=True)
-        self.plan = make_label("", page, "muted", wrap=True)
+        self.summary = make_button("", page, self._toggle, "quiet", tip=tr("Show or hide details"))
+        self.plan = make_label("", page, "muted", wrap=True, selectable=True)
+        self.plan.hide()
         self.examples = [Example(page) for _ in SMALL]
         grid = QGridLayout()
         grid.setSpacing(10)
@@ -107,27 +109,35 @@ class Welcome(QScrollArea):
         inner.setMaximumWidth(680)
         for label in (self._title, self.note, self.plan):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        line = hbox(..., self.summary, ...)
         # the plan is last: it is long, and what can be clicked is to be in sight
-        column = vbox(mark, self._title, self.note, 4, grid, 4, self.plan, parent=inner, spacing=12)
+        column = vbox(mark, self._title, self.note, line, 4, grid, 4, self.plan, parent=inner, spacing=12)
         column.insertStretch(0, 3)
         column.addStretch(4)
         centred(inner, page, (28, 12, 28, 12))
         inner.setMinimumWidth(320)
         self.setWidget(page)
-        self.show_model("", "", (), True)
+        self.show_model("", "", "", (), True)
         sizes.follow(self, Welcome._fit)
 
-    def show_model(self, model: str, note: str, plan: tuple[str, ...], small: bool) -> None:
-        """Describe the model. model: its title, empty for none. note: what it is for. plan: how it runs here."""
-        self._title.setText(tr("What would you like to talk about?") if model else tr("Welcome to Underhill"))
+    def show_model(self, model: str, note: str, summary: str, plan: tuple[str, ...], small: bool) -> None:
+        """Describe the model. model: its title, empty for none. note: what it is for. summary: how fast it runs here;
+        plan: more of that, shown when the summary is clicked."""
+        self._title.setText(tr("What's on your mind?") if model else tr("Welcome to Underhill"))
         show_text(self.note, note)
-        self.plan.setText(sentences(*plan))
-        self.plan.setVisible(bool(plan))
+        show_text(self.summary, summary)
+        self.plan.setText("\n".join(plan))
+        if not plan:
+            self.plan.hide()
         for button, example in zip(self.examples, map(tr, SMALL if small else LARGE)):
             button.setProperty("prompt", example)
             button.setText(example)
             button.setAccessibleName(tr("Ask: {question}", question=example))
             button.setVisible(bool(model))
+
+    @Slot()
+    def _toggle(self) -> None:
+        self.plan.setVisible(self.plan.isHidden() and bool(self.plan.text()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._fit()

@@ -138,7 +138,7 @@ class ChatController(QObject):
         question = self._conversation.unanswered
         words, action = tr("Try again"), partial(self._editing.regenerate_answer_to, question)
         if event.kind is protocol.Kind.CONTEXT_FULL:  # it would be so again
-            words, action = tr("Shorten the message"), partial(self._editing.edit_longest, question)
+            words, action = tr("Shorten message"), partial(self._editing.edit_longest, question)
         self._shell.show_failure(event, (words, partial(self._navigator.run_in, chat_id, action)))
 
     @Slot()

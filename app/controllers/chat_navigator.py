@@ -76,7 +76,7 @@ class ChatNavigator(QObject):
 
     def _open_for(self, action: ChatAction, chat: Chat | None) -> None:
         if chat is None:
-            self._shell.toast.show_message(tr("The chat that this was about is deleted."))
+            self._shell.toast.show_message(tr("This chat was deleted."))
         else:
             self._waiting = chat.id, action
             self.open_chat(chat)

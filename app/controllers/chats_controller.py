@@ -147,19 +147,19 @@ class ChatsController(QObject):
         self.refresh()
         title, count, name = chats[0].title, len(chats), folder.name if folder is not None else ""
         if count == 1 and folder is not None:
-            text = tr("“{title}” is now in the folder “{folder}”.", title=title, folder=name)
+            text = tr("“{title}” moved to “{folder}”", title=title, folder=name)
         elif folder is not None:
-            text = plural("1 chat is now in “{folder}”.", "%n chats are now in “{folder}”.", count, folder=name)
+            text = plural("1 chat moved to “{folder}”", "%n chats moved to “{folder}”", count, folder=name)
         elif count == 1:
-            text = tr("“{title}” is no longer in a folder.", title=title)
+            text = tr("“{title}” removed from its folder", title=title)
         else:
-            text = plural("1 chat is no longer in a folder.", "%n chats are no longer in a folder.", count)
+            text = plural("1 chat removed from its folder", "%n chats removed from their folders", count)
         self._shell.toast.show_message(text, tr("Undo"), lambda: self.change(back))
 
     @Slot(object)
     def _remove_folder(self, folder: Folder) -> None:
         """Its chats stay; Undo puts them into it again."""
-        text = tr("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
+        text = tr("Folder “{folder}” deleted, chats kept", folder=folder.name)
         offer_undo = partial(self._offer_folder_undo, text, folder)
         self.database.submit(lambda store: store.remove_folder(folder.id), offer_undo)
 
@@ -171,9 +171,7 @@ class ChatsController(QObject):
         if merged is None:
             self.refresh()
         else:
-            self._offer_folder_undo(
-                tr("There was a folder “{folder}” already: the two are one now.", folder=name), *merged
-            )
+            self._offer_folder_undo(tr("Merged with the existing folder “{folder}”", folder=name), *merged)
 
     def _offer_folder_undo(self, text: str, folder: Folder, inside: list[int]) -> None:
         """Say so of a folder. Undo makes it again and puts the chats into it that were in it."""
@@ -193,7 +191,7 @@ class ChatsController(QObject):
             self.change(lambda store: store.make_folder(name))
 
     def _ask_name(self) -> str:
-        name, agreed = QInputDialog.getText(self._shell, tr("New folder"), tr("Name of the folder"))
+        name, agreed = QInputDialog.getText(self._shell, tr("New folder"), tr("Folder name"))
         return " ".join(name.split()) if agreed else ""
 
     @Slot(object, bool)
@@ -241,9 +239,9 @@ class ChatsController(QObject):
         for chat in chats:
             self._conversation.delete(chat.id)
         text = (
-            tr("“{title}” was deleted.", title=chats[0].title)
+            tr("“{title}” deleted", title=chats[0].title)
             if len(chats) == 1
-            else plural("1 chat was deleted.", "%n chats were deleted.", len(chats))
+            else plural("1 chat deleted", "%n chats deleted", len(chats))
         )
         again = chats[0] if len(chats) == 1 else shown
         self._shell.toast.show_message(text, tr("Undo"), lambda: self._restore(chats, again))
@@ -272,6 +270,6 @@ class ChatsController(QObject):
     def _fill_menu(self, menu: QMenu) -> None:
         colour = self._theme.palette.muted
         menu.addAction(icon("folder", colour), tr("New folder…"), self._new_folder)
-        menu.addAction(icon("trash", colour), tr("Recently deleted…"), self.open_trash)
+        menu.addAction(icon("trash", colour), tr("Trash…"), self.open_trash)
         menu.addSeparator()
         self.transfer.fill_menu(menu)

@@ -22,6 +22,7 @@ from app.theme.theme import Theme
 from app.widgets.builders import open_dialog
 from engine import protocol
 
+LOADING, MODEL, ENGINE = "load", "model:", "engine"  # what banners are about; MODEL is followed by the model's name
 _SMALL_MODEL = 1_000_000_000  # parameters; below, the simpler examples are offered
 
 
@@ -35,12 +36,14 @@ class ModelController(QObject):
         super().__init__(shell)
         self._shell, self._models, self._conversation = shell, known, conversation
         self._preferences, self._state, self._navigator = preferences, state, navigator
+        self._there: set[str] = set()  # what banners are about that concern a model of the last list
         known.changed.connect(self._model_changed)
         known.loaded.connect(self._model_loaded)
-        known.load_failed.connect(lambda event: shell.show_failure(event, (tr("Try again"), self.reload)))
+        known.load_failed.connect(self._load_failed)
+        known.listed.connect(self._withdraw_deleted)
         known.failed.connect(shell.show_failure)
         known.imported.connect(self._imported)
-        known.notice_received.connect(partial(shell.banners.show_banner, "info"))
+        known.notice_received.connect(shell.live.figures.show_notice)
         shell.header.chosen.connect(self.open_model)
         self._model_changed()
 
@@ -51,6 +54,7 @@ class ModelController(QObject):
             self._preferences.model = name
             self._state.save()
         self._shell.live.forget()
+        self._shell.banners.withdraw_about(lambda about: about.startswith(MODEL))  # another one was chosen
         self._models.load(name, self._preferences.engine_for(name))
 
     @Slot()
@@ -63,43 +67,49 @@ class ModelController(QObject):
         state = self._models.state
         self._conversation.answers.model_opening = state == backend.LOADING
         words = {
-            backend.READY: tr("Write a message"),
-            backend.LOADING: tr("Write a message – it is answered once the model is open"),
-            backend.STOPPED: tr("The engine has stopped"),
-        }.get(state, tr("Choose a model above to begin"))  # fmt: skip
+            backend.READY: tr("Send a message"),
+            backend.LOADING: tr("Send a message (queued until the model is ready)"),
+            backend.STOPPED: tr("Engine stopped"),
+        }.get(state, tr("Select a model to start"))  # fmt: skip
         self._shell.composer.set_ready(state in (backend.READY, backend.LOADING), words)
         card = self._models.card
         if card is not None:
             self._conversation.model = card.title
-            sentences = (*card.plan, card.doing) if card.doing else card.plan
-            self._shell.welcome.show_model(card.title, card.note, sentences, card.parameters < _SMALL_MODEL)
+            summary = card.fit.sentence if card.fit is not None else ""
+            plan = (*card.plan, card.doing) if card.doing else card.plan
+            self._shell.welcome.show_model(card.title, card.note, summary, plan, card.parameters < _SMALL_MODEL)
+            self._shell.live.figures.show_plan(plan)
         elif state == backend.LOADING:
-            self._shell.welcome.show_model("", tr("Opening the model. This takes a moment the first time."), (), True)
+            self._shell.welcome.show_model("", tr("Loading model…"), "", (), True)
         else:
-            self._shell.welcome.show_model("", tr("Choose a model at the top, or import one you have."), (), True)
+            self._shell.welcome.show_model("", tr("Select a model or import one"), "", (), True)
+
+    @Slot(object)
+    def _load_failed(self, event: protocol.Failed) -> None:
+        self._shell.show_failure(event, (tr("Try again"), self.reload), about=LOADING)
 
     @Slot(object)
     def _model_loaded(self, card: protocol.ModelCard) -> None:
-        self._shell.banners.withdraw(_has_come(card))
+        self._shell.banners.withdraw_about(LOADING.__eq__)
         if card.backend == "compatibility":
-            self._shell.banners.show_banner(
-                "warning", tr("{model} runs through the compatibility backend.", model=card.title),
-                tr("It works, but more slowly than families that Underhill knows itself."),
-            )  # fmt: skip
+            text = tr("{model} runs in compatibility mode, more slowly", model=card.title)
+            self._shell.banners.show_banner("warning", text, about=MODEL + card.name)
 
     @Slot(object)
     def _imported(self, card: protocol.ModelCard) -> None:
-        self._shell.banners.show_banner(
-            "info", _has_come(card), button=(tr("Open it"), partial(self._open_to_chat, card.name))
-        )
+        button = tr("Use model"), partial(self._open_to_chat, card.name)
+        said = tr("{model} imported", model=card.title)
+        self._shell.banners.show_banner("info", said, button=button, about=MODEL + card.name)
+
+    @Slot()
+    def _withdraw_deleted(self) -> None:
+        there = {MODEL + card.name for card in self._models.cards}
+        gone, self._there = self._there - there, there  # one that was just made may not be listed yet
+        self._shell.banners.withdraw_about(gone.__contains__)
 
     def _open_to_chat(self, name: str) -> None:
         self._navigator.show_chat()
         self.open_model(name)
-
-
-def _has_come(card: protocol.ModelCard) -> str:
-    return tr("{model} has been imported.", model=card.title)
 
 
 class EngineController(QObject):
@@ -124,11 +134,12 @@ class EngineController(QObject):
         if event.kind is protocol.Kind.HELD:
             self._link.restart()
         else:
-            self._shell.show_failure(event)
+            self._shell.show_failure(event, about=ENGINE)
 
     @Slot()
     def _started(self) -> None:
         self._noted = False
+        self._shell.banners.withdraw_about((ENGINE, LOADING).__contains__)
         self._view_model.refresh()
 
 

@@ -20,6 +20,7 @@ from app.widgets.text import size
 from engine import protocol
 
 _DOWNLOADS = 3  # section of the library page
+_HALTED = "halted downloads"  # what a banner is about
 
 
 class LibraryController(QObject):
@@ -38,6 +39,7 @@ class LibraryController(QObject):
         shell.header.downloads.clicked.connect(self.show_downloads)
         view_model.transfers_changed.connect(self._show_transfers)
         shell.header.import_folder.triggered.connect(self.choose_folder)
+        shell.header.import_file.triggered.connect(self.choose_file)
         known.import_failed.connect(self._import_failed)
         known.imported.connect(self._imported)
         view_model.model_lowered.connect(self._offer_lowering_undo)
@@ -74,7 +76,7 @@ class LibraryController(QObject):
         """Ask for a folder to import."""
         if self._import_running():
             return
-        folder = QFileDialog.getExistingDirectory(self._shell, tr("The folder of the model"), self._folder)
+        folder = QFileDialog.getExistingDirectory(self._shell, tr("Model folder"), self._folder)
         if folder:
             self._folder = str(Path(folder).parent)
             self._import(folder)
@@ -85,7 +87,7 @@ class LibraryController(QObject):
         if self._import_running():
             return
         path, _ = QFileDialog.getOpenFileName(
-            self._shell, tr("The file of the model"), self._folder, tr("GGUF models") + " (*.gguf)"
+            self._shell, tr("Model file"), self._folder, tr("GGUF models") + " (*.gguf)"
         )
         if path:
             self._folder = str(Path(path).parent)
@@ -107,9 +109,7 @@ class LibraryController(QObject):
     def _import_running(self) -> bool:
         """Whether a model is being imported; a toast says so."""
         if self._models.importing is not None:
-            self._shell.toast.show_message(
-                tr("Another model is being imported. This one can follow when that has ended.")
-            )
+            self._shell.toast.show_message(tr("Another model is being imported. Wait for it to finish."))
         return self._models.importing is not None
 
     def _import(self, path: str, name: str = "") -> None:
@@ -137,7 +137,7 @@ class LibraryController(QObject):
     @Slot(object, object)
     def _offer_lowering_undo(self, card: protocol.ModelCard, saved: int) -> None:
         undo = partial(self._view_model.restore_original, card)
-        said = tr("{model} takes {saved} less. The original is in the trash.", model=card.title, saved=size(saved))
+        said = tr("{model} is {saved} smaller. The original is in the trash.", model=card.title, saved=size(saved))
         self._shell.toast.show_message(said, tr("Undo"), undo)
 
     @Slot(object)
@@ -153,7 +153,7 @@ class LibraryController(QObject):
     @Slot(str)
     def _offer_deletion_undo(self, name: str) -> None:
         self._shell.toast.show_message(
-            tr("{name} is in the trash.", name=name), tr("Undo"), lambda: self._view_model.restore(name)
+            tr("{name} moved to trash", name=name), tr("Undo"), lambda: self._view_model.restore(name)
         )
 
     # ---- downloads --------------------------------------------------------------------------------------------
@@ -169,6 +169,8 @@ class LibraryController(QObject):
         if not self._reminded:
             self._reminded = True
             self._remind()
+        elif not any(t.state == protocol.PAUSED for t in self._view_model.transfers.values()):
+            self._shell.banners.withdraw_about(_HALTED.__eq__)
 
     def _remind(self) -> None:
         """Offer to resume downloads that were paused, or halted when Underhill was closed."""
@@ -178,16 +180,16 @@ class LibraryController(QObject):
         first = halted[0]
         so_far = tr("{done} of {total}", done=size(first.done), total=size(first.total)) if first.total else ""
         sentence = (
-            plural("1 model is only partly here.", "%n models are only partly here.", len(halted))
+            plural("1 unfinished download", "%n unfinished downloads", len(halted))
             if len(halted) > 1 or not so_far
-            else tr("{model} is only partly here: {so_far}.", model=first.name, so_far=so_far)
+            else tr("Unfinished download: {model} ({so_far})", model=first.name, so_far=so_far)
         )
 
         def go_on() -> None:
             for transfer in halted:
                 self._view_model.resume(transfer.id)
 
-        action = tr("The download was paused, or halted when Underhill was closed.")
+        action = tr("It was paused, or interrupted when the app closed.")
         self._shell.banners.show_banner(
-            "info", sentence, action, "", (tr("Go on"), go_on), (tr("Downloads"), self.show_downloads)
+            "info", sentence, action, "", (tr("Resume"), go_on), (tr("Downloads"), self.show_downloads), about=_HALTED
         )

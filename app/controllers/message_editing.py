@@ -130,7 +130,7 @@ class MessageEditing(QObject):
             return
         at = self._conversation.index(message_id)
         if at >= 0 and not self._conversation.asked(at):
-            self._shell.toast.show_message(tr("There is no question above this answer any more."))
+            self._shell.toast.show_message(tr("Can't regenerate: the question was deleted"))
         else:
             self._conversation.regenerate(message_id)
 
@@ -162,7 +162,7 @@ class MessageEditing(QObject):
         if messages and messages[-1].unfinished:
             self.continue_answer(messages[-1].id)
         elif messages and self._ready():
-            self._shell.toast.show_message(tr("The last answer was not cut, or holds nothing yet that could go on."))
+            self._shell.toast.show_message(tr("Nothing to continue"))
 
     @Slot(object, int)
     def step(self, message_id: int, by: int) -> None:
@@ -195,10 +195,10 @@ class MessageEditing(QObject):
     def _deleted(self, what: DeletedMessages) -> None:
         more = len(what.messages) - 1
         text = (
-            plural("This version and the message after it were deleted.",
-                   "This version and the %n messages after it were deleted.", more)
+            plural("Version and 1 later message deleted",
+                   "Version and %n later messages deleted", more)
             if more
-            else tr("The message was deleted.")
+            else tr("Message deleted")
         )  # fmt: skip
         self._shell.toast.show_message(text, tr("Undo"), lambda: self._conversation.restore_messages(what))
 
@@ -208,5 +208,5 @@ class MessageEditing(QObject):
     def _idle(self) -> bool:
         """Whether no answer runs in this chat; otherwise a toast says so."""
         if self._conversation.busy:
-            self._shell.toast.show_message(tr("Let the answer end, or stop it with Esc; then this can be done."))
+            self._shell.toast.show_message(tr("Wait for the answer, or press Esc to stop it"))
         return not self._conversation.busy

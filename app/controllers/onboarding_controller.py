@@ -7,14 +7,16 @@ from PySide6.QtCore import QObject, Slot
 from app.backend import Models, Network
 from app.chat.conversation import Conversation
 from app.controllers.chat_navigator import ChatNavigator
+from app.controllers.engine_controller import MODEL
 from app.controllers.library_controller import LibraryController
 from app.i18n.translate import tr
 from app.library.model_text import fit_summary
 from app.library.view_model import LibraryViewModel
-from app.onboarding import ComputerProbe, ModelStep, Tour
+from app.onboarding import ComputerDialog, ComputerProbe, ModelStep, Tour
 from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
 from app.theme.theme import Theme
+from app.widgets.builders import open_dialog
 from engine import protocol
 
 _COMPUTER = 1  # step of the tour
@@ -48,9 +50,14 @@ class OnboardingController(QObject):
         return self._show(0)
 
     @Slot()
-    def show_computer(self) -> Tour:
-        """The step about this computer."""
-        return self._show(_COMPUTER)
+    def show_computer(self) -> ComputerDialog:
+        """What is known of this computer, measured where that was not done."""
+        if self.probe.computer is None:
+            self.probe.begin()
+        self._view_model.refresh_catalogue()
+        return open_dialog(
+            ComputerDialog(self.probe, lambda: fit_summary(self._view_model.catalogue or ()), self._shell)
+        )
 
     def _show(self, step: int) -> Tour:
         if self.tour is None:
@@ -112,10 +119,11 @@ class OnboardingController(QObject):
             return
         if t.state == protocol.FINISHED:
             name = t.name
-            button = tr("Open it"), lambda: self._shell.model_requested.emit(name)
-            self._shell.banners.show_banner("info", tr("{model} has arrived.", model=name), "", "", button)
+            button = tr("Use model"), lambda: self._shell.model_requested.emit(name)
+            said = tr("{model} downloaded", model=name)
+            self._shell.banners.show_banner("info", said, "", "", button, about=MODEL + name)
         else:
             again = t.id
-            said = tr("{model} could not be fetched. {problem}", model=t.name, problem=t.problem)
+            said = tr("Download of {model} failed. {problem}", model=t.name, problem=t.problem)
             button = tr("Try again"), lambda: self._view_model.resume(again)
             self._shell.banners.show_banner("warning", said, t.action, "", button)

@@ -45,10 +45,10 @@ class StorageController(QObject):
     def show_problem(self, problem: Problem) -> None:
         """Something about the chats on disk."""
         again: Button = (tr("Try again"), self._retry)
-        first: Button = (tr("Open the folder"), partial(self._shell.open_folder, self._folder))
+        first: Button = (tr("Open folder"), partial(self._shell.open_folder, self._folder))
         second: Button | None = None
         if problem.kind == "corrupt":
-            first = (tr("Restore a backup…"), self._restore)
+            first = (tr("Restore backup…"), self._restore)
         elif problem.kind in ("busy", "denied", "other"):
             first, second = again, first if problem.kind != "busy" else None
         elif problem.kind == "full":
@@ -62,7 +62,7 @@ class StorageController(QObject):
     def _worked(self) -> None:
         if self._conversation.drafts.unsaved:
             return  # what is wrong was said again
-        self._shell.toast.show_message(tr("Your chats are saved again."))
+        self._shell.toast.show_message(tr("Chats are being saved again"))
         self._conversation.chats_changed.emit()
         self._state.save()  # on the same disk
 
@@ -162,8 +162,8 @@ class ClosingController(QObject):
         if found.chats:
             why.append(
                 plural(
-                    "1 chat is kept only while Underhill is open. Stay and export it, if you need it.",
-                    "%n chats are kept only while Underhill is open. Stay and export those you need.",
+                    "1 chat is kept only while the app is open. Cancel and export it if you need it.",
+                    "%n chats are kept only while the app is open. Cancel and export those you need.",
                     found.chats,
                 )
             )

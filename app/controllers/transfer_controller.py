@@ -64,8 +64,8 @@ class TransferController(QObject):
         menu.addAction(tr("Import chats…"), self.import_chats)
         menu.addAction(tr("Export all chats…"), self.export_all)
         menu.addSeparator()
-        menu.addAction(tr("Back up all chats…"), self.back_up)
-        menu.addAction(tr("Restore a backup…"), self.restore)
+        menu.addAction(tr("Back up chats…"), self.back_up)
+        menu.addAction(tr("Restore backup…"), self.restore)
 
     @Slot(object, str)
     def export(self, chat: Chat, kind: str) -> None:
@@ -77,7 +77,7 @@ class TransferController(QObject):
                 export_chats.write(path, export_chats.markdown(store.chat(chat.id) or chat, store.path(chat.id)))
             else:
                 export_chats.write(path, export_chats.as_json(export_chats.gathered(store, chat.id)))
-            return tr("The chat was written to {file}.", file=path.name)
+            return tr("Chat exported to {file}", file=path.name)
 
         self._write(path, write)
 
@@ -89,9 +89,7 @@ class TransferController(QObject):
         def write(store: ChatStore, path: Path) -> str:
             chats = export_chats.gathered(store)
             export_chats.write(path, export_chats.as_json(chats))
-            return plural(
-                "1 chat was written to {file}.", "%n chats were written to {file}.", len(chats), file=path.name
-            )
+            return plural("1 chat exported to {file}", "%n chats exported to {file}", len(chats), file=path.name)
 
         self._write(path, write)
 
@@ -106,9 +104,9 @@ class TransferController(QObject):
                 added = import_chats.add(store, contents)
                 odd = contents.unread
             sentence = plural(
-                "1 chat was imported from {file}.", "%n chats were imported from {file}.", len(added), file=path.name
+                "1 chat imported from {file}.", "%n chats imported from {file}.", len(added), file=path.name
             )
-            left = plural("1 more in it cannot be read.", "%n more in it cannot be read.", odd) if odd else ""
+            left = plural("1 more couldn't be read.", "%n more couldn't be read.", odd) if odd else ""
             return TransferResult("info", sentence, left, added=added)
 
         self._run(path if name else None, work, again=self.import_chats)
@@ -116,11 +114,11 @@ class TransferController(QObject):
     @Slot()
     def back_up(self) -> None:
         """Back up the whole database into a file."""
-        path = self._ask(tr("Back up all chats"), f"underhill-backup-{time.strftime('%Y-%m-%d')}.db", "*.db")
+        path = self._ask(tr("Back up chats"), f"underhill-backup-{time.strftime('%Y-%m-%d')}.db", "*.db")
 
         def write(store: ChatStore, path: Path) -> str:
             backup.back_up(store, path)
-            return tr("All chats are backed up in {file}.", file=path.name)
+            return tr("Chats backed up to {file}", file=path.name)
 
         self._write(path, write)
 
@@ -129,10 +127,10 @@ class TransferController(QObject):
         """Replace all chats by a backup."""
         if self._conversation.working:
             self._show_result(
-                TransferResult("warning", tr("An answer is being written."), tr("Stop it, then restore the backup."))
+                TransferResult("warning", tr("An answer is being generated."), tr("Stop it, then restore the backup."))
             )
             return
-        name, _ = QFileDialog.getOpenFileName(self._shell, tr("Restore a backup"), str(Path.home()), tr(_DATABASE))
+        name, _ = QFileDialog.getOpenFileName(self._shell, tr("Restore backup"), str(Path.home()), tr(_DATABASE))
         if name:
             self._leave()
 
@@ -140,8 +138,8 @@ class TransferController(QObject):
             kept = backup.restore(store, Path(name), self._folder)
             return TransferResult(
                 "info",
-                tr("The chats of {file} are back.", file=Path(name).name),
-                tr("Those before it are kept as {file}.", file=kept),
+                tr("Backup restored from {file}.", file=Path(name).name),
+                tr("Previous chats saved as {file}.", file=kept),
             )
 
         self._run(Path(name) if name else None, work, self._conversation.new, self.restore)
@@ -180,7 +178,7 @@ class TransferController(QObject):
         if again is not None:
             button = tr("Choose another…"), again
         elif outcome.folder is not None:
-            button = tr("Open the folder"), partial(self._shell.open_folder, outcome.folder)
+            button = tr("Open folder"), partial(self._shell.open_folder, outcome.folder)
         elif outcome.added:
             button = tr("Undo"), partial(self._shell.sidebar.deleted.emit, outcome.added)
         self._shell.banners.withdraw(self._shown)  # of the one before
@@ -199,7 +197,7 @@ def _check_no_database(store: ChatStore, path: Path) -> None:
     """Raise UnderhillError where `path` is one of the files that the chats themselves are in."""
     if store.file is not None and path.resolve().as_posix().startswith(store.file.resolve().as_posix()):
         raise problem(
-            protocol.Kind.BAD_REQUEST, tr("{file} is where Underhill keeps your chats.", file=path.name),
+            protocol.Kind.BAD_REQUEST, tr("{file} is the app's own chat file.", file=path.name),
             tr("Choose another name."),
         )  # fmt: skip
 
@@ -220,11 +218,11 @@ def _guarded(work: Callable[[ChatStore], TransferResult], store: ChatStore, path
             return TransferResult("error", error.sentence, error.action, cause)
         if isinstance(e, PermissionError):
             return TransferResult(
-                "error", tr("Underhill may not use {file}.", file=path), tr("Choose another folder."), cause
+                "error", tr("No permission to use {file}.", file=path), tr("Choose another folder."), cause
             )
         return TransferResult(
             "error",
-            tr("{file} could not be read or written.", file=path.name),
+            tr("Can't read or write {file}.", file=path.name),
             tr("Choose another file or folder."),
             cause,
         )

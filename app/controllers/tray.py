@@ -54,7 +54,7 @@ class TrayController(QObject):
         if QSystemTrayIcon.isSystemTrayAvailable():
             self.tray = QSystemTrayIcon(self)
             self._menu = QMenu()
-            self._menu.addAction(tr("Show Underhill"), self._raise)
+            self._menu.addAction(tr("Open Underhill"), self._raise)
             self._menu.addAction(tr("New chat"), self._new_chat)
             self._menu.addSeparator()
             self._menu.addAction(tr("Quit"), shell.close)
@@ -93,11 +93,11 @@ class TrayController(QObject):
         if waited >= NOTIFY_AFTER:
             words = " ".join(message.content.split())
             words = words if len(words) <= _SHOWN else words[: _SHOWN - 1].rstrip() + "…"
-            self._notify(tr("Your answer is there"), words)
+            self._notify(tr("Answer ready"), words)
 
     @Slot(object)
     def _imported(self, card: protocol.ModelCard) -> None:
-        self._notify_done(tr("{model} has been imported.", model=card.title))
+        self._notify_done(tr("{model} imported", model=card.title))
 
     @Slot(str)
     def _notify_done(self, sentence: str) -> None:
@@ -109,7 +109,7 @@ class TrayController(QObject):
         if QApplication.activeWindow() is not None:
             return
         if self.notices is not None:
-            self.notices.show(title, words, tr("Show Underhill"))
+            self.notices.show(title, words, tr("Open Underhill"))
         else:
             self._notify_otherwise(title, words)
 
@@ -135,7 +135,7 @@ class TrayController(QObject):
         elif moving:
             ring, words = int(_STEPS * here), tr("downloading, {share}", share=percent(int(100 * here) / 100))
         else:
-            ring, words = -1, tr("answering") if self._conversation.working else ""
+            ring, words = -1, tr("generating") if self._conversation.working else ""
         if (ring, words) != self._shown or not self.tray.toolTip():
             self._shown = (ring, words)
             self.tray.setIcon(icon("underhill", "") if ring < 0 else self._ring(ring / _STEPS))

@@ -88,7 +88,7 @@ def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
         parts.append(f"## {who}\n\n*{moment(datetime.fromtimestamp(m.created_at))}*")
         thought, answer = thought_and_answer(m.content) if m.role == "assistant" else ("", m.content)
         if thought:
-            parts.append(_folded(tr("Thought"), _lowered(thought)))
+            parts.append(_folded(tr("Thinking"), _lowered(thought)))
         parts.append(_lowered(answer.strip("\n")))
         parts += [_folded(a.name, _fenced(a)) for a in m.attachments]
         parts += [f"*{_plain(note)}*" for note in (notes.after(m) if m.role == "assistant" else ())]

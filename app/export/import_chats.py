@@ -61,7 +61,7 @@ def read(path: Path) -> ImportedChats:
     reader = SandboxedFunction("app.export.chat_file:chats", MEMORY)
     contents = ImportedChats()
     try:
-        for kind, *more in reader.stream(str(path.resolve()), tr("[picture]"), seconds=CHAT_SECONDS):
+        for kind, *more in reader.stream(str(path.resolve()), tr("[image]"), seconds=CHAT_SECONDS):
             match kind:
                 case chat_file.CHAT:
                     contents.put(more[0])
@@ -128,14 +128,13 @@ def _style(found: dict[str, Any] | None) -> Style | None:
 def _too_much(path: Path) -> protocol.UnderhillError:
     return problem(
         protocol.Kind.BAD_REQUEST,
-                        tr("A chat in {file} is too long to be read.", file=path.name),
+                        tr("A chat in {file} is too long.", file=path.name),
         tr("Export fewer chats at a time, or leave that chat out."),
     )  # fmt: skip
 
 
 def _none(path: Path) -> protocol.UnderhillError:
     return problem(
-        protocol.Kind.BROKEN_FILE, tr("{file} holds no chats that Underhill can read.", file=path.name),
-        tr("Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its "
-            "ZIP)."),
+        protocol.Kind.BROKEN_FILE, tr("No readable chats in {file}.", file=path.name),
+        tr("Choose a JSON file exported by Underhill or ChatGPT (conversations.json or its ZIP)."),
     )  # fmt: skip

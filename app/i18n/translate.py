@@ -21,6 +21,7 @@ from engine.translatable import HOLE, Translatable, translated
 CONTEXT = "window"
 ENGINE_CONTEXT = "engine"
 _WIDE = re.compile(r"[　-〿一-鿿＀-￯“”]")  # scripts that are written without spaces, and their marks
+_ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", "：", "；")
 SEPARATORS = (", ", "; ")  # between the items of a list; `tr_engine` translates them too
 _CONTAINERS = (tuple, list, dict, Mapping, types.UnionType)
 
@@ -51,9 +52,14 @@ def tr_noop(text: str, /) -> str:
 
 
 def sentences(*given: str) -> str:
-    """Join the sentences that are not empty: a space between them, and none after a full-width full stop."""
+    """Join the sentences that are not empty: a space between them, and none after a full-width full stop.
+
+    One that stands alone in a title has no full stop; here it gets one, unless it is the last.
+    """
     text = ""
     for sentence in filter(None, given):
+        if text and not text.endswith(_ENDS):
+            text += "。" if _WIDE.match(text[-1]) else "."
         text += sentence if not text or text.endswith(("。", "！", "？")) else f" {sentence}"
     return text
 

@@ -38,29 +38,29 @@ from app.widgets.text import size
 from engine import protocol
 
 _TIERS = {
-    16: tr_noop("16 bits – as it is"),
-    8: tr_noop("8 bits – practically the original"),
-    4: tr_noop("4 bits – nearly as good, half the size"),
-    2: tr_noop("2 bits – small, and noticeably less exact"),
+    16: tr_noop("16-bit – original"),
+    8: tr_noop("8-bit – practically lossless"),
+    4: tr_noop("4-bit – nearly as good, half the size"),
+    2: tr_noop("2-bit – smallest, noticeably less precise"),
 }
 
 
-_AS_IT_COMES = tr_noop("4 bits – just as they come")
+_AS_IT_COMES = tr_noop("4-bit – unchanged")
 # Rise of perplexity that is allowed.
 TOLERANCES = (
-    (0.005, tr_noop("0.5 %")),
-    (0.01, tr_noop("1 %")),
-    (0.02, tr_noop("2 % – usual")),
-    (0.05, tr_noop("5 % – smallest")),
+    (0.005, tr_noop("0.5%")),
+    (0.01, tr_noop("1%")),
+    (0.02, tr_noop("2% – default")),
+    (0.05, tr_noop("5% – smallest")),
 )
 USUAL = 2  # of these
 _NEVER = '<>:"/\\|?*'  # in the name of a folder
 _WHOLE = 16  # bits: not quantized
 _TOPS = (
-    (0, tr_noop("Automatic – 8 bits, or 4 where the model was stored with about 4")),
-    (8, tr_noop("8 bits – practically the original")),
-    (4, tr_noop("4 bits – nearly as good, half the size of 8 bits")),
-    (_WHOLE, tr_noop("16 bits – as it is; for small models")),
+    (0, tr_noop("Automatic – 8-bit, or 4-bit where the model is stored that way")),
+    (8, tr_noop("8-bit – practically lossless")),
+    (4, tr_noop("4-bit – nearly as good, half the size")),
+    (_WHOLE, tr_noop("16-bit – original, for small models")),
 )
 
 
@@ -86,20 +86,21 @@ class ModelDetailsDialog(QDialog):
         self.entries: list[LibraryEntry] = []
         for bits, nbytes in sorted(details.stores, reverse=True):
             fit = fits.get(bits)
-            action = Action(tr("Get"), partial(self._get, model, bits), primary=fit is not None and fit == model.fit,
-                        enabled=not model.here and (fit is None or fit.pill != "too_big"))  # fmt: skip
-            takes = tr("takes {size}", size=size(nbytes))
+            possible = not model.here and (fit is None or fit.pill != "too_big")
+            best = fit is not None and fit == model.fit
+            action = Action(tr("Download"), partial(self._get, model, bits), primary=best, enabled=possible)
+            takes = tr("{size} on disk", size=size(nbytes))
             title = _AS_IT_COMES if bits == 4 and (model.form or model.lost) else _TIERS[bits]
             self.entries.append(LibraryEntry(tr(title), takes, fit=fit, actions=[action], parent=page))
             column.addWidget(self.entries[-1])
         if model.original:
-            look = Action(tr("Look at it"), partial(self._describe_original, model.original))
-            amount = tr("{size} to fetch", size=size(model.original_bytes))
+            look = Action(tr("Open"), partial(self._describe_original, model.original))
+            amount = tr("{size} download", size=size(model.original_bytes))
             self.original = LibraryEntry(
-                tr("The original, unquantized"), model_text.joined(model.original, amount), actions=[look]
+                tr("Original, unquantized"), model_text.joined(model.original, amount), actions=[look]
             )
             column.addWidget(self.original)
-        download = tr("{size} to fetch", size=size(model.download_bytes))
+        download = tr("{size} download", size=size(model.download_bytes))
         files = make_label(model_text.joined(plural("1 file", "%n files", len(details.files)), download), page, "muted")
         files.setToolTip("\n".join(f"{name}  {size(nbytes)}" for name, nbytes in details.files[:40]))
         column.addWidget(files)
@@ -107,7 +108,7 @@ class ModelDetailsDialog(QDialog):
         self.status = make_label("", self, "muted", wrap=True, selectable=True)
         self.status.hide()
         buttons = QDialogButtonBox(self)
-        web = make_button(tr("Open its page"), self, partial(self._open, details.page))
+        web = make_button(tr("Open web page"), self, partial(self._open, details.page))
         buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(make_button(tr("Close"), self, self.reject), QDialogButtonBox.ButtonRole.RejectRole)
         foot = vbox(self.status, buttons, margins=(24, 0, 24, 0))
@@ -129,8 +130,8 @@ class ModelDetailsDialog(QDialog):
 
 def _inside(details: protocol.ModelDetails) -> str:
     length = details.model.context_length
-    context = tr("reads up to {tokens:,} tokens", tokens=length) if length else ""
-    experts = tr("{experts} experts in each of {layers} layers, {active} at a time", experts=details.experts,
+    context = tr("{tokens:,}-token context", tokens=length) if length else ""
+    experts = tr("{layers} layers × {experts} experts, {active} active", experts=details.experts,
                   layers=details.moe_layers, active=details.experts_per_token)  # fmt: skip
     return model_text.joined(experts, context)
 
@@ -149,21 +150,20 @@ class SmallerDialog(QDialog):
         self._card, self._view_model = card, view_model
         self.running = ""  # id of what is measured now
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Make smaller"))
-        head = make_label(tr("Make {model} smaller", model=card.title), self, wrap=True, heading=1.3)
+        self.setWindowTitle(tr("Shrink"))
+        head = make_label(tr("Shrink {model}", model=card.title), self, wrap=True, heading=1.3)
         text = make_label(
-            tr("Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its "
-                "answers change slightly. How much is measured first. That can take a while, and chat waits "
-                "meanwhile."),
+            tr("The least important experts are stored with 2 or 4 bits: less memory, faster answers, a small "
+               "loss of quality. Measuring it can take a while; chat waits meanwhile."),
             self, "muted", wrap=True,
         )  # fmt: skip
         shares = [(tr(label), tolerance) for tolerance, label in TOLERANCES]
-        self.tolerance = make_combo(self, tr("Most quality loss"), shares, TOLERANCES[USUAL][0])
+        self.tolerance = make_combo(self, tr("Maximum quality loss"), shares, TOLERANCES[USUAL][0])
         self.found = make_label("", self, wrap=True, selectable=True)
         self.bar = make_bar(self, tr("Progress of {title}", title=card.title))
         form = QFormLayout()
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        form.addRow(tr("Most quality loss"), self.tolerance)
+        form.addRow(tr("Maximum quality loss"), self.tolerance)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.go = make_button(tr("Measure"), self, self._next, "primary")
         self.go.setDefault(True)
@@ -208,15 +208,15 @@ class SmallerDialog(QDialog):
 
     def _offer_text(self, offer: protocol.LoweringOffer) -> str:
         if not _saves(offer):
-            return tr("No expert can have fewer bits within this loss. Allow more.")
+            return tr("No expert can be reduced within this limit. Allow more loss.")
         lines = [
-            tr("Experts take {after} instead of {before}.", after=size(offer.after), before=size(offer.before)),
-            tr("Bits: {shares}", shares=model_text.shares(offer.bits)),
+            tr("Experts: {before} → {after}", after=size(offer.after), before=size(offer.before)),
+            tr("Precision: {shares}", shares=model_text.shares(offer.bits)),
             *self._dense_line(offer),
-            tr("Change: {change}, measured on {tokens} tokens", change=model_text.change(offer.kl),
+            tr("Quality change: {change} (measured on {tokens} tokens)", change=model_text.change(offer.kl),
                 tokens=f"{offer.tokens:,}"),
-            tr("Needs {needed} on the disk, {free} free. The original goes to the trash.", needed=size(offer.needed),
-                free=size(offer.free)),
+            tr("Needs {needed} of disk space ({free} free). The original moves to the trash.",
+                needed=size(offer.needed), free=size(offer.free)),
         ]  # fmt: skip
         return "\n".join(lines)
 
@@ -225,7 +225,7 @@ class SmallerDialog(QDialog):
         if not offer.dense_bits:
             return ()
         before, after = size(offer.dense_before), size(offer.dense_after)
-        return (tr("Other weights: {bits}-bit, {after} instead of {before} in memory", bits=offer.dense_bits,
+        return (tr("Shared weights: {bits}-bit, {before} → {after} in memory", bits=offer.dense_bits,
                     after=after, before=before),)  # fmt: skip
 
     def _show(self, text: str) -> None:
@@ -235,7 +235,7 @@ class SmallerDialog(QDialog):
         self.bar.setVisible(running)
         self.bar.setRange(0, 0)
         self.tolerance.setEnabled(not running)
-        self.go.setText(tr("Stop") if running else tr("Measure") if offer is None else tr("Make smaller"))
+        self.go.setText(tr("Stop") if running else tr("Measure") if offer is None else tr("Shrink"))
         self.go.setEnabled(offer is None or (_saves(offer) and offer.needed < offer.free))
         fit(self)
 
@@ -258,10 +258,10 @@ class ImportDialog(QDialog):
     def __init__(self, path: str, parent: QWidget | None = None, name: str = "", taken: Collection[str] = ()) -> None:
         """path: of a folder or a file. name: to be offered; '' takes the path's. taken: names of other models."""
         super().__init__(parent)
-        self.setWindowTitle(tr("Import a model"))
-        head = make_label(tr("Import a model"), self, heading=1.3)
+        self.setWindowTitle(tr("Import model"))
+        head = make_label(tr("Import model"), self, heading=1.3)
         text = make_label(
-            tr("Makes a converted copy; the original stays. It can take a while. You can keep chatting."), self,
+            tr("Makes a converted copy; the original stays. You can keep chatting."), self,
             "muted", wrap=True,
         )  # fmt: skip
         place = make_label(path, self, wrap=True)
@@ -271,10 +271,10 @@ class ImportDialog(QDialog):
         self.note = make_label("", self, "restart", wrap=True)
         self.note.hide()
         self.top_box = make_combo(self, tr("Precision"), [(tr(words), bits) for bits, words in _TOPS])
-        losses = [(tr("Most quality loss: {loss}", loss=tr(label)), share) for share, label in TOLERANCES]
-        self.tolerance_box = make_combo(self, tr("Make smaller"), [(tr("No"), 0.0), *losses])
+        losses = [(tr("Maximum quality loss: {loss}", loss=tr(label)), share) for share, label in TOLERANCES]
+        self.tolerance_box = make_combo(self, tr("Shrink"), [(tr("No"), 0.0), *losses])
         self.tolerance_box.setToolTip(
-            tr("Experts that matter least keep 2 or 4 bits. Measured once the model is there.")
+            tr("Stores the least important experts with 2 or 4 bits. Measured after the import.")
         )
         self.top_box.currentIndexChanged.connect(self._bits_chosen)
         form = QFormLayout()
@@ -284,7 +284,7 @@ class ImportDialog(QDialog):
         form.addRow(tr("Name"), self.name_field)
         form.addRow("", self.note)
         form.addRow(tr("Precision"), self.top_box)
-        form.addRow(tr("Make smaller"), self.tolerance_box)
+        form.addRow(tr("Shrink"), self.tolerance_box)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.start = QPushButton(tr("Import"), self)
         self.start.setObjectName("primary")  # before it is in the row, which makes it look as what it is called then
@@ -308,7 +308,7 @@ class ImportDialog(QDialog):
         try:
             protocol.checked_name(self.name())
             if self.name().casefold() in self._taken:
-                wrong = tr("There is a model of this name already.")
+                wrong = tr("A model with this name exists")
         except protocol.UnderhillError as error:
             wrong = tr_engine(error.action) if self.name() else ""
         self.start.setEnabled(bool(self.name()) and not wrong)

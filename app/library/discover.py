@@ -17,8 +17,7 @@ from app.widgets.search_field import SearchField
 from engine import protocol
 
 _TYPING = 450  # milliseconds of rest after which the words are looked for
-# what can be run stands first; what is not known, before what cannot
-_ORDER = {"fits": 0, "slow": 1, None: 2, "too_big": 3}
+_ORDER = {group: place for place, group in enumerate(model_text.FIT_GROUPS)}
 
 
 class DiscoverModels(LibrarySection):
@@ -31,11 +30,11 @@ class DiscoverModels(LibrarySection):
     setting_requested = Signal(str)
 
     def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
-        super().__init__(tr("Models to get"), parent)
+        super().__init__(tr("Discover"), parent)
         self._view_model = view_model
-        self.search = SearchField(tr("Search the hub, for instance “qwen3”"), self)
-        self.search.setAccessibleName(tr("Search the hub for models"))
-        self.fitting = QCheckBox(tr("Only what fits"), self)
+        self.search = SearchField(tr("Search models"), self)
+        self.search.setAccessibleName(tr("Search models"))
+        self.fitting = QCheckBox(tr("Runs on this computer"), self)
         bar = hbox((self.search, 1), self.fitting, spacing=14)
         self.head.addLayout(bar)
         self.about = make_label("", self, "muted", wrap=True)
@@ -44,7 +43,7 @@ class DiscoverModels(LibrarySection):
         self.foot.addWidget(self.more, 0, Qt.AlignmentFlag.AlignHCenter)
         self.again = make_button(tr("Try again"), self, self._search_again)
         self.foot.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
-        self.to_setting = make_button(tr("Open the settings"), self, self._open_setting)
+        self.to_setting = make_button(tr("Open settings"), self, self._open_setting)
         self.foot.addWidget(self.to_setting, 0, Qt.AlignmentFlag.AlignLeft)
         self._rest = make_timer(self, _TYPING, self.look)
         self.search.textChanged.connect(self._rest.start)
@@ -100,25 +99,22 @@ class DiscoverModels(LibrarySection):
         if s.words:
             shown, nothing = list(s.results), self._nothing_found()
             what = (
-                tr("Looking…")
+                tr("Searching…")
                 if s.searching and not shown
                 else sentences(s.search_problem.sentence, s.search_problem.action)
                 if shown and s.search_problem is not None
-                else plural("1 found on the hub", "%n found on the hub", s.matches)
+                else plural("1 result", "%n results", s.matches)
                 if shown
                 else ""
             )
         else:
             shown = sorted(s.catalogue or (), key=_rank)
-            nothing = tr("The catalogue is on its way.") if s.catalogue is None else tr("The catalogue is empty.")
-            what = tr(
-                "Models that people run today, those that suit this computer first. Nothing is sent until you search "
-                "or get one."
-            )
+            nothing = tr("Loading models…") if s.catalogue is None else tr("No models")
+            what = tr("Best for this computer first")
         if self.fitting.isChecked():
             left = [m for m in shown if m.fit is not None and m.fit.pill == "fits"]
             if shown and not left:
-                nothing = tr("None of these fits this computer.")
+                nothing = tr("None of these runs on this computer")
             shown = left
         show_text(self.about, what)
         self.more.setVisible(bool(s.words) and bool(s.results) and len(s.results) < s.matches)
@@ -126,7 +122,8 @@ class DiscoverModels(LibrarySection):
         failed = s.search_problem if s.words else None
         self.again.setVisible(failed is not None)
         self.to_setting.setVisible(failed is not None and str(failed.kind) in model_text.SETTINGS)
-        self.show_entries([self._entry(model) for model in shown], nothing)
+        groups = [] if s.words else [tr(model_text.FIT_GROUPS[model_text.fit_group(m.fit)]) for m in shown]
+        self.show_entries([self._entry(model) for model in shown], nothing, groups)
 
     def _nothing_found(self) -> str:
         problem = self._view_model.search_problem
@@ -135,7 +132,7 @@ class DiscoverModels(LibrarySection):
         if self._view_model.searching:
             return ""
         return tr(
-            "Nothing that Underhill opens was found for “{words}”. Only Mixture-of-Experts models are shown.",
+            "No supported models for “{words}” (MoE only)",
             words=self._view_model.words,
         )
 
@@ -147,7 +144,7 @@ class DiscoverModels(LibrarySection):
             actions.append(Action(tr(model_text.STATES[self._under_way[model.repo]]), _nothing, enabled=False))
         else:
             fits = model.fit is None or model.fit.pill != "too_big"
-            actions.append(Action(tr("Get"), partial(self._view_model.get, model), primary=fits, enabled=fits))
+            actions.append(Action(tr("Download"), partial(self._view_model.get, model), primary=fits, enabled=fits))
         whose = model.repo if self._view_model.words else ""  # of many that are called alike
         return LibraryEntry(
             model.title, model_text.joined(whose, model_text.hub_facts(model)), fit=model.fit,
@@ -156,14 +153,14 @@ class DiscoverModels(LibrarySection):
 
 
 def _rank(model: protocol.HubModel) -> tuple[int, float, int]:
-    """Sort key: first what fits, the largest of those that answer as fast as one reads; then the quickest.
+    """Sort key: by group; of those that run well, the largest that answer as fast as one reads, then the quickest.
 
     Of what does not suit, the smallest first.
     """
-    pill = model.fit.pill if model.fit is not None else None
-    if pill != "fits":
-        return _ORDER[pill], 0.0, model.parameters
-    return _ORDER[pill], max(0.0, READING_SPEED - speed(model)), -model.parameters
+    group = model_text.fit_group(model.fit)
+    if model.fit is None or model.fit.pill != "fits":
+        return _ORDER[group], 0.0, model.parameters
+    return _ORDER[group], max(0.0, READING_SPEED - speed(model)), -model.parameters
 
 
 def _nothing() -> None:
@@ -176,9 +173,9 @@ class ExternalModels(LibrarySection):
     import_requested = Signal(object)
 
     def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
-        super().__init__(tr("Models of other apps"), parent)
+        super().__init__(tr("From other apps"), parent)
         self._view_model = view_model
-        self.look = make_button(tr("Look"), self, view_model.find)
+        self.look = make_button(tr("Find models"), self, view_model.find)
         self._state = make_label("", self, "muted", wrap=True)
         bar = hbox((self._state, 1), self.look, spacing=14)
         self.head.addLayout(bar)
@@ -190,18 +187,13 @@ class ExternalModels(LibrarySection):
         """Show the current state."""
         s = self._view_model
         self.look.setEnabled(s.finding is None)
-        self.look.setText(tr("Look") if s.found is None else tr("Look again"))
+        self.look.setText(tr("Find models") if s.found is None else tr("Find again"))
         if s.finding is not None:
-            so_far = plural("1 so far", "%n so far", s.finding.done) if s.finding.done else ""
+            so_far = plural("1 found so far", "%n found so far", s.finding.done) if s.finding.done else ""
             self._state.setText(model_text.joined(s.finding.text, so_far))
         else:
-            self._state.setText(
-                tr("What Hugging Face's cache, LM Studio and Ollama keep here can be imported without fetching it "
-                    "again.")
-            )  # fmt: skip
-        nothing = (
-            "" if s.found is None else tr("No Mixture-of-Experts model of another app was found on this computer.")
-        )
+            self._state.setText(tr("Import models from Hugging Face, LM Studio or Ollama, no download needed"))
+        nothing = "" if s.found is None else tr("No supported models from other apps found")
         self.show_entries([self._entry(model) for model in s.found or ()], nothing)
 
     def _entry(self, model: protocol.FoundModel) -> LibraryEntry:

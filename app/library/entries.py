@@ -19,11 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.i18n.translate import tr
-from app.library.model_text import FIT_BADGES, unbroken
+from app.library.model_text import fit_badge, unbroken
 from app.widgets.builders import centred, empty, hbox, make_bar, make_button, make_label, set_level, show_text, vbox
 from engine import protocol
 
 WIDEST = 860  # pixels; longer lines are hard to read
+_BAR = 12  # pixels of a scroll bar, as in style.qss
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class LibraryEntry(QFrame):
         head = make_label(title, self, heading=1.08, selectable=True, wrap=True)
         top = hbox((head, 1), spacing=10)
         if fit is not None:
-            word = tr(FIT_BADGES[fit.pill])
+            word = fit_badge(fit)
             badge = make_label(word, self, "badge")
             badge.setProperty("level", fit.pill)
             badge.setToolTip(sentence)
@@ -146,22 +147,31 @@ class LibrarySection(QScrollArea):
         column.addStretch(1)
         centred(inner, page)
         self.setWidget(page)
+        bar = self.verticalScrollBar()
+        bar.rangeChanged.connect(lambda low, high: self.setViewportMargins(0, 0, 0 if high > low else _BAR, 0))
+        self.setViewportMargins(0, 0, _BAR, 0)  # so that nothing moves aside when the scroll bar comes
         self.nothing = make_label("", page, "muted", wrap=True)
         self.foot.addWidget(self.nothing)
         self.entries: list[LibraryEntry] = []
 
-    def show_entries(self, entries: Sequence[LibraryEntry], nothing: str) -> None:
-        """Replace all entries. nothing: a sentence where there is none."""
+    def show_entries(self, entries: Sequence[LibraryEntry], nothing: str, groups: Sequence[str] = ()) -> None:
+        """Replace all entries. nothing: a sentence where there is none. groups: of each entry, the heading it is under;
+        () for no headings."""
         at = self.verticalScrollBar().value()
         now = self.window().focusWidget()  # also while a dialog in front of the window has the keyboard
         held = next((e.title for e in self.entries if now is not None and e.isAncestorOf(now)), None)
+        place = next((n for n, e in enumerate(self.entries) if e.title == held), 0)
         empty(self._column)
         self.entries = list(entries)
-        for entry in self.entries:
+        above = ""
+        for number, entry in enumerate(self.entries):
+            if groups and groups[number] != above:
+                above = groups[number]
+                self._column.addWidget(heading(above, self))
             self._column.addWidget(entry)
-        again = next((entry for entry in self.entries if held is not None and entry.title == held), None)
-        if again is not None:
-            again.take_focus()
+        if held is not None and self.entries:  # where it has gone, the one in its place, or Qt would go to New chat
+            beside = self.entries[min(place, len(self.entries) - 1)]
+            next((entry for entry in self.entries if entry.title == held), beside).take_focus()
         self.nothing.setText(nothing)
         self.nothing.setVisible(not entries and bool(nothing))
         QTimer.singleShot(0, self, partial(self.verticalScrollBar().setValue, at))  # once they have their heights
@@ -169,8 +179,8 @@ class LibrarySection(QScrollArea):
 
 def import_buttons(parent: QWidget, folder: SignalInstance, file: SignalInstance) -> QHBoxLayout:
     """Row of the two buttons to import a model from this computer."""
-    from_folder = make_button(tr("Import a folder…"), parent, folder.emit)
-    return hbox(from_folder, make_button(tr("Import a GGUF file…"), parent, file.emit), ...)
+    from_folder = make_button(tr("Import folder…"), parent, folder.emit)
+    return hbox(from_folder, make_button(tr("Import GGUF file…"), parent, file.emit), ...)
 
 
 def heading(words: str, parent: QWidget) -> QLabel:

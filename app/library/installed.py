@@ -34,7 +34,7 @@ class InstalledModels(LibrarySection):
     lowering_requested = Signal(object)
 
     def __init__(self, view_model: LibraryViewModel, known: Models, parent: QWidget | None = None) -> None:
-        super().__init__(tr("Your models"), parent)
+        super().__init__(tr("My models"), parent)
         self._view_model, self._models = view_model, known
         self.head.addLayout(import_buttons(self, self.import_folder, self.import_file))
         self._jobs = QVBoxLayout()
@@ -67,7 +67,7 @@ class InstalledModels(LibrarySection):
         if looks == self._shown:
             return
         self._shown = looks
-        self.show_entries([self._entry(card) for card in self._models.cards], tr("The list of models is on its way."))
+        self.show_entries([self._entry(card) for card in self._models.cards], tr("Loading models…"))
 
     def _entry(self, card: protocol.ModelCard) -> LibraryEntry:
         open_now = self._models.card is not None and self._models.card.path == card.path
@@ -80,20 +80,20 @@ class InstalledModels(LibrarySection):
             )
         elif card.state == model_text.UNFINISHED:
             actions.append(
-                Action(tr("Go on"), partial(self._view_model.continue_import, card), primary=True, enabled=not busy)
+                Action(tr("Resume"), partial(self._view_model.continue_import, card), primary=True, enabled=not busy)
             )
         if card.usable:
             actions.append(
-                Action(tr("Check every byte"), partial(self._view_model.verify, card), menu=True, enabled=not busy)
+                Action(tr("Verify files"), partial(self._view_model.verify, card), menu=True, enabled=not busy)
             )
             actions += self._bits(card, busy=busy)
             others = [f for f in self._view_model.folders if f.there and f.writable]
-            actions.append(Action(tr("Move to another folder…"), partial(self._move, card), menu=True,
+            actions.append(Action(tr("Move to folder…"), partial(self._move, card), menu=True,
                               enabled=not busy and len(others) > 1 and not open_now))  # fmt: skip
         away = card.state == model_text.MISSING
         if away:
-            actions.append(Action(tr("Look again"), self._view_model.refresh))
-        actions.append(Action(tr("Show in files"), partial(self._show, card.path), menu=True, enabled=not away))
+            actions.append(Action(tr("Find again"), self._view_model.refresh))
+        actions.append(Action(tr("Show in folder"), partial(self._show, card.path), menu=True, enabled=not away))
         actions.append(Action(tr("Delete"), partial(self._view_model.delete, card.name), menu=True,
                           enabled=not (busy or open_now or away) and card.name != "builtin"))  # fmt: skip
         facts = model_text.card_facts(card)
@@ -109,7 +109,7 @@ class InstalledModels(LibrarySection):
             restore = partial(self._view_model.restore_original, card)
             return [Action(tr("Restore original"), restore, menu=True, enabled=not busy)] if there else []
         possible = bool(card.tiers) and max(card.tiers) in (4, 8) and card.name != "builtin"
-        smaller = Action(tr("Make smaller…"), partial(self.lowering_requested.emit, card), menu=True, enabled=not busy)
+        smaller = Action(tr("Shrink…"), partial(self.lowering_requested.emit, card), menu=True, enabled=not busy)
         return [smaller] if possible else []
 
     def _move(self, card: protocol.ModelCard) -> None:
@@ -144,30 +144,30 @@ class InstalledModels(LibrarySection):
 
     def _make_places(self) -> None:
         empty(self._places)
-        self._places.addWidget(heading(tr("Where they live"), self))
+        self._places.addWidget(heading(tr("Model folders"), self))
         for folder in self._view_model.folders:
             self._places.addWidget(self._folder(folder))
-        add = make_button(tr("Add a folder…"), self, self._add_folder)
+        add = make_button(tr("Add folder…"), self, self._add_folder)
         self._places.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
         if self._view_model.deleted:
-            self._places.addWidget(heading(tr("Deleted"), self))
+            self._places.addWidget(heading(tr("Trash"), self))
             for model in self._view_model.deleted:
                 self._places.addWidget(self._deleted(model))
-            clear = make_button(tr("Empty the trash"), self, self.empty_trash)
+            clear = make_button(tr("Empty trash"), self, self.empty_trash)
             self._places.addWidget(clear, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _folder(self, folder: protocol.ModelFolder) -> LibraryEntry:
         actions = []
         if not folder.first and folder.there and folder.writable:
             actions.append(
-                Action(tr("New models go here"), partial(self._view_model.add_folder, folder.path, True), menu=True)
+                Action(tr("Save new models here"), partial(self._view_model.add_folder, folder.path, True), menu=True)
             )
         if not folder.own:
             actions.append(
-                Action(tr("Take out of the library"), partial(self._view_model.forget_folder, folder.path), menu=True)
+                Action(tr("Remove from list"), partial(self._view_model.forget_folder, folder.path), menu=True)
             )
         facts = model_text.joined(
-            tr("new models go here") if folder.first else "",
+            tr("default") if folder.first else "",
             tr("{size} of models", size=size(folder.models)) if folder.there else "",
             tr("{size} of downloads", size=size(folder.downloads)) if folder.downloads else "",
             tr("{free} of {total} free", free=size(folder.free), total=size(folder.total)) if folder.there else "",
@@ -176,7 +176,7 @@ class InstalledModels(LibrarySection):
         if folder.problem:
             made.show_problem(folder.problem)
         if folder.there and folder.total:
-            made.bar.setAccessibleName(tr("How full the disk of {folder} is", folder=folder.path))
+            made.bar.setAccessibleName(tr("Disk usage of {folder}", folder=folder.path))
             set_progress(made.bar, folder.total - folder.free, folder.total)
             made.bar.setProperty("level", "full" if folder.free < _NONE else "warning" if folder.free < _LITTLE else "")
         return made
@@ -192,20 +192,20 @@ class InstalledModels(LibrarySection):
         smaller = next((c for c in self._models.cards if c.name == model.name and c.expert_bits), None)
         if smaller is not None:  # whose original this is
             return Action(tr("Restore original"), partial(self._view_model.restore_original, smaller))
-        return Action(tr("Bring back"), partial(self._view_model.restore, model.name))
+        return Action(tr("Restore"), partial(self._view_model.restore, model.name))
 
     @Slot()
     def empty_trash(self) -> None:
         """Delete for good the models that were deleted, after asking."""
         amount = size(sum(model.nbytes for model in self._view_model.deleted))
         confirm(
-            self, tr("Empty the trash?"), tr("The deleted models are removed for good, which frees {amount}.",
-            amount=amount), tr("Empty the trash"), self._view_model.empty_trash,
+            self, tr("Empty trash?"), tr("Deleted models are removed permanently. This frees {amount}.",
+            amount=amount), tr("Empty trash"), self._view_model.empty_trash,
         )  # fmt: skip
 
     @Slot()
     def _add_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, tr("A folder for models"), QDir.homePath())
+        folder = QFileDialog.getExistingDirectory(self, tr("Model folder"), QDir.homePath())
         if folder:
             self._view_model.add_folder(folder, False)
 

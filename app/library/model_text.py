@@ -15,13 +15,20 @@ MISSING = "missing_disk"  # and of one in a folder that is not there now
 # Of what a person is asked for, where it is given: the setting beside which the token is, and the offline switch.
 SETTINGS = {str(protocol.Kind.NO_ACCESS): "proxy", str(protocol.Kind.OFFLINE): "offline"}
 _SHORT = 30  # signs
-FIT_BADGES = {"fits": tr_noop("Fits"), "slow": tr_noop("Slow"), "too_big": tr_noop("Too big")}
+FIT_GROUPS = {
+    "memory": tr_noop("In memory"),
+    "disk": tr_noop("Runs from disk"),
+    "slow": tr_noop("Slow"),
+    "": tr_noop("Not checked"),
+    "too_big": tr_noop("Too big"),
+}  # in the order of a list
+_BADGES = {"disk": tr_noop("From disk")}  # where a group's name is too long for one
 STATES = {
-    protocol.QUEUED: tr_noop("Waiting for its turn"),
-    protocol.RUNNING: tr_noop("On its way"),
+    protocol.QUEUED: tr_noop("Queued"),
+    protocol.RUNNING: tr_noop("Downloading"),
     protocol.PAUSED: tr_noop("Paused"),
-    protocol.FAILED: tr_noop("Stopped"),
-    protocol.FINISHED: tr_noop("Here"),
+    protocol.FAILED: tr_noop("Failed"),
+    protocol.FINISHED: tr_noop("Downloaded"),
 }
 READING_SPEED = 5.0  # tokens a second, about as fast as people read
 QUICKER_FACTOR = 1.5  # times; less of a difference is none to choose by
@@ -40,19 +47,19 @@ def parameters(total: int, active: int) -> str:
     if not total:
         return ""
     if not active:
-        return tr("{total} parameters", total=count(total))
-    return tr("{total} parameters, {active} of them active", total=count(total), active=count(active))
+        return tr("{total} params", total=count(total))
+    return tr("{total} params ({active} active)", total=count(total), active=count(active))
 
 
 def card_facts(card: protocol.ModelCard) -> str:
     """Facts of an installed model in a line."""
-    tiers = tr("experts at {bits} bits", bits=max(card.tiers)) if card.tiers else ""
+    tiers = tr("{bits}-bit experts", bits=max(card.tiers)) if card.tiers else ""
     if card.expert_bits:
         rest = (
-            tr("other weights: {bits}-bit", bits=card.lowered_dense.removeprefix("int")) if card.lowered_dense else ""
+            tr("{bits}-bit shared weights", bits=card.lowered_dense.removeprefix("int")) if card.lowered_dense else ""
         )
         tiers = joined(tr("experts: {shares}", shares=shares(card.expert_bits)), rest, change(card.lowered_kl or 0.0))
-    disk = tr("{size} on the disk", size=size(card.disk_bytes))
+    disk = tr("{size} on disk", size=size(card.disk_bytes))
     return joined(parameters(card.parameters, card.active_parameters), disk, tiers)
 
 
@@ -65,15 +72,15 @@ def shares(bits: Sequence[tuple[int, int]]) -> str:
 
 def change(kl: float) -> str:
     """Loss of quality by fewer bits."""
-    return tr("KL {kl} from full precision", kl=f"{kl:.4f}")
+    return tr("KL {kl} vs. full precision", kl=f"{kl:.4f}")
 
 
 def hub_facts(model: protocol.HubModel) -> str:
     """Facts of a model on the hub in a line."""
     download = _fetched(model)
-    here = tr("takes {size}", size=size(model.fit.disk)) if model.fit is not None else ""
-    licence = tr("licence {licence}", licence=model.licence) if model.licence else ""
-    gated = tr("asks for an account") if model.gated else ""
+    here = tr("{size} on disk", size=size(model.fit.disk)) if model.fit is not None else ""
+    licence = tr("License: {licence}", licence=model.licence) if model.licence else ""
+    gated = tr("Sign-in required") if model.gated else ""
     return joined(parameters(model.parameters, model.active_parameters), download, here, licence, gated)
 
 
@@ -82,9 +89,9 @@ def _fetched(model: protocol.HubModel) -> str:
     if not model.download_bytes:
         return ""
     if not model.original_bytes:
-        return tr("{size} to fetch", size=size(model.download_bytes))
+        return tr("{size} download", size=size(model.download_bytes))
     return tr(
-        "{size} to fetch as {form} instead of {whole}",
+        "{size} download as {form} (original: {whole})",
         size=size(model.download_bytes), form=model.form, whole=size(model.original_bytes),
     )  # fmt: skip
 
@@ -92,7 +99,7 @@ def _fetched(model: protocol.HubModel) -> str:
 def found_facts(model: protocol.FoundModel) -> str:
     """Facts of a model of another app in a line."""
     kind = joined(model.format, model.quantization, between=" ")
-    return joined(tr("kept by {app}", app=model.app), size(model.nbytes), kind)
+    return joined(tr("From {app}", app=model.app), size(model.nbytes), kind)
 
 
 def progress(done: int, total: int, unit: str, rate: float, left: float | None) -> str:
@@ -128,15 +135,15 @@ def recommend(models: Sequence[protocol.HubModel]) -> list[tuple[protocol.HubMod
     best = next((m for m in fits if speed(m) >= READING_SPEED), None)
     if best is None:
         best = max(fits, key=speed)
-        found = [(best, tr("Recommended: the quickest of those that run well here."))]
+        found = [(best, tr("Recommended: fastest"))]
     else:
-        found = [(best, tr("Recommended: the largest that answers here as fast as one reads."))]
+        found = [(best, tr("Recommended: best answers at reading speed"))]
     quicker = [m for m in fits if m.parameters < best.parameters and speed(m) >= QUICKER_FACTOR * speed(best)]
     if quicker:
-        found.append((quicker[0], tr("Smaller and quicker.")))
+        found.append((quicker[0], tr("Smaller and faster")))
     larger = [m for m in fits if m.parameters > best.parameters]
     if larger:
-        found.append((larger[-1], tr("Larger, and slower.")))
+        found.append((larger[-1], tr("Larger and slower")))
     return found
 
 
@@ -147,10 +154,23 @@ def fit_summary(models: Sequence[protocol.HubModel]) -> str:
     if not known:
         return ""
     if not fit:
-        return tr(
-            "None of the {known} models that Underhill recommends runs well here; the built-in one does.", known=known
-        )
-    return tr("{fit} of the {known} models that Underhill recommends run well here.", fit=fit, known=known)
+        return tr("None of the {known} recommended models runs well here. The built-in one does.", known=known)
+    return tr("{fit} of {known} recommended models run well here", fit=fit, known=known)
+
+
+def fit_group(fit: protocol.Fit | None) -> str:
+    """The key in FIT_GROUPS: where a model's experts would be, or why it does not run well."""
+    if fit is None:
+        return ""
+    if fit.pill != "fits":
+        return fit.pill
+    return "memory" if fit.share >= 1 else "disk"
+
+
+def fit_badge(fit: protocol.Fit) -> str:
+    """The group in a word or two."""
+    group = fit_group(fit)
+    return tr(_BADGES.get(group, FIT_GROUPS[group]))
 
 
 def time_to_fetch(nbytes: int) -> str:

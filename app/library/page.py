@@ -44,7 +44,7 @@ class DownloadList(LibrarySection):
             self._by_id = {
                 t.id: LibraryEntry(t.name or t.repo, "", progress=True) for t in self._view_model.transfers.values()
             }
-            self.show_entries(list(self._by_id.values()), tr("Nothing is on its way. Models are under “Get models”."))
+            self.show_entries(list(self._by_id.values()), tr("No downloads"))
             for each in self._view_model.transfers.values():
                 self._fill(each)
         else:
@@ -63,20 +63,20 @@ class DownloadList(LibrarySection):
         elif t.state in (protocol.PAUSED, protocol.FAILED):
             actions.append(
                 Action(
-                    tr("Go on") if t.state == protocol.PAUSED else tr("Try again"),
+                    tr("Resume") if t.state == protocol.PAUSED else tr("Try again"),
                     partial(s.resume, t.id),
                     primary=True,
                 )
             )
         if t.problem and t.kind in model_text.SETTINGS:
             actions.append(
-                Action(tr("Open the settings"), partial(self.setting_requested.emit, model_text.SETTINGS[t.kind]))
+                Action(tr("Open settings"), partial(self.setting_requested.emit, model_text.SETTINGS[t.kind]))
             )
         if t.state == protocol.FINISHED:
             actions.append(Action(tr("Open"), partial(self.opened.emit, t.name), primary=True))
         actions.append(
             Action(
-                tr("Dismiss", about="a download that is done") if t.state == protocol.FINISHED else tr("Cancel"),
+                tr("Remove", about="a download that is done") if t.state == protocol.FINISHED else tr("Cancel"),
                 partial(self._cancel, t.id),
             )
         )
@@ -90,8 +90,8 @@ class DownloadList(LibrarySection):
             return
         confirm(
             self, tr("Cancel the download of {model}?", model=t.name),
-            tr("The {amount} that have arrived are removed.", amount=size(t.done)),
-            tr("Cancel the download"), partial(self._view_model.cancel, transfer),
+            tr("The {amount} downloaded so far will be deleted.", amount=size(t.done)),
+            tr("Cancel download"), partial(self._view_model.cancel, transfer),
         )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ class LibraryPage(QWidget):
         self.elsewhere = ExternalModels(view_model, self)
         self.downloads = DownloadList(view_model, self)
         title = make_label(tr("Models"), self, heading=1.5)
-        back = make_button(tr("Back to the chat"), self, self.closed.emit, "quiet")
+        back = make_button(tr("Back to chat"), self, self.closed.emit, "quiet")
         top = hbox((title, 1), back, margins=(24, 14, 24, 4))
         bar = FlowLayout()
         bar.setContentsMargins(24, 0, 24, 4)
@@ -127,9 +127,9 @@ class LibraryPage(QWidget):
         self._tabs = QButtonGroup(self)
         self._tabs.setExclusive(True)
         sections: tuple[tuple[str, LibrarySection], ...] = (
-            (tr("Your models"), self.yours),
-            (tr("Get models"), self.discover),
-            (tr("In other apps"), self.elsewhere),
+            (tr("My models"), self.yours),
+            (tr("Discover"), self.discover),
+            (tr("From other apps"), self.elsewhere),
             (tr("Downloads"), self.downloads),
         )
         for number, (name, section) in enumerate(sections):

@@ -91,7 +91,7 @@ class LibraryViewModel(QObject):
     def find(self) -> None:
         """Search the folders of other apps."""
         if self.finding is None:
-            self.finding = protocol.Progress("", translated(tr("Looking")))
+            self.finding = protocol.Progress("", translated(tr("Searching…")))
             self.link.ask(protocol.FindModels, self._on_find_event)
             self.found_changed.emit()
 
@@ -158,11 +158,11 @@ class LibraryViewModel(QObject):
 
     def verify(self, card: protocol.ModelCard) -> None:
         """Verify the checksums of a model."""
-        self._begin(card, tr("Checking {model}", model=card.title), self._verified, protocol.VerifyModel)
+        self._begin(card, tr("Verifying {model}…", model=card.title), self._verified, protocol.VerifyModel)
 
     def move(self, card: protocol.ModelCard, folder: str) -> None:
         """Move a model to another folder of the library."""
-        self._begin(card, tr("Moving {model}", model=card.title), self._moved, protocol.MoveModel, folder)
+        self._begin(card, tr("Moving {model}…", model=card.title), self._moved, protocol.MoveModel, folder)
 
     def measure(self, card: protocol.ModelCard, tolerance: float, listener: Callable[[protocol.Event], None]) -> str:
         """Measure how few bits its experts can do with. listener: gets each event, the last with a LoweringOffer."""
@@ -174,20 +174,20 @@ class LibraryViewModel(QObject):
         def done(_: str, lowered: protocol.ModelCard) -> None:
             self.model_lowered.emit(lowered, card.expert_bytes - lowered.expert_bytes)
 
-        text = tr("Making {model} smaller", model=card.title)
+        text = tr("Shrinking {model}…", model=card.title)
         self._begin(card, text, done, protocol.LowerModel, tolerance, self._settings())
 
     def restore_original(self, card: protocol.ModelCard) -> None:
         """Replace a smaller model by its original."""
         self._begin(
-            card, tr("Restoring {model}", model=card.title),
-            lambda title, _: self.message_posted.emit(tr("{model} is as it was.", model=title)),
+            card, tr("Restoring {model}…", model=card.title),
+            lambda title, _: self.message_posted.emit(tr("{model} restored", model=title)),
             protocol.RestoreOriginal,
         )  # fmt: skip
 
     def continue_import(self, card: protocol.ModelCard) -> None:
         """Continue an unfinished import."""
-        self._begin(card, tr("Importing {model}", model=card.title), self._moved, protocol.ContinueImport)
+        self._begin(card, tr("Importing {model}…", model=card.title), self._moved, protocol.ContinueImport)
 
     def add_folder(self, folder: str, first: bool) -> None:
         """Add a folder to the library. first: new models go there."""
@@ -221,7 +221,7 @@ class LibraryViewModel(QObject):
                 self._models.refresh()
             self.jobs_changed.emit()
 
-        self.jobs[command.id] = Job(command.id, model, text, protocol.Progress(command.id, translated(tr("Waiting"))))
+        self.jobs[command.id] = Job(command.id, model, text, protocol.Progress(command.id, translated(tr("Waiting…"))))
         self.jobs_changed.emit()
         self.link.send(command, listener)
 
@@ -232,13 +232,13 @@ class LibraryViewModel(QObject):
                 protocol.Failed("", protocol.Kind.BROKEN_FILE, sentence, report.action, "\n".join(report.damaged))
             )
         else:
-            self.message_posted.emit(tr("{model} is whole: every byte is as it was when it was made.", model=model))
+            self.message_posted.emit(tr("{model}: all files OK", model=model))
 
     def _moved(self, model: str, card: protocol.ModelCard) -> None:
-        self.message_posted.emit(tr("{model} is in {folder} now.", model=model, folder=card.path))
+        self.message_posted.emit(tr("{model} moved to {folder}", model=model, folder=card.path))
 
     def _restored(self, name: str, _: object) -> None:
-        self.message_posted.emit(tr("{name} is back.", name=name))
+        self.message_posted.emit(tr("{name} restored", name=name))
         self._models.refresh()
 
     def _deleted(self, name: str, restorable: bool) -> None:
@@ -311,7 +311,7 @@ class LibraryViewModel(QObject):
         else:
             self.transfers[transfer.id] = transfer
         if transfer.state == protocol.FINISHED and (known is None or known.state != protocol.FINISHED):
-            self.message_posted.emit(tr("{model} is here.", model=transfer.name))
+            self.message_posted.emit(tr("{model} downloaded", model=transfer.name))
             self._models.refresh()
             self.refresh_catalogue()
         self.transfers_changed.emit(transfer if known is not None and transfer.id in self.transfers else None)

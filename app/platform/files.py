@@ -19,15 +19,15 @@ def file_error(path: Path, cause: Exception) -> protocol.UnderhillError | None:
     """None where it is a file, and something else is wrong with it."""
     name, kind = path.name, protocol.Kind.BAD_REQUEST
     if isinstance(cause, regular_file.NotAFile):
-        sentence = tr("{file} is not a file but a device or a pipe.", file=name)
+        sentence = tr("{file} is a device, not a file.", file=name)
         action = tr("Choose another file.")
     elif isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG:
-        sentence = tr("The path of {file} is too long for this system.", file=f"{name[:60]}…")
-        action = tr("Move the file to a folder nearer the top, or give it a shorter name.")
+        sentence = tr("The path of {file} is too long.", file=f"{name[:60]}…")
+        action = tr("Move the file to another folder or shorten its name.")
     elif _is_folder(path):
-        sentence, action = tr("{file} is a folder.", file=name), tr("Choose the files in it that matter.")
+        sentence, action = tr("{file} is a folder.", file=name), tr("Attach single files.")
     elif isinstance(cause, FileNotFoundError):
-        kind, sentence = protocol.Kind.MISSING_FILE, tr("{file} is not there any more.", file=name)
+        kind, sentence = protocol.Kind.MISSING_FILE, tr("{file} no longer exists.", file=name)
         action = tr("Choose another file.")
     else:
         return None
@@ -44,16 +44,16 @@ def open_link(address: str) -> str:
     """Open a page, or begin a letter. Returns why not; '' where it is done."""
     url = QUrl(address)
     if url.scheme() not in _SCHEMES:
-        return tr("Underhill opens links to the web and to mail addresses only, not {link}", link=address)
+        return tr("Only web and mail links can be opened, not {link}", link=address)
     if not _opened(url):
-        return tr("This computer has no program that opens {link}", link=address)
+        return tr("No app can open {link}", link=address)
     return ""
 
 
 def show_folder(path: str | Path) -> str:
     """Open a folder in the file manager. Returns why not; '' where it is done."""
     if not _opened(QUrl.fromLocalFile(str(path))):
-        return tr("This computer has no program that opens {link}", link=path)
+        return tr("No app can open {link}", link=path)
     return ""
 
 

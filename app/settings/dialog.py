@@ -34,9 +34,9 @@ from app.widgets.text import plain_tip
 from engine import protocol
 
 _PAGES = {
-    "sampling": (tr_noop("Answers"), tr_noop("How words are chosen. In force from the next answer on.")),
-    "speed": (tr_noop("Speed and precision"), tr_noop("What runs how exactly, and where it waits.")),
-    "memory": (tr_noop("Memory"), tr_noop("How much of this computer Underhill may use.")),
+    "sampling": (tr_noop("Generation"), tr_noop("Applies to the next answer.")),
+    "speed": (tr_noop("Performance"), tr_noop("How fast and how precise answers are.")),
+    "memory": (tr_noop("Memory"), tr_noop("How much memory the app may use.")),
 }
 _SAMPLING = {s.name for s in protocol.settings.SAMPLING}
 
@@ -67,9 +67,10 @@ class SettingsDialog(QDialog):
         self.search.textChanged.connect(self._filter)
         self.page_list = QListWidget(self)
         self.page_list.setObjectName("pages")
-        self.page_list.setAccessibleName(tr("Pages of settings"))
-        self.advanced = QCheckBox(tr("Advanced"), self)
-        self.advanced.setToolTip(tr("Show the settings that few people need, too"))
+        self.page_list.setAccessibleName(tr("Settings pages"))
+        self.advanced = QCheckBox(tr("Show advanced"), self)
+        self.advanced.setObjectName("switch")
+        self.advanced.setToolTip(tr("Also show settings that few people need"))
         self.advanced.setChecked(preferences.advanced)
         self.advanced.toggled.connect(self._filter)
         self.stack = QStackedWidget(self)
@@ -95,19 +96,17 @@ class SettingsDialog(QDialog):
         names = [page.title for page in self.pages]
         sizes.follow(side, lambda s: s.setFixedWidth(64 + max(map(s.fontMetrics().horizontalAdvance, names))))
         vbox(self.search, (self.page_list, 1), self.advanced, parent=side, margins=(10, 12, 10, 14))
-        self.nothing_found = make_label(tr("No setting is called that."), self, "muted")
+        self.nothing_found = make_label(tr("No matching settings"), self, "muted")
         self.nothing_found.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.nothing_found.setContentsMargins(26, 12, 26, 0)
-        everywhere = (tr("For all models"), "")
-        self.scope = make_combo(self, tr("Which models these settings are for"), [everywhere], letters=28)
+        everywhere = (tr("All models"), "")
+        self.scope = make_combo(self, tr("Models these settings apply to"), [everywhere], letters=28)
         self.scope.currentTextChanged.connect(lambda text: self.scope.setToolTip(plain_tip(text)))
         self.scope.currentIndexChanged.connect(self._scope_chosen)
         self._scope_row = QWidget(self)
         hbox(self.scope, ..., parent=self._scope_row, margins=(26, 12, 26, 0))
-        self._reload_note = make_label(
-            tr("Some changes take effect when the model is loaded again."), self, "restart", wrap=True
-        )
-        self.reload_button = make_button(tr("Load it again now"), self, style="primary")
+        self._reload_note = make_label(tr("Reload the model to apply some changes"), self, "restart", wrap=True)
+        self.reload_button = make_button(tr("Reload now"), self, style="primary")
         self.reload_button.clicked.connect(lambda: self.need_reload(False))
         self.reset_all = make_button(tr("Reset all…"), self, self._ask_to_reset)
         close = make_button(tr("Close"), self, self.accept)
@@ -176,6 +175,12 @@ class SettingsDialog(QDialog):
         lossy = () if card is None else protocol.LOSSY_DIALS
         lines = (tr_engine(protocol.dial_in_words(card.calibration, dial)) for dial in lossy if card is not None)
         self.editors["dial"].explain("\n".join(lines))
+        if card is not None:
+            slider = self.editors["context_length"].slider
+            assert slider is not None
+            slider.set_high(card.context_length)
+        share = card.fit.share if card is not None and card.fit is not None else None
+        self.editors["cache_fraction"].recommend(None if share is None else round(share, 2))
         self._list_models()
         self._show_elsewhere()
         self._picture()
@@ -214,12 +219,12 @@ class SettingsDialog(QDialog):
                 self.scores.picture.cut.connect(self._cut)
                 page.add_extra(
                     self.scores,
-                    tr("threshold t1 t2 scores distribution picture", about="words of the search"),
+                    tr("threshold t1 t2 scores distribution chart", about="words of the search"),
                     advanced=True,
                 )
             if setting.name == "memory_gb":
                 self.memory = MemoryBar(self._theme, page)
-                page.add_extra(self.memory, tr("memory cache ceiling free room bar", about="words of the search"))
+                page.add_extra(self.memory, tr("memory cache limit ceiling free bar", about="words of the search"))
         return page
 
     # ---- what is in force -------------------------------------------------------------------------------------
@@ -257,8 +262,8 @@ class SettingsDialog(QDialog):
     def _list_models(self) -> None:
         """List the models that can be set apart: the open one, and those that are set apart by now."""
         names = dict.fromkeys([*([self._card.name] if self._card is not None else []), *self._preferences.models])
-        wanted = [("", tr("For all models"))]
-        wanted += [(name, tr("Only for {model}", model=self._titles.get(name, name))) for name in names]
+        wanted = [("", tr("All models"))]
+        wanted += [(name, tr("{model} only", model=self._titles.get(name, name))) for name in names]
         if wanted == [(self.scope.itemData(i), self.scope.itemText(i)) for i in range(self.scope.count())]:
             return
         now = self._model
@@ -280,9 +285,9 @@ class SettingsDialog(QDialog):
                     (m, tr("{name}: {value}", name=self._titles.get(m, m), value=value_text(editor.setting, value)))
                     for m, value in own
                 ]
-                editor.elsewhere.show_values(tr("Models with a value of their own:"), words)
+                editor.elsewhere.show_values(tr("Models with their own value:"), words)
             elif name not in _SAMPLING:
-                all_models = tr("For all models: {value}", value=value_text(editor.setting, self._base(name)))
+                all_models = tr("All models: {value}", value=value_text(editor.setting, self._base(name)))
                 editor.elsewhere.show_values("", [("", all_models)] if self._model in dict(own) else [])
 
     @Slot(str)
@@ -366,8 +371,8 @@ class SettingsDialog(QDialog):
     def _ask_to_reset(self) -> None:
         """Reset everything after a confirmation."""
         box = QMessageBox(QMessageBox.Icon.Question, tr("Reset all settings"), tr("Reset all settings?"), parent=self)
-        box.setInformativeText(tr("All settings, those for single models too, go back to what they were at first. "
-                               "Chats and models stay."))  # fmt: skip
+        box.setInformativeText(tr("All settings return to their defaults, including those for single models. "
+                                  "Chats and models stay."))  # fmt: skip
         reset = box.addButton(tr("Reset all"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(QMessageBox.StandardButton.Cancel)

@@ -12,6 +12,7 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QPushButton, QSlider, QWidget
 
 from app.i18n.translate import tr, tr_engine, tr_noop
+from app.settings.number_slider import RANGES, NumberSlider
 from app.theme import sizes
 from app.widgets.builders import FlowLayout, empty, hbox, make_button, make_combo, make_label, show_text, vbox
 from app.widgets.text import plain_entry
@@ -19,7 +20,7 @@ from engine import protocol
 
 STEPS = 100  # positions of a slider: one is a percent
 Setting = protocol.settings.Setting
-_LATER = tr_noop("Takes effect when the model is loaded again.")
+_LATER = tr_noop("Reload the model to apply.")
 
 
 class SharesEditor(QWidget):
@@ -53,7 +54,7 @@ class SharesEditor(QWidget):
             label, share = QLabel(tr_engine(name), self._rows), QLabel(self._rows)
             label.setBuddy(slider)
             share.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            sizes.follow(share, lambda label: label.setMinimumWidth(label.fontMetrics().horizontalAdvance("100 %")))
+            sizes.follow(share, lambda label: label.setMinimumWidth(label.fontMetrics().horizontalAdvance("100%")))
             for column, widget in enumerate((label, slider, share)):
                 grid.addWidget(widget, row, column)
             self.sliders.append(slider)
@@ -88,7 +89,7 @@ class SharesEditor(QWidget):
         positions = [slider.sliderPosition() for slider in self.sliders]
         whole = sum(positions)
         for label, position in zip(self.share_labels, positions, strict=True):
-            label.setText(f"{100 * position / whole:.0f} %" if whole else "–")
+            label.setText(f"{100 * position / whole:.0f}%" if whole else "–")
 
     @Slot()
     def _switched(self) -> None:
@@ -136,7 +137,7 @@ class OtherValues(QWidget):
         before = self._after
         for model, words in values:
             button = make_button(
-                plain_entry(words), self, partial(self.chosen.emit, model), "place", tip=tr("Show those settings"),
+                plain_entry(words), self, partial(self.chosen.emit, model), "place", tip=tr("Show related settings"),
                 name=f"{self._setting}: {words}", auto_default=False,
             )  # fmt: skip
             self._places.addWidget(button)
@@ -156,7 +157,7 @@ def value_text(setting: protocol.settings.Setting, value: Any) -> str:
         return tr_engine(setting.name_of(value))
     if setting.kind == "shares":
         return ", ".join(
-            f"{tr_engine(name)} {100 * share:.0f} %" for name, share in zip(setting.names, value, strict=True)
+            f"{tr_engine(name)} {100 * share:.0f}%" for name, share in zip(setting.names, value, strict=True)
         )
     return f"{value:g}" if isinstance(value, float) else str(value)
 
@@ -174,7 +175,7 @@ class SettingEditor(QWidget):
         self._label = QLabel(tr_engine(setting.label), self)
         sizes.set_font(self._label, 1.0, self._label.font().Weight.Medium)
         self._label.setWordWrap(True)
-        self._help = make_label(tr_engine(setting.help).replace(" %", "\u00a0%"), self, "muted", wrap=True)
+        self._help = make_label(tr_engine(setting.help), self, "muted", wrap=True)
         self.more = make_label("", self, "muted", wrap=True)
         self.more.hide()
         self.note = make_label("", self, "restart", wrap=True)
@@ -185,13 +186,14 @@ class SettingEditor(QWidget):
         self.control.setAccessibleName(tr_engine(setting.label))
         self.control.setAccessibleDescription(tr_engine(setting.help))
         self._label.setBuddy(self.control)
-        last = self.control.sliders[-1] if isinstance(self.control, SharesEditor) else self.control
+        self.slider = self._make_slider()
+        last = self.control.sliders[-1] if isinstance(self.control, SharesEditor) else self.slider or self.control
         self.elsewhere = OtherValues(tr_engine(setting.label), last, self)
         below = setting.kind in ("shares", "text")  # which need the whole width
         top = hbox((self._label, 1), self.reset_button)
         if not below:
             top.addWidget(self.control)
-        parts = (self.control,) if below else ()
+        parts = (self.control,) if below else (self.slider,) if self.slider is not None else ()
         vbox(
             top, self._help, *parts, self.more, self.elsewhere, self.note, parent=self, margins=(0, 9, 0, 9),
             spacing=3,
@@ -219,8 +221,20 @@ class SettingEditor(QWidget):
                 self.control.setText("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
             elif isinstance(self.control, SharesEditor):
                 self.control.set_value(value)
+        self._show_on_slider(value)
         self.show_note("")
         self.reset_button.setVisible(self.set)
+
+    def recommend(self, value: float | None) -> None:
+        """Mark a value on the slider, where the handle stands while the setting is automatic."""
+        assert self.slider is not None
+        self.slider.recommend(value)
+        self._show_on_slider(self._value)
+
+    def _show_on_slider(self, value: Any) -> None:
+        if self.slider is not None:
+            shown = self.slider.recommended if value is None else value
+            self.slider.show_value(self.slider.low if shown is None else float(shown))
 
     def explain(self, text: str) -> None:
         """Show what is known of it on this computer, below its help; '' for nothing."""
@@ -242,8 +256,9 @@ class SettingEditor(QWidget):
         assert self.setting.needs is not None
         right = self.setting.needs[1]
         setting, name = tr_engine(other.label), tr_engine(other.name_of(right))
-        why = tr("Does nothing unless {setting} is {value}.", setting=setting, value=name)
-        self.control.setEnabled(value == right)
+        why = tr("Only with {setting}: {value}.", setting=setting, value=name)
+        for part in filter(None, (self.control, self.slider)):
+            part.setEnabled(value == right)
         self.setToolTip("" if value == right else why)
 
     @Slot()
@@ -260,6 +275,7 @@ class SettingEditor(QWidget):
         s = self.setting
         if s.kind == "bool":
             check = QCheckBox(self)
+            check.setObjectName("switch")
             check.toggled.connect(self._take)
             return check
         if s.kind == "choice":
@@ -279,6 +295,28 @@ class SettingEditor(QWidget):
             line.setAlignment(Qt.AlignmentFlag.AlignRight)
         line.editingFinished.connect(self._take)
         return line
+
+    def _make_slider(self) -> NumberSlider | None:
+        s = self.setting
+        if s.name not in RANGES:
+            return None
+        slider = NumberSlider(s, self)
+        slider.setAccessibleName(tr("{name}: slider", name=tr_engine(s.label)))
+        slider.moved.connect(self._show_moved)
+        slider.chosen.connect(self._slid)
+        if isinstance(s.default, (int, float)):
+            slider.recommend(float(s.default))
+        return slider
+
+    @Slot(float)
+    def _show_moved(self, value: float) -> None:
+        assert isinstance(self.control, QLineEdit)
+        self.control.setText(f"{value:g}")
+
+    @Slot(float)
+    def _slid(self, value: float) -> None:
+        self._show_moved(value)
+        self._take()
 
     def _read(self) -> Any:
         if isinstance(self.control, QCheckBox):

@@ -83,27 +83,27 @@ class AppearancePage(SettingsPage):
     restart_requested = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
-        super().__init__(tr("Appearance"), tr("How Underhill looks."))
-        modes = zip((tr("Like the system"), tr("Light"), tr("Dark")), MODES)
-        percents = [(tr("{number:.0f} %", number=percent), percent) for percent in FONT_PERCENTS]
+        super().__init__(tr("Appearance"), tr("Theme, font size and language."))
+        modes = zip((tr("System"), tr("Light"), tr("Dark")), MODES)
+        percents = [(tr("{number:.0f}%", number=percent), percent) for percent in FONT_PERCENTS]
         codes = [(name, code) for code, name in languages.languages().items()]
-        codes.insert(0, (tr("Like the system"), languages.SYSTEM))
+        codes.insert(0, (tr("System"), languages.SYSTEM))
         self.theme = make_combo(self, tr("Theme"), modes, preferences.theme)
         self.theme.currentIndexChanged.connect(lambda: self.changed.emit("theme", self.theme.currentData()))
-        self.font_size = make_combo(self, tr("Size of text"), percents, preferences.font_percent)
+        self.font_size = make_combo(self, tr("Font size"), percents, preferences.font_percent)
         self.font_size.currentIndexChanged.connect(
             lambda: self.changed.emit("font_percent", self.font_size.currentData())
         )
         self.language = make_combo(self, tr("Language"), codes, preferences.language)
         self.language.currentIndexChanged.connect(lambda: self.changed.emit("language", self.language.currentData()))
-        found = tr("theme appearance dark light system colours", about="words of the search")
+        found = tr("theme appearance dark light system colors", about="words of the search")
         self.add_extra(_row(self.theme, self), found)
-        found = tr("size of text font appearance larger smaller", about="words of the search")
+        found = tr("text font size appearance larger smaller", about="words of the search")
         self.add_extra(_row(self.font_size, self), found)
         self.add_extra(_row(self.language, self), "language english chinese 中文 语言")
         self.note = QWidget(self)
-        text = make_label(tr("Takes effect when Underhill is started again."), self.note, "restart", wrap=True)
-        restart = make_button(tr("Start it again now"), self.note, self.restart_requested)
+        text = make_label(tr("Restart to apply."), self.note, "restart", wrap=True)
+        restart = make_button(tr("Restart now"), self.note, self.restart_requested)
         hbox((text, 1), restart, parent=self.note, margins=(0, 6, 0, 6))
         self.note.hide()
         self.language.currentIndexChanged.connect(self.note.show)
@@ -134,17 +134,17 @@ class TokenEditor(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        label = heading(tr("Access token"), self)
-        self.state = make_label(tr("Asking the keyring…"), self, "muted", wrap=True)
+        label = heading(tr("Hugging Face token"), self)
+        self.state = make_label(tr("Checking…"), self, "muted", wrap=True)
         self.line = QLineEdit(self)
         self.line.setEchoMode(QLineEdit.EchoMode.Password)
         self.line.setPlaceholderText(tr("Paste a token"))
-        self.line.setAccessibleName(tr("Access token"))
+        self.line.setAccessibleName(tr("Hugging Face token"))
         self.line.textChanged.connect(self._typed)
         self.line.returnPressed.connect(self._keep)
         label.setBuddy(self.line)
-        self.keep = make_button(tr("Keep"), self, self._keep)
-        self.forget = make_button(tr("Forget"), self, self.forgotten, name=tr("Forget the access token"))
+        self.keep = make_button(tr("Save"), self, self._keep)
+        self.forget = make_button(tr("Remove"), self, self.forgotten, name=tr("Remove the token"))
         row = hbox((self.line, 1), self.keep, self.forget)
         vbox(label, self.state, row, parent=self, margins=(0, 9, 0, 9), spacing=3)
         self._typed()
@@ -153,11 +153,11 @@ class TokenEditor(QWidget):
     def show_state(self, state: protocol.TokenState) -> None:
         """Show whether there is a token, and where."""
         where = {
-            "keyring": tr("There is one for {hub}, in the system's keyring.", hub=state.endpoint),
-            "HF_TOKEN": tr("The one in the variable HF_TOKEN is used; it goes before the keyring."),
+            "keyring": tr("Token for {hub} saved in the system keyring.", hub=state.endpoint),
+            "HF_TOKEN": tr("Using HF_TOKEN from the environment."),
         }.get(
             state.source,
-            tr("There is none for {hub}. Models whose licence has to be accepted need one.", hub=state.endpoint),
+            tr("No token for {hub}. Models with a license to accept need one.", hub=state.endpoint),
         )
         self.state.setText(sentences(where, state.note))
         self.forget.setVisible(state.source == "keyring")
@@ -171,7 +171,7 @@ class TokenEditor(QWidget):
         token = self.line.text().strip()
         if token:
             self.line.clear()
-            self.state.setText(tr("Trying it…"))
+            self.state.setText(tr("Checking…"))
             self.kept.emit(token)
 
 
@@ -192,13 +192,12 @@ class FolderList(QWidget):
         self.list.currentItemChanged.connect(self._chosen)
         label.setBuddy(self.list)
         note = make_label(tr(
-            "Models live in these folders, on as many disks as you like; new ones go into the first. "
-            "Taking a folder out leaves what is in it on the disk."
+            "New models are saved in the first folder. Removing a folder keeps its files."
         ), self, "muted", wrap=True)  # fmt: skip
         self._problem = make_label("", self, "restart", wrap=True)
         self._problem.hide()
-        add = make_button(tr("Add a folder…"), self, self._choose)
-        self.first = make_button(tr("New models go here"), self, lambda: self.preferred.emit(self._current()))
+        add = make_button(tr("Add folder…"), self, self._choose)
+        self.first = make_button(tr("Save new models here"), self, lambda: self.preferred.emit(self._current()))
         self.remove = make_button(tr("Take out"), self, lambda: self.forgotten.emit(self._current()))
         row = FlowLayout()
         for button in (add, self.first, self.remove):
@@ -233,7 +232,7 @@ class FolderList(QWidget):
 
     @Slot()
     def _choose(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, tr("A folder for models"), QDir.homePath())
+        folder = QFileDialog.getExistingDirectory(self, tr("Model folder"), QDir.homePath())
         if folder:
             self.added.emit(folder)
 
@@ -245,7 +244,7 @@ class SharedSettingsPage(SettingsPage):
     first_shown = Signal()
 
     def __init__(self) -> None:
-        super().__init__(tr("Network and folders"), tr("Where models come from, and where they live."))
+        super().__init__(tr("Models and network"), tr("Model sources and folders."))
         for setting in _SHOWN:
             editor = SettingEditor(setting, setting.default, self)
             editor.changed.connect(self.changed)
@@ -254,9 +253,10 @@ class SharedSettingsPage(SettingsPage):
             if setting.name == "proxy":
                 self.token = TokenEditor(self)
                 self.add_extra(
-                    self.token, tr("access token hub keyring licence gated network", about="words of the search")
+                    self.token, tr("access token hub keyring license gated network", about="words of the search")
                 )
-        self.updates = QCheckBox(tr("Check for updates when Underhill starts"), self)
+        self.updates = QCheckBox(tr("Check for updates at startup"), self)
+        self.updates.setObjectName("switch")
         self.updates.hide()
         self.folders = FolderList(self)
         self.add_extra(self.folders, tr("model folders disk library", about="words of the search"))

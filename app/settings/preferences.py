@@ -82,9 +82,7 @@ def load(path: Path) -> tuple[Preferences, str]:
     except FileNotFoundError:
         return Preferences(), ""
     except (OSError, ValueError) as error:
-        return Preferences(), tr(
-            "Your preferences could not be read, so the usual ones are used ({error}).", error=error
-        )
+        return Preferences(), tr("Can't read your preferences ({error}). Defaults are used.", error=error)
     if isinstance(found.get("thinking"), bool):  # as it was kept before there were levels
         found["thinking"] = "on" if found["thinking"] else "off"
     defaults = Preferences()
@@ -104,8 +102,8 @@ def load(path: Path) -> tuple[Preferences, str]:
     if known.get("font_percent") not in FONT_PERCENTS:
         known["font_percent"] = 100
     newer = [] if _is_known(found) else [
-        tr("Your settings were saved by a newer version of Underhill."),
-        tr("Install that version again to change them. They are untouched."),
+        tr("Your settings were saved by a newer version."),
+        tr("Install that version to change them. Nothing was changed."),
     ]  # fmt: skip
     note = " ".join([*newer, *bad, *worse, *worst, *(sentence for _, wrong in own.values() for sentence in wrong)])
     return Preferences(**known), note
@@ -198,13 +196,13 @@ class WindowState(QObject):
 
     def _saved(self, draft: str, _: None) -> None:
         self._refused, self._draft = False, draft
-        self._shell.banners.withdraw(tr("Your settings cannot be saved."))
+        self._shell.banners.withdraw(tr("Can't save your settings."))
 
     def _not_saved(self, problem: Problem) -> None:
         if not self._refused:  # otherwise it was said already
             self._refused = True
             self._shell.banners.show_banner(
-                "warning", tr("Your settings cannot be saved."), tr("They hold until you close Underhill."),
+                "warning", tr("Can't save your settings."), tr("They apply until you close the app."),
                 problem.cause, (tr("Try again"), self._again),
             )  # fmt: skip
 

@@ -17,7 +17,7 @@ from engine import protocol
 _BARS = 50  # of the histogram, at most
 _NEAR = 8.0  # pixels from which a cut can be taken hold of
 _TIERS = ("8", "2", "skipped")  # colours of what runs in full, coarse, and not at all
-_NAMES = (tr_noop("at full precision"), tr_noop("coarse"), tr_noop("skipped"))
+_NAMES = (tr_noop("full precision"), tr_noop("lower precision"), tr_noop("skipped"))
 
 
 class ScorePicture(QWidget):
@@ -76,7 +76,7 @@ class ScorePicture(QWidget):
         painter.setPen(QColor(p.muted))
         foot = QRectF(area.left(), area.bottom() + 2, area.width(), self.height() - area.bottom() - 2)
         painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, tr("important"))
-        painter.drawText(foot, Qt.AlignmentFlag.AlignRight, tr("unimportant"))
+        painter.drawText(foot, Qt.AlignmentFlag.AlignRight, tr("less important"))
 
     def tier(self, bar: int) -> int:
         """Tier of a bar's experts: 0 full, 1 coarse, 2 skipped. The first one's score is 0: always full."""
@@ -146,13 +146,12 @@ class ScoresPanel(QWidget):
         self.picture.setVisible(cuts is not None)
         if found is None or cuts is None:
             self.words.setText(
-                tr("Open a model to see its scores.")
+                tr("Load a model to see its scores.")
                 if card is None
-                else tr("This model's scores are shown once they are measured, which Underhill does while nobody asks.")
+                else tr("Scores appear once they are measured, which happens when idle.")
                 if found is None
                 else tr(
-                    "This model was measured before its scores were kept. To see them, "
-                    "have it measured again: {command}",
+                    "Measure this model again to see its scores: {command}",
                     command=f"underhill-cli calibrate {card.name}",
                 )
             )
@@ -165,11 +164,7 @@ class ScoresPanel(QWidget):
         ]
         self.picture.setAccessibleDescription(", ".join(words for _, words in parts))
         exact = preset == "exact"
-        note = (
-            tr("Under Exact every expert runs at full precision.")
-            if exact
-            else tr("Of what has to be fetched from disk:")
-        )
+        note = tr("With Exact, every expert runs at full precision.") if exact else tr("Of experts read from disk:")
         self.words.setText(f"{note}<br>{swatches(parts)}")
 
 
@@ -193,7 +188,7 @@ def pushed_cuts(card: protocol.ModelCard | None, preset: str, t1: float | None, 
         return {}
     own, (low, high) = card.calibration.dials[preset], cuts
     if t1 is None and low != own.t1:
-        return {"t1": tr("With T2 at {value}, T1 is {value} too: it is never above T2.", value=f"{low:g}")}
+        return {"t1": tr("T1 lowered to {value}: it can't exceed T2.", value=f"{low:g}")}
     if t2 is None and high != own.t2:
-        return {"t2": tr("With T1 at {value}, T2 is {value} too: it is never below T1.", value=f"{high:g}")}
+        return {"t2": tr("T2 raised to {value}: it can't be below T1.", value=f"{high:g}")}
     return {}

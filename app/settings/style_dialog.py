@@ -31,7 +31,7 @@ class StyleDialog(QDialog):
     ) -> None:
         """style: what is in force. usual: sampling as the settings say."""
         super().__init__(parent)
-        self.setWindowTitle(tr("System prompt and sampling of this chat"))
+        self.setWindowTitle(tr("Chat settings"))
         self.resize(620, 620)
         self.presets = dict(presets)
         self._usual = usual
@@ -39,26 +39,26 @@ class StyleDialog(QDialog):
         self.names.currentTextChanged.connect(lambda name: self.names.setToolTip(plain_tip(name)))
         self.names.activated.connect(self._take_preset)
         make = partial(make_button, auto_default=False)
-        self.keep = make(tr("Save as…"), self, self._keep)
-        self.rename = make(tr("Rename…"), self, self._rename, name=tr("Rename the preset"))
-        self.remove = make(tr("Delete"), self, self._remove, name=tr("Delete the preset"))
+        self.keep = make(tr("Save as preset…"), self, self._keep)
+        self.rename = make(tr("Rename…"), self, self._rename, name=tr("Rename preset"))
+        self.remove = make(tr("Delete"), self, self._remove, name=tr("Delete preset"))
         top = hbox(QLabel(tr("Preset"), self), (self.names, 1), self.keep, self.rename, self.remove)
         inside = QWidget(self)
         inside.setObjectName("page")
         self.system = _field(inside, tr("System prompt"), 110)
-        self.system.setPlaceholderText(tr("What the model is told before the chat, such as: Answer in one sentence."))
+        self.system.setPlaceholderText(tr("For example: Answer in one sentence."))
         self.editors = {s.name: SettingEditor(s, None, inside) for s in protocol.settings.SAMPLING}
         column = vbox(QLabel(tr("System prompt"), inside), self.system, parent=inside)
         for editor in self.editors.values():
             editor.changed.connect(self._edited)
             column.addWidget(editor)
-        self.stop = _field(inside, tr("Texts that end an answer, one a line"), 62)
+        self.stop = _field(inside, tr("Stop sequences, one per line"), 62)
         self.stop.setToolTip(tr("\\n stands for the end of a line."))
-        column.addWidget(QLabel(tr("Texts that end an answer, one a line"), inside))
+        column.addWidget(QLabel(tr("Stop sequences, one per line"), inside))
         column.addWidget(self.stop)
-        usual_button = make(tr("As the settings say"), self, self._as_usual)
+        usual_button = make(tr("Use defaults"), self, self._as_usual)
         cancel = make(tr("Cancel"), self, self.reject)
-        use = make_button(tr("Use in this chat"), self, self._use, "primary")
+        use = make_button(tr("Apply"), self, self._use, "primary")
         foot = hbox(usual_button, ..., cancel, use)
         vbox(top, (scroll_area(inside, self), 1), foot, parent=self, margins=(18, 16, 18, 14), spacing=12)
         self._values: dict[str, Any] = {}
@@ -109,7 +109,7 @@ class StyleDialog(QDialog):
 
     @Slot()
     def _rename(self) -> None:
-        before, asked = self._name, tr("Name of the preset")
+        before, asked = self._name, tr("Preset name")
         name = before
         while True:
             name, agreed = QInputDialog.getText(self, tr("Rename preset"), asked, text=name)
@@ -118,7 +118,7 @@ class StyleDialog(QDialog):
                 return
             if name not in self.presets:
                 break
-            asked = tr("Another preset has this name already. Name of the preset")
+            asked = tr("This name is taken. Preset name")
         self.presets[name] = self.presets.pop(before)
         self._list(name)
         self.renamed.emit(before, name)
@@ -126,14 +126,14 @@ class StyleDialog(QDialog):
     @Slot()
     def _keep(self) -> None:
         before = self._name
-        name, agreed = QInputDialog.getText(self, tr("Save preset"), tr("Name of the preset"), text=before)
+        name, agreed = QInputDialog.getText(self, tr("Save preset"), tr("Preset name"), text=before)
         name = " ".join(name.split())
         if not agreed or not name:
             return
         if name != before and name in self.presets:
-            question = tr("Put this in the place of the preset {name}?", name=name)
-            lost = tr("What it holds now is lost. Chats that use it stay as they are.")
-            confirm(self, question, lost, tr("Replace it"), lambda: self._save(name))
+            question = tr("Replace preset {name}?", name=name)
+            lost = tr("Chats that use it don't change.")
+            confirm(self, question, lost, tr("Replace"), lambda: self._save(name))
         else:
             self._save(name)
 
@@ -145,8 +145,8 @@ class StyleDialog(QDialog):
     @Slot()
     def _remove(self) -> None:
         name = self._name
-        question = tr("Delete the preset {name}?", name=name)
-        stay = tr("Chats that use it stay as they are.")
+        question = tr("Delete preset {name}?", name=name)
+        stay = tr("Chats that use it don't change.")
         confirm(self, question, stay, tr("Delete"), lambda: self._forget(name))
 
     def _forget(self, name: str) -> None:

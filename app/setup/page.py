@@ -45,9 +45,10 @@ _PROBLEMS = {
     Reason.NETWORK: (tr_noop("The packages can't be reached."),
                      tr_noop("Check the internet connection, or set a mirror or proxy under Options.")),
     Reason.DISK_FULL: (tr_noop("The disk is full."), tr_noop("Free some space, then try again.")),
-    Reason.DAMAGED: (tr_noop("A package arrived damaged."), tr_noop("Try again, or use another mirror.")),
+    Reason.DAMAGED: (tr_noop("A downloaded package is damaged."), tr_noop("Try again, or use another mirror.")),
     Reason.NOT_WRITABLE: (tr_noop("A file can't be written."), tr_noop("Check the disk and its permissions.")),
-    Reason.BUSY: (tr_noop("Another Underhill is installing the engine."), tr_noop("Wait for it, then try again.")),
+    Reason.BUSY: (tr_noop("Another window is installing the engine."),
+                  tr_noop("Wait for it to finish, then try again.")),
     Reason.FAILED: (tr_noop("The engine couldn't be installed."), tr_noop("Try again.")),
 }  # fmt: skip
 _INTERVAL = 0.1  # seconds between two tellings: chunks come by the thousand
@@ -145,7 +146,7 @@ class SetupPage(TourStep):
         text = tr("Downloading: {done} of {total}", done=size(progress.done), total=size(progress.total))
         if rate:
             left = time_left((progress.total - progress.done) / rate)
-            text += f" · {tr('{amount} a second', amount=size(rate))} · {left}"
+            text += f" · {tr('{amount}/s', amount=size(rate))} · {left}"
         self.doing.setText(text)
 
     @Slot(object)
@@ -153,7 +154,7 @@ class SetupPage(TourStep):
         self._rest()
         if problem.reason is Reason.STOPPED:
             self.go.setText(tr("Resume"))
-            self.doing.setText(tr("Paused. What was downloaded is kept."))
+            self.doing.setText(tr("Paused. The download so far is kept."))
             self.doing.show()
             return
         self.go.setText(tr("Try again"))
@@ -177,9 +178,9 @@ class _Form(QWidget):
         automatic = tr("Automatic")
         self._lines: dict[str, QLineEdit] = {}
         for name, label, empty in (
-            ("mirror", tr("Package mirror (address)"), automatic),
-            ("torch", tr("Torch builds (address or folder)"), automatic),
-            ("proxy", tr("Proxy (address)"), tr("As the system says")),
+            ("mirror", tr("Package mirror URL"), automatic),
+            ("torch", tr("Torch builds (URL or folder)"), automatic),
+            ("proxy", tr("Proxy URL"), tr("System")),
             ("wheels", tr("Offline packages (folder)"), tr("None")),
         ):
             line = self._lines[name] = QLineEdit(getattr(options, name), self)

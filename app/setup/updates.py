@@ -81,14 +81,14 @@ class UpdateController(QObject):
     def _found(self, update: Update | None) -> None:
         if update is None:
             if since := updates.held_back_since(self._program, date.today()):
-                said = tr("Underhill has heard of no update since {month}.", month=languages.month(since, True))
-                advice = tr("Updates may be held back on the way. Look for a newer version where you got this one.")
+                said = tr("No update information since {month}.", month=languages.month(since, True))
+                advice = tr("Updates may be blocked. Check for a newer version where you downloaded this one.")
                 self._shell.banners.show_banner("warning", said, advice)
             return
         amount = size(sum(part.file.size for part in update.missing(self._release)))
         said = tr("Underhill {version} is available ({size}).", version=update.version, size=amount)
         download = tr("Download"), lambda: self._prepare(update, said)
-        self._shell.banners.show_banner("info", said, tr("It is used from the next start."), "", download)
+        self._shell.banners.show_banner("info", said, tr("Restart to use it."), "", download)
 
     def _prepare(self, update: Update, offer: str) -> None:
         self._shell.banners.withdraw(offer)
@@ -100,7 +100,7 @@ class UpdateController(QObject):
         def ready(_: object) -> None:
             self._shell.banners.withdraw(going)
             self._shell.banners.show_banner("info", tr("Underhill {version} is ready.", version=update.version),
-                                            tr("It is used from the next start."))  # fmt: skip
+                                            tr("Restart to use it."))  # fmt: skip
 
         def failed(problem: InstallProblem) -> None:
             self._shell.banners.withdraw(going)
@@ -108,7 +108,7 @@ class UpdateController(QObject):
             self._shell.banners.show_banner(
                 "warning",
                 said,
-                tr("This version stays as it is."),
+                tr("This version is unchanged."),
                 str(problem),
                 (tr("Try again"), lambda: self._prepare(update, said)),
             )

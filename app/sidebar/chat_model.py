@@ -89,7 +89,7 @@ def search_rows(chats: Sequence[Chat], hits: Sequence[SearchHit], most: int) -> 
     if chats:
         rows += [SectionRow(tr("Titles")), *chats]
     if hits:
-        rows += [SectionRow(tr("Messages") if len(hits) < most else tr("The latest {most} messages", most=most)), *hits]
+        rows += [SectionRow(tr("Messages") if len(hits) < most else tr("Latest {most} messages", most=most)), *hits]
     return rows
 
 
@@ -101,7 +101,7 @@ def date_heading(at: datetime, now: datetime) -> str:
     if days == 1:
         return tr("Yesterday")
     if days < 7:
-        return tr("Last seven days")
+        return tr("Previous 7 days")
     return month(at, at.year != now.year)
 
 
@@ -156,7 +156,7 @@ class ChatListModel(QAbstractListModel):
     def _going_on(self, row: Row) -> str:
         if not isinstance(row, Chat) or row.id not in self.answering | self.fresh:
             return ""
-        said = tr("an answer is being written") if row.id in self.answering else tr("a new answer is there")
+        said = tr("generating") if row.id in self.answering else tr("new answer")
         return f"  ·  {said}"
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:

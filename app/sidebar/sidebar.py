@@ -80,11 +80,11 @@ class Sidebar(QFrame):
         name = make_label("Underhill", self, heading=1.15)
         head = hbox(mark, (name, 1), margins=(6, 2, 0, 8))
         self.button = make_button(tr("New chat"), self, style="new", tip=tr("New chat") + "  (Ctrl+N)")
-        self.more = IconButton(theme, "more", tr("Folders, import, export and backup"), self)
+        self.more = IconButton(theme, "more", tr("More chat actions"), self)
         self.more.clicked.connect(self._more)
         begin = hbox((self.button, 1), self.more, spacing=4)
-        self.search = SearchField(tr("Search all messages"), self)
-        self.search.setToolTip(tr("Search all messages") + "  (Ctrl+K)")
+        self.search = SearchField(tr("Search chats"), self)
+        self.search.setToolTip(tr("Search chats") + "  (Ctrl+K)")
         self._typed = make_timer(self, _SEARCH_AFTER, self.search_now)
         self.search.textChanged.connect(self._typed.start)
         self.search.returnPressed.connect(self._to_list)
@@ -113,7 +113,7 @@ class Sidebar(QFrame):
         self.folders = folders
         self.list.setDragEnabled(True)
         chosen = self.list.fill(chat_rows(chats, folders, closed, datetime.now()))
-        show_text(self._nothing, "" if self.model.rows else tr("Your chats will be listed here."))
+        show_text(self._nothing, "" if self.model.rows else tr("No chats yet"))
         if not chosen:
             self.mark(current)
 
@@ -121,7 +121,7 @@ class Sidebar(QFrame):
         """Fill the list with search results, in titles and in messages."""
         self.list.setDragEnabled(False)  # there is no folder to drag it to
         self.list.fill(search_rows(chats, hits, MOST))
-        show_text(self._nothing, "" if self.model.rows else tr("No chat has that."))
+        show_text(self._nothing, "" if self.model.rows else tr("No matching chats"))
 
     def mark(self, current: int) -> None:
         """Select the open chat."""
@@ -228,14 +228,14 @@ class Sidebar(QFrame):
         else:
             colour = self._theme.palette.muted
             menu.addAction(icon("edit", colour), tr("Rename") + "\tF2", self.rename_current)
-            menu.addAction(icon("trash", colour), tr("Remove folder, keep its chats") + "\tDel", self._remove_current)
+            menu.addAction(icon("trash", colour), tr("Delete folder, keep chats") + "\tDel", self._remove_current)
         menu.popup(self.list.viewport().mapToGlobal(point))
 
     def fill_chat_menu(self, menu: QMenu, chat: Chat) -> None:
         """Add the actions on a chat to a menu."""
         colour = self._theme.palette.muted
         menu.addAction(icon("edit", colour), tr("Rename") + "\tF2", self.rename_current)
-        menu.addAction(icon("pin", colour), tr("Unpin") if chat.pinned else tr("Pin to the top"),
+        menu.addAction(icon("pin", colour), tr("Unpin") if chat.pinned else tr("Pin"),
                        lambda: self.pinned.emit(chat, not chat.pinned))  # fmt: skip
         self._fill_folders(menu.addMenu(icon("folder", colour), tr("Move to folder")), (chat,))
         menu.addAction(icon("copy", colour), tr("Export as Markdown…"), lambda: self.exported.emit(chat, "md"))
@@ -250,7 +250,7 @@ class Sidebar(QFrame):
             if inside != {folder.id}:
                 menu.addAction(plain_entry(folder.name), partial(self.moved.emit, chats, folder))
         if inside != {None}:
-            menu.addAction(tr("Out of its folder"), lambda: self.moved.emit(chats, None))
+            menu.addAction(tr("Remove from folder"), lambda: self.moved.emit(chats, None))
         menu.addSeparator()
         menu.addAction(tr("New folder…"), lambda: self.moved.emit(chats, ""))
 

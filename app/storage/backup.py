@@ -98,17 +98,17 @@ def check(path: Path) -> None:
         raise problem(
             protocol.Kind.BROKEN_FILE,
             tr("{file} is damaged.", file=path.name),
-            tr("Choose another file. Your chats are as they were."),
+            tr("Choose another file. Your chats are unchanged."),
         )
     if not 0 < version <= len(STEPS):
         raise problem(
             protocol.Kind.BAD_REQUEST, tr("{file} comes from another version of Underhill.", file=path.name),
-            tr("Install a newer version, then restore it there. Your chats are as they were."),
+            tr("Install a newer version, then restore it there. Your chats are unchanged."),
         )  # fmt: skip
 
 
 def _no_backup(path: Path) -> protocol.UnderhillError:
     return problem(
-        protocol.Kind.BROKEN_FILE, tr("{file} is no backup of Underhill's chats, or it is damaged.", file=path.name),
-        tr("Choose another file. Your chats are as they were."),
+        protocol.Kind.BROKEN_FILE, tr("{file} isn't a chat backup, or it is damaged.", file=path.name),
+        tr("Choose another file. Your chats are unchanged."),
     )  # fmt: skip

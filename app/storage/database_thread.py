@@ -50,25 +50,23 @@ def explain(error: BaseException, path: Path) -> Problem:
     number = getattr(error, "errno", None)
     cause = f"{type(error).__name__}: {error} ({path})"
     if isinstance(error, NewerDatabase):
-        return Problem("newer", tr("Your chats were saved by a newer version of Underhill."),
-                       tr("Install that version again to see them. They are untouched."), cause)  # fmt: skip
+        return Problem("newer", tr("Your chats were saved by a newer version."),
+                       tr("Install that version to see them. Nothing was changed."), cause)  # fmt: skip
     if code in _CORRUPT:
-        return Problem("corrupt", tr("The file that holds your chats is damaged."), "", cause)
+        return Problem("corrupt", tr("The chat file is damaged."), "", cause)
     if code in _BUSY:
-        return Problem("busy", tr("Another program is holding the file that keeps your chats."),
-                       tr("Close other Underhill windows or backup programs, then try again."), cause)  # fmt: skip
+        return Problem("busy", tr("Another program has locked the chat file."),
+                       tr("Close other windows of the app and backup programs, then try again."), cause)  # fmt: skip
     if code == sqlite3.SQLITE_FULL or number == errno.ENOSPC:
-        return Problem("full", tr("The disk is full, so your chats cannot be saved."),
+        return Problem("full", tr("The disk is full. Chats can't be saved."),
                        tr("Free some space, then try again."), cause)  # fmt: skip
     if code in _DENIED or number in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return Problem("denied", tr("Underhill may not write to {folder}.", folder=path.parent),
-                       tr("Check the permissions of that folder, then start Underhill again."), cause)  # fmt: skip
+        return Problem("denied", tr("No permission to write to {folder}.", folder=path.parent),
+                       tr("Check the folder's permissions, then restart the app."), cause)  # fmt: skip
     if not isinstance(error, OSError | sqlite3.Error):
-        return Problem("defect", tr("Something went wrong inside Underhill, and a change to your chats was not made."),
-                       tr("Try again; if it happens again, please report the details."), cause)  # fmt: skip
-    return Problem(
-        "other", tr("Your chats cannot be saved."), tr("Check the folder {folder}.", folder=path.parent), cause
-    )
+        return Problem("defect", tr("Something went wrong. A change to your chats wasn't saved."),
+                       tr("Try again. If it happens again, report the details."), cause)  # fmt: skip
+    return Problem("other", tr("Can't save your chats."), tr("Check the folder {folder}.", folder=path.parent), cause)
 
 
 def open_store(path: Path) -> tuple[ChatStore, Problem | None]:
@@ -86,14 +84,14 @@ def open_store(path: Path) -> tuple[ChatStore, Problem | None]:
         try:
             aside = _set_aside(path)
             return _checked(path), Problem(
-                "corrupt", tr("The file that holds your chats is damaged. Underhill has started a new one."),
-                tr("The damaged file is kept as {file}; a backup of yours can be put in its place.", file=aside),
+                "corrupt", tr("The chat file is damaged. A new one was created."),
+                tr("The damaged file is kept as {file}. You can restore a backup.", file=aside),
                 problem.cause,
             )  # fmt: skip
         except (sqlite3.Error, OSError) as error:
             problem = explain(error, path)
     return ChatStore(":memory:"), Problem(
-        problem.kind, problem.sentence, sentences(problem.action, tr("Until then, chats are not saved.")), problem.cause
+        problem.kind, problem.sentence, sentences(problem.action, tr("Until then, chats aren't saved.")), problem.cause
     )
 
 

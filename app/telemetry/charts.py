@@ -145,6 +145,12 @@ class StackedChart(Chart):
             self._known = known
             self.update()
 
+    def mean(self) -> dict[str, float] | None:
+        """The part of the chart that each kind covers; None where nothing is drawn. For the legend: of all requests,
+        those of a long prompt would outweigh every answer, and contradict the picture."""
+        known = self._known
+        return {k.key: sum(one.get(k.key, 0.0) for one in known) / len(known) for k in self._kinds} if known else None
+
     def describe(self, x: float) -> str:
         """The shares there."""
         there = self.value_at(x, self._known) or {}
@@ -239,16 +245,16 @@ def _rounded(area: QRectF, radius: float) -> QPainterPath:
 
 DEVICE = (
     Series("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
-    Series("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
+    Series("room", tr_noop("free for experts"), lambda p: p.tiers["4"]),
 )
 KINDS = (
-    Series("program", tr_noop("Underhill itself"), lambda p: p.muted),
-    Series("dense", tr_noop("other weights"), lambda p: p.tiers["32"]),
+    Series("program", tr_noop("app"), lambda p: p.muted),
+    Series("dense", tr_noop("shared weights"), lambda p: p.tiers["32"]),
     Series("context", tr_noop("context"), lambda p: p.tiers["16"]),
-    Series("buffers", tr_noop("for computing"), lambda p: p.tiers["skipped"]),
+    Series("buffers", tr_noop("workspace"), lambda p: p.tiers["skipped"]),
     *DEVICE,
-    Series("aside", tr_noop("kept for context and computing"), lambda p: p.heat[1]),
-    Series("spare", tr_noop("not needed"), lambda p: p.tiers["0"]),
+    Series("aside", tr_noop("reserved for context and workspace"), lambda p: p.heat[1]),
+    Series("spare", tr_noop("unused"), lambda p: p.tiers["0"]),
 )
 
 
@@ -259,9 +265,9 @@ class MemoryBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._use: protocol.MemoryUse | None = None
-        self._bar = PartsBar(theme, tr("Where the memory under the ceiling goes"), KINDS, self)
+        self._bar = PartsBar(theme, tr("Memory use"), KINDS, self)
         self.legend = StableLabel(legend_label(self), self)
-        self._device = PartsBar(theme, tr("Experts in graphics memory"), DEVICE, self)
+        self._device = PartsBar(theme, tr("Experts in GPU memory"), DEVICE, self)
         self.device_text = StableLabel(legend_label(self), self)
         vbox(self._bar, self.legend, self._device, self.device_text, parent=self, margins=0, spacing=5)
         theme.changed.connect(self._refresh)
@@ -279,7 +285,7 @@ class MemoryBar(QWidget):
         self.device_text.setVisible(use is not None and use.device > 0)
         if use is None:
             self._bar.show_parts({}, 0, size)
-            self.legend.set_text(tr("Known once a model is open."))
+            self.legend.set_text(tr("Load a model to see memory use."))
             return
         parts = parts_of(use)
         self._bar.show_parts(parts, max(use.ceiling, use.taken), size)
@@ -288,7 +294,7 @@ class MemoryBar(QWidget):
         )
         self._device.show_parts({"cached": use.device_cached, "room": use.device - use.device_cached}, use.device, size)
         self.device_text.set_text(
-            tr("Graphics memory: {part} of {whole} of experts", part=size(use.device_cached), whole=size(use.device))
+            tr("GPU memory: {part} of {whole} for experts", part=size(use.device_cached), whole=size(use.device))
         )
 
 

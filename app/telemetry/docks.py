@@ -64,7 +64,7 @@ class TelemetryDocks(QObject):
         self.docks = tuple(
             _dock(window, theme, title, name, inside)
             for title, name, inside in (
-                (tr("Live"), "live-dock", self.figures),
+                (tr("Performance"), "live-dock", self.figures),
                 (tr("Experts"), "experts-dock", self.experts),
             )
         )
@@ -167,6 +167,8 @@ class TelemetryDocks(QObject):
     def forget(self) -> None:
         """Forget the history: another model is opened."""
         self.history.clear()
+        self.figures.show_notice("")
+        self.figures.show_plan(())
         self.repaint()
 
     @Slot(object)
@@ -273,7 +275,7 @@ class _TitleBar(QFrame):
         super().__init__(dock)
         self.setObjectName("dock-title")
         label = make_label(title, self, "muted", heading=0.88)
-        apart = IconButton(theme, "apart", tr("{title}: a window of its own, or back", title=title), self, size=14)
+        apart = IconButton(theme, "apart", tr("Undock or dock {title}", title=title), self, size=14)
         apart.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
         close = IconButton(theme, "close", tr("Close {title}", title=title), self, size=14)
         close.clicked.connect(dock.close)

@@ -22,12 +22,12 @@ from engine import protocol
 USES, LOADED, GATES, RESIDENCY, PLACE = "uses", "loaded", "gates", "residency", "place"
 MEANINGS = {
     USES: tr_noop("Uses in this answer"),
-    LOADED: tr_noop("Uses since it was opened"),
+    LOADED: tr_noop("Uses since loading"),
     GATES: tr_noop("Gate weight in this answer"),
     RESIDENCY: tr_noop("Precision in memory"),
-    PLACE: tr_noop("Where it lies"),
+    PLACE: tr_noop("Location"),
 }
-PLACES = {0: tr_noop("on disk"), 1: tr_noop("in memory"), 2: tr_noop("in graphics memory")}
+PLACES = {0: tr_noop("on disk"), 1: tr_noop("in memory"), 2: tr_noop("in GPU memory")}
 _PLACE_TIERS = {0: "0", 1: "8", 2: "16"}  # colours, by those of the tiers
 _SHADES = 64  # colours of the ramp
 # By key, rows and experts to go: more than there are stops at the edge.
@@ -47,7 +47,7 @@ class ExpertInspector(QFrame):
         super().__init__(parent)
         self.setObjectName("inspector")
         self._title = make_label("", self, heading=1.0)
-        close = IconButton(theme, "close", tr("Close what is said of this expert"), self, size=14)
+        close = IconButton(theme, "close", tr("Close expert details"), self, size=14)
         close.clicked.connect(self.end)
         head = hbox((self._title, 1), close)
         self._grid = QGridLayout()
@@ -94,26 +94,26 @@ class ExpertInspector(QFrame):
 def expert_facts(facts: protocol.ExpertFacts) -> list[tuple[str, str]]:
     """(what, how much), always of the same length."""
     if facts.tier:
-        held = tr("{bits} bits, {place}", bits=facts.tier, place=tr(PLACES[facts.place]))
+        held = tr("{bits}-bit, {place}", bits=facts.tier, place=tr(PLACES[facts.place]))
     else:
-        held = tr("nothing; it lies on the disk")
+        held = tr("on disk")
     if facts.coming:
-        held = tr("{held}; being read at {bits} bits", held=held, bits=facts.coming)
-    gates = tr("{last} last, {mean} on average", last=f"{facts.gate:.3f}", mean=f"{facts.mean_gate:.3f}")
+        held = tr("{held}; loading {bits}-bit", held=held, bits=facts.coming)
+    gates = tr("last {last}, average {mean}", last=f"{facts.gate:.3f}", mean=f"{facts.mean_gate:.3f}")
     return [
-        (tr("Used"), tr("{answer:,} in this answer, {uses:,} since opened", answer=facts.answer, uses=facts.uses)),
-        (tr("Ran coarse"), _of(facts.coarse, facts.uses)),
+        (tr("Used"), tr("{answer:,} in this answer, {uses:,} since loading", answer=facts.answer, uses=facts.uses)),
+        (tr("Lower precision"), _of(facts.coarse, facts.uses)),
         (tr("Skipped"), _of(facts.skipped, facts.uses)),
         (tr("Gate weight"), gates if facts.uses else tr("none yet")),
-        (tr("Held"), held),
-        (tr("Bytes"), tr("{part} of {whole} in memory", part=size(facts.nbytes), whole=size(facts.stored))),
+        (tr("Location"), held),
+        (tr("Size"), tr("{part} of {whole} in memory", part=size(facts.nbytes), whole=size(facts.stored))),
     ]
 
 
 def _of(part: int, whole: int) -> str:
     if not part or not whole:
         return tr("never")
-    return tr("{count:,} times, {share:.0f} % of its uses", count=part, share=100 * part / whole)
+    return tr("{count:,} ({share:.0f}%)", count=part, share=100 * part / whole)
 
 
 class ExpertsPanel(QWidget):
@@ -128,12 +128,10 @@ class ExpertsPanel(QWidget):
         self.data: protocol.Telemetry | None = None
         self.inspected: tuple[int, int] | None = None  # layer, expert
         meanings = [(tr(words), meaning) for meaning, words in MEANINGS.items()]
-        self.meanings = make_combo(self, tr("What the colours mean"), meanings)
+        self.meanings = make_combo(self, tr("Color legend"), meanings)
         self.heatmap = ExpertHeatmap(theme, self)
         self.legend = legend_label(self)
-        self._hint = make_label(
-            tr("A row for each layer, a column for each expert. Click one to see more of it."), self, "muted"
-        )
+        self._hint = make_label(tr("One row per layer, one column per expert. Click one for details."), self, "muted")
         sizes.set_font(self._hint, LEGEND)
         self._hint.setWordWrap(True)
         self.inspector = ExpertInspector(theme, self)
@@ -236,7 +234,7 @@ def legend(meaning: str, palette: Palette, data: protocol.Telemetry | None) -> l
     if meaning in (USES, LOADED):
         return [
             (palette.heat[0], tr("never")),
-            (palette.heat[2], tr("now and then")),
+            (palette.heat[2], tr("sometimes")),
             (palette.heat[-1], tr("often")),
         ]
     table = () if data is None else data.places if meaning == PLACE else data.residency
@@ -251,14 +249,14 @@ def describe(data: protocol.Telemetry, row: int, expert: int) -> str:
     held, place = data.residency[row][expert], data.places[row][expert] if data.places else 0
     where = tr(PLACES[0])
     if held:
-        where = tr("{place} at {bits} bits", place=tr(PLACES[place or 1]), bits=held)
+        where = tr("{bits}-bit, {place}", place=tr(PLACES[place or 1]), bits=held)
     lines = [
         tr("Layer {layer}, expert {expert}", layer=data.layer_names[row], expert=expert),
         tr("{times} in this answer", times=times(data.activations[row][expert])),
         where,
     ]
     if data.uses:
-        lines.insert(2, tr("{times} since the model was opened", times=times(data.uses[row][expert])))
+        lines.insert(2, tr("{times} since loading", times=times(data.uses[row][expert])))
     if data.gates and data.gates[row][expert]:
         lines.insert(3, tr("mean gate weight {weight:.2f}", weight=data.gates[row][expert]))
     return "\n".join(lines)
@@ -331,7 +329,7 @@ class ExpertHeatmap(QWidget):
         data = self.data
         if data is None:
             painter.setPen(QColor(p.muted))
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, tr("Waiting for a model"))
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, tr("No model loaded"))
             return
         if self._image is None:
             self._image = draw(data, self.meaning, p)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.i18n.translate import tr, tr_noop
 from app.telemetry.charts import Chart, LineChart, MemoryBar, Series, StackedChart, legend_label, swatches
-from app.telemetry.history import PRECISION, TelemetryHistory, together
+from app.telemetry.history import PRECISION, TelemetryHistory
 from app.theme import sizes
 from app.theme.theme import TIER_NAMES, Palette, Theme
 from app.transcript.notes import REQUESTS, USES, rate
-from app.widgets.builders import make_label, vbox
+from app.widgets.builders import make_label, show_text, vbox
 from app.widgets.text import StableLabel, percent, plain_tip, size
 
 
@@ -24,9 +24,9 @@ def _of_tier(tier: str) -> Callable[[Palette], str]:
 MIX = tuple(Series(tier, TIER_NAMES[tier], _of_tier(tier)) for tier in PRECISION)
 FATES = (
     Series("kept", tr_noop("in memory"), _of_tier("8")),
-    Series("ahead", tr_noop("read ahead in time"), _of_tier("16")),
-    Series("late", tr_noop("read ahead, but late"), _of_tier("4")),
-    Series("missed", tr_noop("fetched on demand"), _of_tier("2")),
+    Series("ahead", tr_noop("prefetched in time"), _of_tier("16")),
+    Series("late", tr_noop("prefetched late"), _of_tier("4")),
+    Series("missed", tr_noop("read on demand"), _of_tier("2")),
 )
 
 
@@ -36,19 +36,21 @@ class FiguresPanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        why = make_label(tr("Nothing is running."), self, wrap=True)
+        why = make_label(tr("Idle"), self, wrap=True)
         why.setAlignment(Qt.AlignmentFlag.AlignTop)
-        why.setAccessibleName(tr("Why this speed"))
+        why.setAccessibleName(tr("Speed"))
         self.why = StableLabel(why, self)
-        sizes.follow(self.why, lambda label: label.reserve(4))  # what is below stays where it is
+        sizes.follow(self.why, lambda label: label.reserve(2))  # what is below stays where it is
+        self.notice = make_label("", self, "muted", wrap=True)
+        self.notice.hide()
 
         def in_words(speed: float) -> str:
-            return tr("{rate} tokens/s", rate=rate(speed))
+            return tr("{rate} tok/s", rate=rate(speed))
 
-        waited = tr("Share of the time spent waiting for the disk, over the last half minute")
-        self.speed_line = LineChart(theme, tr("Tokens per second over the last half minute"), in_words)
-        self._prompt_line = LineChart(theme, tr("Prompt tokens per second over the last half minute"), in_words)
-        self._disk_line = LineChart(theme, tr("Disk reads over the last half minute"), lambda v: f"{size(v)}/s")
+        waited = tr("Time waiting for disk, last 30 s")
+        self.speed_line = LineChart(theme, tr("Tokens per second, last 30 s"), in_words)
+        self._prompt_line = LineChart(theme, tr("Prompt tokens per second, last 30 s"), in_words)
+        self._disk_line = LineChart(theme, tr("Disk reads, last 30 s"), lambda v: f"{size(v)}/s")
         self._waiting_line = LineChart(theme, waited, percent, 1.0)
         tiles = QGridLayout()
         tiles.setHorizontalSpacing(18)
@@ -56,35 +58,46 @@ class FiguresPanel(QWidget):
         self.speed, self.prompt, self.disk, self.waiting = (
             _add_tile(tiles, number, name, chart, self)
             for number, (name, chart) in enumerate((
-                (tr("Tokens per second"), self.speed_line), (tr("Reading the prompt"), self._prompt_line),
-                (tr("Read from disk"), self._disk_line), (tr("Waiting for the disk"), self._waiting_line),
+                (tr("Generation"), self.speed_line), (tr("Prompt processing"), self._prompt_line),
+                (tr("Disk reads"), self._disk_line), (tr("Waiting for disk"), self._waiting_line),
             ))
         )  # fmt: skip
         self.memory_text = StableLabel(legend_label(self), self)
         self.memory = MemoryBar(theme, self)
-        self._fates = StackedChart(theme, tr("Cache hits and misses over the last half minute"), FATES)
+        self.fates = StackedChart(theme, tr("Cache hits and misses, last 30 s"), FATES)
         self.fates_legend = StableLabel(legend_label(self), self)
         ahead = make_label("", self, "muted", wrap=True)
-        ahead.setAccessibleName(tr("What reads ahead"))
+        ahead.setAccessibleName(tr("Prefetch"))
         self.ahead = StableLabel(ahead, self)
         self.ahead.hide()
         self.card = StableLabel(make_label("", self, "muted", wrap=True), self)
         self.card.hide()
-        self.mix = StackedChart(theme, tr("Precision of expert uses over the last half minute"), MIX)
+        self.mix = StackedChart(theme, tr("Expert precision, last 30 s"), MIX)
         self.mix_legend = StableLabel(legend_label(self), self)
+        self.plan = make_label(tr("No model loaded"), self, "muted", wrap=True, selectable=True)
         column = vbox(
-            _heading(tr("Why this speed"), self), self.why, tiles, parent=self, margins=(16, 8, 16, 14), spacing=6
+            _heading(tr("Speed"), self), self.why, self.notice, tiles, parent=self, margins=(16, 8, 16, 14), spacing=6
         )
         for title, meaning, widgets in (
             (tr("Memory"), "", (self.memory_text, self.memory)),
-            (tr("Requests for experts"), tr(REQUESTS), (self._fates, self.fates_legend, self.ahead)),
-            (tr("Precision of expert uses"), tr(USES), (self.mix, self.mix_legend, self.card)),
+            (tr("Expert requests"), tr(REQUESTS), (self.fates, self.fates_legend, self.ahead)),
+            (tr("Expert precision"), tr(USES), (self.mix, self.mix_legend, self.card)),
+            (tr("Plan"), "", (self.plan,)),
         ):
             column.addSpacing(6)
             column.addWidget(_heading(title, self, meaning))
             for widget in widgets:
                 column.addWidget(widget)
         column.addStretch(1)
+
+    @Slot(str)
+    def show_notice(self, notice: str) -> None:
+        """Show what changed about how the model runs, such as experts that gave memory back; '' for nothing."""
+        show_text(self.notice, notice)
+
+    def show_plan(self, plan: Sequence[str]) -> None:
+        """Show how the open model runs here, a line each."""
+        self.plan.setText("\n".join(plan) or tr("No model loaded"))
 
     def show_history(self, history: TelemetryHistory) -> None:
         """Show the current history."""
@@ -93,56 +106,57 @@ class FiguresPanel(QWidget):
         self._prompt_line.show_values([s.prompt_tokens_per_second for s in samples])
         self._disk_line.show_values([s.disk_bytes_per_second for s in samples])
         self._waiting_line.show_values([s.waiting for s in samples])
-        self._fates.show_shares([s.fate_shares for s in samples])
+        self.fates.show_shares([s.fate_shares for s in samples])
         self.mix.show_shares([s.ran_shares for s in samples])
-        self._show_legend(self.fates_legend, FATES, together(s.fates for s in samples))
-        self._show_legend(self.mix_legend, MIX, together(s.ran for s in samples))
+        self._show_legend(self.fates_legend, FATES, self.fates.mean())
+        self._show_legend(self.mix_legend, MIX, self.mix.mean())
         if now is None:
             for label in (self.speed, self.prompt, self.disk, self.waiting):
                 label.set_text("–")
-            self.why.set_text(tr("Nothing is running."))
+            self.why.set_text(tr("Idle"))
             self.memory_text.set_text("")
             self.memory.show_use(None)
             self.ahead.hide()
             self.card.hide()
             return
-        self.why.set_text(now.why or (tr("Answering.") if now.generating else tr("Nothing is running.")))
+        why = now.why or (tr("Generating…") if now.generating else tr("Idle"))
+        self.why.set_text(why.replace("/s", "\u2060/\u2060s"))  # a rate stays in one line
         speed = now.tokens_per_second if now.generating else now.answer_tokens_per_second
         self.speed.set_text(rate(speed) if speed else "–")
         self.prompt.set_text(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
         self.disk.set_text(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
         self.waiting.set_text(percent(now.waiting) if now.generating else "–")
         self.memory_text.set_text(
-            tr("Underhill takes {amount} of {ceiling} that it may take.",
+            tr("Using {amount} of {ceiling}",
                 amount=size(now.memory.taken), ceiling=size(now.memory.ceiling))
             if now.memory is not None
-            else tr("Underhill takes {amount}.", amount=size(now.rss))
+            else tr("Using {amount}", amount=size(now.rss))
         )  # fmt: skip
         self.memory.show_use(now.memory)
         self.ahead.set_text(now.ahead)
         self.ahead.setVisible(bool(now.ahead))
         self.card.set_text(
-            tr("The graphics card computed {share} of them, the processor the rest; {rate}/s crossed to the card.",
+            tr("GPU: {share} of them, CPU: the rest. {rate}/s to the GPU.",
                 share=percent(now.card), rate=size(now.link_bytes_per_second))
         )  # fmt: skip
         self.card.setVisible(now.memory is not None and now.memory.device > 0)
 
     def _show_legend(self, legend: StableLabel, kinds: tuple[Series, ...], found: dict[str, float] | None) -> None:
-        """found: shares over all that is shown."""
+        """found: the part of the chart that each kind covers."""
         palette = self._theme.palette
         legend.set_text(
             swatches(
                 [(k.colour(palette), f"{tr(k.words)} {_percent(found[k.key])}") for k in kinds if found.get(k.key)]
             )
             if found is not None
-            else tr("No expert was asked for yet.")
+            else tr("No expert requests yet")
         )
 
 
 def _percent(share: float) -> str:
     """Of something that occurs: never 0 %, and 100 % only for all."""
     if share < 0.01:
-        return tr("under 1 %")
+        return tr("under 1%")
     return percent(min(0.99, share) if share < 1 else 1.0)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -89,15 +89,6 @@ def shares(counts: Counts) -> dict[str, float] | None:
     """Each as a part of all; None where there is nothing."""
     total = sum(counts.values())
     return {k: n / total for k, n in counts.items()} if total > 0 else None
-
-
-def together(counts: Iterable[Counts]) -> dict[str, float] | None:
-    """The shares of all steps taken together."""
-    total: dict[str, int] = {}
-    for step in counts:
-        for key, n in step.items():
-            total[key] = total.get(key, 0) + n
-    return shares(total)
 
 
 def _more(now: int, before: int) -> int:

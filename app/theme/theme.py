@@ -139,7 +139,10 @@ def _qt_palette(p: Palette) -> QPalette:
 def style_sheet(p: Palette) -> str:
     """resources/style.qss with the colours of a palette, and sizes for the text as it is now."""
     arrow = resources.path("icons", "drop-arrow.svg").as_posix()
-    tick = resources.path("icons", "tick-dark.svg" if p.dark else "tick-light.svg").as_posix()
+    kind = "dark" if p.dark else "light"
+    tick, on, off = (
+        resources.path("icons", f"{name}-{kind}.svg").as_posix() for name in ("tick", "switch-on", "switch-off")
+    )
     sheet = Template(resources.path("style.qss").read_text(encoding="utf-8"))
-    coloured = sheet.substitute(vars(p), arrow=arrow, tick=tick)
+    coloured = sheet.substitute(vars(p), arrow=arrow, tick=tick, switch_on=on, switch_off=off)
     return re.sub(r"scaled\((\d+)\)", lambda size: f"{fonts.pixels(int(size[1]))}px", coloured)

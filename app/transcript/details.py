@@ -19,7 +19,6 @@ from app.widgets.text import plain_tip
 
 _GAP = 8.0  # pixels below the details of an answer
 _NARROW = 460  # pixels wide until `fit` is called
-_PERCENT = "\N{NO-BREAK SPACE}%"  # stays with its number
 _TWO = 84  # characters of width from which on the figures stand in two columns
 
 
@@ -32,7 +31,7 @@ class AnswerDetails(QFrame):
     def __init__(self, message: StoredMessage, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("entry")
-        self.setAccessibleName(tr("How this answer was made"))
+        self.setAccessibleName(tr("Answer details"))
         self.message = message
         self.card = QWidget(self)
         self._column = column = vbox(parent=self.card, margins=(16, 12, 16, 6), spacing=10)
@@ -46,7 +45,7 @@ class AnswerDetails(QFrame):
         self._figures = [
             (
                 make_label(f.name, None, "muted", selectable=True),
-                make_label(f.value.replace(" %", _PERCENT), wrap=True, selectable=True),
+                make_label(f.value, wrap=True, selectable=True),
             )
             for f in figures
         ]
@@ -57,10 +56,10 @@ class AnswerDetails(QFrame):
         column.addLayout(self._grid)
         self.trouble = make_label("", None, "restart", wrap=True, selectable=True)
         self.trouble.hide()
-        copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy the figures"))
-        tip = tr("As a table (.csv) or as a picture (.png)")
-        save = make_button(tr("Save…"), self, self._ask, name=tr("Save the figures"), tip=tip)
-        close = make_button(tr("Hide"), self, lambda: self.hidden.emit(message.id), name=tr("Hide the figures"))
+        copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy figures"))
+        tip = tr("Save as a table (.csv) or image (.png)")
+        save = make_button(tr("Save…"), self, self._ask, name=tr("Save figures"), tip=tip)
+        close = make_button(tr("Close"), self, lambda: self.hidden.emit(message.id), name=tr("Hide figures"))
         buttons = hbox(copy, save, ..., close, margins=(16, 0, 16, 0))
         trouble = hbox(self.trouble, margins=(16, 0, 16, 0))
         self._outer = vbox(self.card, trouble, buttons, parent=self, margins=(0, 0, 0, 12), spacing=6)
@@ -91,13 +90,11 @@ class AnswerDetails(QFrame):
         try:
             if path.suffix.lower() == ".png":
                 if not self.picture().save(str(path), "PNG"):
-                    raise OSError(tr("the picture could not be written"))
+                    raise OSError(tr("the image can't be saved"))
             else:
                 path.write_text(notes.as_csv(self.message), encoding="utf-8")
         except OSError as error:
-            self.trouble.setText(
-                tr("{file} could not be saved: {error}. Choose another folder.", file=path.name, error=error)
-            )
+            self.trouble.setText(tr("Can't save {file}: {error}. Choose another folder.", file=path.name, error=error))
             self.trouble.show()
         else:
             self.trouble.hide()
@@ -114,7 +111,7 @@ class AnswerDetails(QFrame):
     @Slot()
     def _ask(self) -> None:
         name, kind = QFileDialog.getSaveFileName(
-            self, tr("Save the figures"), str(Path.home() / "answer.csv"), tr("Table (*.csv);;Picture (*.png)")
+            self, tr("Save figures"), str(Path.home() / "answer.csv"), tr("Table (*.csv);;Image (*.png)")
         )
         if name:
             path = Path(name)

@@ -312,9 +312,9 @@ class MessageItem:
     def thought_line(self) -> str:
         """Text of the line that the thought is folded under."""
         if self._splitter.thinking and self.streaming:
-            return tr("Thinking for {time}", time=notes.whole(time.monotonic() - self._thinking_since))
+            return tr("Thinking… {time}", time=notes.whole(time.monotonic() - self._thinking_since))
         seconds = float(self.message.stats.get("thinking_seconds", 0.0))
-        return tr("Thought for {time}", time=notes.whole(seconds)) if seconds else tr("Thought")
+        return tr("Thought for {time}", time=notes.whole(seconds)) if seconds else tr("Thinking")
 
     def bubble_width(self, column: float) -> float:
         """Width of the user's bubble: as narrow as its words allow."""

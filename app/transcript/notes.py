@@ -11,25 +11,16 @@ from app.storage.records import StoredMessage
 from engine.translatable import from_json
 
 _ENDS = {
-    "length": tr_noop("The answer reached the longest length that is set."),
-    "context": tr_noop("The context is full: the model cannot read or write any more in this chat."),
-    "cancelled": tr_noop("You stopped this answer."),
-    "held": tr_noop(
-        "You stopped this answer. Something in the engine did not let go of it, so the engine was ended and is started "
-        "again. What the answer had said is kept."
-    ),
-    "failed": tr_noop("The answer broke off because of an error."),
+    "length": tr_noop("Length limit reached"),
+    "context": tr_noop("Context full. Start a new chat or raise the context length."),
+    "cancelled": tr_noop("Stopped"),
+    "held": tr_noop("Stopped. The engine didn't respond and was restarted."),
+    "failed": tr_noop("Generation failed"),
 }
 
 
-REQUESTS = tr_noop(
-    "A request is one layer asking for one expert: once for each token of an answer, but only once for a whole stretch "
-    "of the prompt, however many of its tokens use that expert."
-)
-USES = tr_noop(
-    "A use is one token that goes through one expert. Many tokens of a prompt share one request, so that there are "
-    "more uses than requests."
-)
+REQUESTS = tr_noop("One layer asking for one expert. A stretch of the prompt counts once.")
+USES = tr_noop("One token going through one expert. Prompt tokens share requests.")
 _CSV = {"hits": "expert_requests_from_memory", "misses": "expert_requests_from_disk", "precision": "expert_uses"}
 
 
@@ -53,14 +44,15 @@ def before(message: StoredMessage) -> list[str]:
     if not message.stats and not message.attachments:
         return found
     if message.stats.get("read_from_here"):
-        found.append(tr("The model reads from here on: what is above did not fit into the context."))
+        found.append(tr("Messages above are outside the context"))
     dropped = int(message.stats.get("dropped_turns", 0))
     if dropped:
         found.append(
             plural(
-                "The context is full: 1 older turn was left out of what the model read.",
-                "The context is full: %n older turns were left out of what the model read.",
+                "Context full: 1 older message not included",
+                "Context full: {count:,} older messages not included",
                 dropped,
+                count=dropped,
             )
         )
     if message.attachments:
@@ -72,9 +64,9 @@ def before(message: StoredMessage) -> list[str]:
 def after(message: StoredMessage) -> list[str]:
     """Notices below an answer."""
     if message.state == "cut":
-        return [tr("This answer was cut off when Underhill closed.")]
+        return [tr("Interrupted when the app closed")]
     if message.finish == "edited":
-        return [PlainNote(tr("You have edited this answer."))]
+        return [PlainNote(tr("Edited"))]
     end = _ENDS.get(message.finish)
     return [tr(end)] if end else []
 
@@ -92,10 +84,10 @@ def summary(message: StoredMessage) -> str:
     parts.append(plural("1 token", "{count:,} tokens", count, count=count))
     wait = float(stats.get("prompt_seconds", 0.0))
     if wait > 0 and count:  # stopped before there was one, it was only waited for
-        parts.append(tr("first word after {time}", time=duration(wait)))
+        parts.append(tr("{time} to first token", time=duration(wait)))
     uses = int(stats.get("hits", 0)) + int(stats.get("misses", 0))
     if uses:
-        parts.append(tr("{percent} % cache hits", percent=f"{100 * int(stats.get('hits', 0)) / uses:.0f}"))
+        parts.append(tr("{percent}% cache hits", percent=f"{100 * int(stats.get('hits', 0)) / uses:.0f}"))
     mix = precision_mix(stats.get("precision", {}))
     if mix:
         parts.append(mix)
@@ -121,23 +113,23 @@ def details(message: StoredMessage) -> list[Figure]:
     if stats.get("thinking_seconds"):
         rows.append(Figure(tr("Thought for"), duration(float(stats["thinking_seconds"]))))
     rows += [
-        Figure(tr("Prompt"), tr("{count:,} tokens, {reused:,} of them known already", count=prompt, reused=reused)),
-        Figure(tr("Time to the first token"), duration(wait) if count else ""),
+        Figure(tr("Prompt"), tr("{count:,} tokens ({reused:,} cached)", count=prompt, reused=reused)),
+        Figure(tr("Time to first token"), duration(wait) if count else ""),
     ]
     if wait > 0 and prompt > reused and count:  # otherwise it may have been stopped before all was read
         rows.append(Figure(tr("Prompt speed"), tr("{rate} tok/s", rate=rate((prompt - reused) / wait))))
     if hits + misses:
         share = f"{100 * hits / (hits + misses):.1f}"
-        found = tr("{hits:,} of {uses:,} ({percent} %)", hits=hits, uses=hits + misses, percent=share)
-        rows.append(Figure(tr("Requests met from memory"), found, tr(REQUESTS)))
-    rows.append(Figure(tr("Read from disk"), f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
+        found = tr("{hits:,} of {uses:,} ({percent}%)", hits=hits, uses=hits + misses, percent=share)
+        rows.append(Figure(tr("Cache hits"), found, tr(REQUESTS)))
+    rows.append(Figure(tr("Disk reads"), f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
     precision = {k: v for k, v in stats.get("precision", {}).items() if v}
     total = sum(precision.values())
     for key, uses in precision.items():
-        name = tr("Expert uses skipped") if key == "skipped" else tr("Expert uses at {bits} bits", bits=key)
+        name = tr("Skipped experts") if key == "skipped" else tr("{bits}-bit experts", bits=key)
         share = f"{100 * uses / total:.1f}"
-        rows.append(Figure(name, tr("{uses:,} ({percent} %)", uses=uses, percent=share), tr(USES)))
-    rows.append(Figure(tr("Most memory taken"), f"{int(stats.get('peak_rss', 0)) / 1e9:.2f} GB"))
+        rows.append(Figure(name, tr("{uses:,} ({percent}%)", uses=uses, percent=share), tr(USES)))
+    rows.append(Figure(tr("Peak memory"), f"{int(stats.get('peak_rss', 0)) / 1e9:.2f} GB"))
     return [figure for figure in rows if figure.value]
 
 
@@ -174,7 +166,7 @@ def precision_mix(precision: dict[str, Any]) -> str:
         return ""
     finest = max((k for k in used if k != "skipped"), key=int)
     share = f"{100 * precision[finest] / sum(precision.values()):.0f}"
-    return tr("{percent} % at {bits} bits", percent=share, bits=finest)
+    return tr("{percent}% {bits}-bit", percent=share, bits=finest)
 
 
 def rate(value: float) -> str:

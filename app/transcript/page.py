@@ -306,18 +306,18 @@ class MessageActions(QFrame):
         self._theme = theme
         self._message: StoredMessage | None = None
         self._row = hbox(parent=self, margins=0, spacing=0)
-        self._before = self._add("chevron-left", tr("Version before"), lambda i: self.step.emit(i, -1))
+        self._before = self._add("chevron-left", tr("Previous version"), lambda i: self.step.emit(i, -1))
         self._which = make_label("", self, "muted")
         self._row.addWidget(self._which)
-        self._after = self._add("chevron-right", tr("Version after"), lambda i: self.step.emit(i, 1))
-        self._thought = self._add("thought", tr("Show the thought"), self.thought.emit, "Ctrl+T")
-        self._details = self._add("info", tr("How this answer was made"), self.details.emit, "Ctrl+I")
-        self._continue = self._add("go-on", tr("Go on from its end"), self.continue_answer.emit, "Ctrl+Shift+R")
-        self._files = self._add("attach", tr("Read what is attached"), self.files.emit)
-        self._copy = self._add("copy", tr("Copy message"), self.copy.emit, "Ctrl+Shift+C")
-        self._edit = self._add("edit", tr("Edit and send again"), self.edit.emit)
-        self._regenerate = self._add("refresh", tr("Answer again"), self.regenerate.emit, "Ctrl+R")
-        self._add("branch", tr("New chat from here"), self.branch.emit)
+        self._after = self._add("chevron-right", tr("Next version"), lambda i: self.step.emit(i, 1))
+        self._thought = self._add("thought", tr("Show thinking"), self.thought.emit, "Ctrl+T")
+        self._details = self._add("info", tr("Answer details"), self.details.emit, "Ctrl+I")
+        self._continue = self._add("go-on", tr("Continue"), self.continue_answer.emit, "Ctrl+Shift+R")
+        self._files = self._add("attach", tr("View attachment"), self.files.emit)
+        self._copy = self._add("copy", tr("Copy"), self.copy.emit, "Ctrl+Shift+C")
+        self._edit = self._add("edit", tr("Edit"), self.edit.emit)
+        self._regenerate = self._add("refresh", tr("Regenerate"), self.regenerate.emit, "Ctrl+R")
+        self._add("branch", tr("Branch from here"), self.branch.emit)
         self._add("trash", tr("Delete message"), self.delete_message.emit)
         self.hide()
 
@@ -335,7 +335,7 @@ class MessageActions(QFrame):
         """
         self._message = message
         self._thought.setVisible(thought)
-        self._thought.set_label(tr("Show the thought") if folded else tr("Hide the thought"), "Ctrl+T")
+        self._thought.set_label(tr("Show thinking") if folded else tr("Hide thinking"), "Ctrl+T")
         self._details.setVisible(bool(message.stats))
         self._files.setVisible(bool(message.attachments))
         for widget in (self._before, self._which, self._after):
@@ -344,7 +344,7 @@ class MessageActions(QFrame):
         self._after.setEnabled(message.version < message.versions)
         self._which.setText(f"{message.version}/{message.versions}")
         mine = message.role == "user"
-        self._edit.set_label(tr("Edit and send again") if mine else tr("Edit this answer"))
+        self._edit.set_label(tr("Edit") if mine else tr("Edit answer"))
         self._regenerate.setVisible(message.role == "assistant" or last)
         self._continue.setVisible(message.unfinished and last)
         self.adjustSize()
@@ -398,7 +398,7 @@ class ScrollToEndButton(IconButton):
     """Round button back to the end of a conversation, shown while the page is away from it; it covers no text."""
 
     def __init__(self, theme: Theme, view: QAbstractScrollArea) -> None:
-        super().__init__(theme, "chevron-down", tr("Go to the end"), view, "End")
+        super().__init__(theme, "chevron-down", tr("Scroll to bottom"), view, "End")
         self._view = view
         self.setObjectName("latest")
         sizes.set_square(self, BUTTON)

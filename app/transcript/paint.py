@@ -29,7 +29,7 @@ from app.transcript.selection import Selection
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
 _NOTHING_STALE = 1 << 30  # pixels
 _BETWEEN = "  ·  "  # the figures under an answer, as notes.summary joins them
-_BLOCKS = {"tool_call": tr_noop("Tool call"), "thought": tr_noop("A later thought")}
+_BLOCKS = {"tool_call": tr_noop("Tool call"), "thought": tr_noop("More thinking")}
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
@@ -101,7 +101,7 @@ def paint_message(
     at = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
     for note in reversed(notes.before(item.message)):
         at -= notice_box(note, column).height
-        _note(painter, note, at, column, palette)
+        _note(painter, note, at, column, palette, right=item.is_user)
     width = item.text_width(column)
     left = item.text_left(column)
     if item.is_user and item.message.content:  # it may be an attachment alone
@@ -171,7 +171,10 @@ def files_rect(item: MessageItem, column: float) -> QRectF | None:
         return None
     bottom = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
     names = notice_box(notes.before(item.message)[-1], column)
-    return names.rect(bottom - names.height)
+    found = names.rect(bottom - names.height)
+    if item.is_user:
+        found.moveRight(column)
+    return found
 
 
 def fold_rect(view: BlockView, width: float) -> QRectF:
@@ -253,12 +256,17 @@ def _text(
     painter.restore()
 
 
-def _note(painter: QPainter, text: str, top: float, column: float, palette: Palette) -> None:
+def _note(
+    painter: QPainter, text: str, top: float, column: float, palette: Palette, *, right: bool = False
+) -> None:  # fmt: skip
+    """right: what is attached to a question stands above its bubble, at the right."""
     painter.setFont(fonts.text(0.92))
     found = notice_box(text, column)
     rect = found.rect(top)
-    painter.setPen(Qt.PenStyle.NoPen)
     plain = isinstance(text, notes.PlainNote)
+    if plain and right:
+        rect.moveRight(column)
+    painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(palette.hover if plain else palette.warning_soft))
     painter.drawRoundedRect(rect, 9, 9)
     painter.setBrush(QColor(palette.muted if plain else palette.warning))

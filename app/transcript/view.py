@@ -259,26 +259,26 @@ class TranscriptView(TranscriptPage):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if link:
-            menu.addAction(tr("Copy the address of the link"), partial(QGuiApplication.clipboard().setText, link))
+            menu.addAction(tr("Copy link"), partial(QGuiApplication.clipboard().setText, link))
             menu.addSeparator()
         menu.addAction(tr("Copy selection"), self.copy).setEnabled(not self.selection.empty)
         as_written = menu.addAction(tr("Copy selection as Markdown"), lambda: self.copy(True))
         as_written.setEnabled(not self.selection.empty)
-        menu.addAction(tr("Copy message"), partial(self.copy_message, message.id))
+        menu.addAction(tr("Copy"), partial(self.copy_message, message.id))
         if message.attachments:
-            menu.addAction(tr("Read what is attached"), partial(actions.files.emit, message.id))
+            menu.addAction(tr("View attachment"), partial(actions.files.emit, message.id))
         menu.addSeparator()
         if item.is_user:
-            menu.addAction(tr("Edit and send again"), partial(actions.edit.emit, message.id))
+            menu.addAction(tr("Edit"), partial(actions.edit.emit, message.id))
         elif not item.streaming:
-            menu.addAction(tr("Edit this answer"), partial(actions.edit.emit, message.id))
-            menu.addAction(tr("Answer again"), partial(actions.regenerate.emit, message.id))
+            menu.addAction(tr("Edit answer"), partial(actions.edit.emit, message.id))
+            menu.addAction(tr("Regenerate"), partial(actions.regenerate.emit, message.id))
         if message.unfinished and self.items[-1] is item:
-            menu.addAction(tr("Go on from its end"), partial(actions.continue_answer.emit, message.id))
+            menu.addAction(tr("Continue"), partial(actions.continue_answer.emit, message.id))
         if not item.streaming:
-            menu.addAction(tr("New chat from here"), partial(actions.branch.emit, message.id))
+            menu.addAction(tr("Branch from here"), partial(actions.branch.emit, message.id))
         if item.has_details:
-            shown = tr("Hide the figures") if item.details_height else tr("How this answer was made")
+            shown = tr("Hide figures") if item.details_height else tr("Answer details")
             menu.addAction(shown, partial(self.toggle_details, message.id))
         if not item.streaming:
             menu.addSeparator()

@@ -196,7 +196,7 @@ def confirm(parent: QWidget, question: str, consequence: str, action: str, do: C
     box.setInformativeText(consequence)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     yes = box.addButton(action, QMessageBox.ButtonRole.DestructiveRole)
-    no = box.addButton(tr("Keep it"), QMessageBox.ButtonRole.RejectRole)
+    no = box.addButton(tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(no)
     box.setEscapeButton(no)
     yes.clicked.connect(do)

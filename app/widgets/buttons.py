@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QCursor, QFontMetrics, QIcon, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
+    QMenu,
     QPushButton,
     QSizePolicy,
     QStyle,
@@ -48,6 +49,18 @@ class IconButton(QToolButton):
         self._tint()
         theme.changed.connect(self._tint)
 
+    def setMenu(self, menu: QMenu) -> None:
+        """Set the menu. Once it closes the mouse may be elsewhere, which Qt tells no button."""
+        super().setMenu(menu)
+        if menu is not None:
+            menu.aboutToHide.connect(self._menu_closed)
+
+    @Slot()
+    def _menu_closed(self) -> None:
+        under = self.rect().contains(self.mapFromGlobal(QCursor.pos()))
+        self.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, under)
+        self.update()
+
     def set_label(self, label: str, shortcut: str = "") -> None:
         """Set the accessible name and the tooltip."""
         self.setAccessibleName(label)
@@ -60,8 +73,11 @@ class IconButton(QToolButton):
 
     @Slot()
     def _tint(self) -> None:
-        colour = self._theme.palette.on_accent if self.objectName() == "send" else self._theme.palette.muted
-        self.setIcon(icon(self._name, colour))
+        palette = self._theme.palette
+        made = QIcon(icon(self._name, palette.on_accent if self.objectName() == "send" else palette.muted))
+        if self.objectName() == "send":  # on the pale ground of a disabled button the other colour is not seen
+            made.addPixmap(icon(self._name, palette.muted).pixmap(self.iconSize()), QIcon.Mode.Disabled)
+        self.setIcon(made)
 
 
 def elided_title(title: str, metrics: QFontMetrics, width: int) -> str:

@@ -41,9 +41,10 @@ class Banner(QFrame):
 
     def __init__(
         self, theme: Theme, level: str, sentence: str, *, action: str = "", details: str = "",
-        button: Button | None = None, other: Button | None = None, parent: QWidget | None = None,
+        button: Button | None = None, other: Button | None = None, about: str = "", parent: QWidget | None = None,
     ) -> None:  # fmt: skip
         super().__init__(parent)
+        self.about = about
         self.setObjectName("banner")
         self.setProperty("level", level)
         self.setAccessibleName(sentences(sentence, action))
@@ -56,7 +57,7 @@ class Banner(QFrame):
         self.text = make_label("", self, wrap=True, selectable=True)
         self.text.setTextFormat(Qt.TextFormat.RichText)
         more = f"<br>{_escaped(action)}" if action else ""
-        self.text.setText(f'<span style="font-weight:600">{_escaped(sentence)}</span>{more}')
+        self.text.setText(f'<span style="font-weight:600">{_escaped(_as_title(sentence))}</span>{more}')
         self.details = QPlainTextEdit(details, self)
         self.details.setReadOnly(True)
         self.details.setAccessibleName(tr("Details"))
@@ -72,7 +73,7 @@ class Banner(QFrame):
             row.addWidget(make_button(button[0], self, self.act))
         if other is not None:
             row.addWidget(make_button(other[0], self, lambda: self.act(1)))
-        close = IconButton(theme, "close", tr("Dismiss"), self, size=15)
+        close = IconButton(theme, "close", tr("Close"), self, size=15)
         close.clicked.connect(self.dismiss)
         for pressed in self.findChildren(QAbstractButton):  # by mouse: what one writes in keeps the focus
             pressed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -143,14 +144,15 @@ class Banners(QWidget):
 
     def show_banner(
         self, level: str, sentence: str, action: str = "", details: str = "",
-        button: Button | None = None, other: Button | None = None,
+        button: Button | None = None, other: Button | None = None, *, about: str = "",
     ) -> None:  # fmt: skip
-        """Show a banner. One that says the same is replaced."""
+        """Show a banner. One that says the same is replaced. about: what it belongs to, for `withdraw_about`."""
         for old in [b for b in self.banners if b.sentence == sentence] + self.banners[: 1 - _MOST]:
             self._drop(old)
         banner = Banner(
-            self._theme, level, sentence, action=action, details=details, button=button, other=other, parent=self
-        )
+            self._theme, level, sentence, action=action, details=details, button=button, other=other, about=about,
+            parent=self,
+        )  # fmt: skip
         banner.closed.connect(self._drop)
         self.banners.append(banner)
         self._column.addWidget(banner)
@@ -161,6 +163,11 @@ class Banners(QWidget):
         for banner in [b for b in self.banners if b.sentence == sentence]:
             self._drop(banner)
 
+    def withdraw_about(self, stale: Callable[[str], bool]) -> None:
+        """Close the banners whose cause is gone. stale: tells that by a banner's `about`."""
+        for banner in [b for b in self.banners if b.about and stale(b.about)]:
+            self._drop(banner)
+
     @Slot(object)
     def _drop(self, banner: Banner) -> None:
         if banner in self.banners:
@@ -169,6 +176,14 @@ class Banners(QWidget):
             banner.hide()
             banner.deleteLater()
         self.setVisible(bool(self.banners))
+
+
+def _as_title(sentence: str) -> str:
+    """One sentence without its full stop, as a title has none."""
+    for stop in (". ", "。", "\n"):
+        if stop in sentence[:-1]:
+            return sentence
+    return sentence.removesuffix(".").removesuffix("。")
 
 
 def _escaped(text: str) -> str:

@@ -33,8 +33,8 @@ class SearchField(QLineEdit):
         self.setAccessibleName(name)
         self.cross = QToolButton(self)
         self.cross.setObjectName("cross")
-        self.cross.setAccessibleName(tr("Clear the search"))
-        self.cross.setToolTip(tr("Clear the search"))
+        self.cross.setAccessibleName(tr("Clear search"))
+        self.cross.setToolTip(tr("Clear search"))
         self.cross.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Escape and the keys of the field do the same
         self.cross.setCursor(Qt.CursorShape.ArrowCursor)
         self.cross.clicked.connect(self.clear)
@@ -130,11 +130,11 @@ class FindBar(QFrame):
         self._rest = make_timer(self, _AFTER, self._typed)
         self.edit.textChanged.connect(self._rest.start)
         self.count = make_label("", self, "muted")
-        before = IconButton(theme, "chevron-left", tr("Place before"), self)
+        before = IconButton(theme, "chevron-left", tr("Previous match"), self)
         before.clicked.connect(lambda: self.stepped.emit(-1))
-        after = IconButton(theme, "chevron-right", tr("Place after"), self, "Enter")
+        after = IconButton(theme, "chevron-right", tr("Next match"), self, "Enter")
         after.clicked.connect(lambda: self.stepped.emit(1))
-        close = IconButton(theme, "close", tr("Close the search"), self, "Esc")
+        close = IconButton(theme, "close", tr("Close search"), self, "Esc")
         close.clicked.connect(self.closed)
         hbox((self.edit, 1), before, after, 6, (self.count, 1), close, parent=self, margins=(20, 6, 10, 6), spacing=4)
         self.hide()
@@ -144,7 +144,7 @@ class FindBar(QFrame):
         if not self.edit.text():
             self.count.setText("")
         elif not messages:
-            self.count.setText(tr("Not in this chat."))
+            self.count.setText(tr("No matches"))
         else:
             self.count.setText(plural("{at} of 1 message", "{at} of %n messages", messages, at=at + 1))
 

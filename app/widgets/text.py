@@ -33,7 +33,7 @@ def size(count: float) -> str:
 
 def percent(share: float) -> str:
     """Format a share of 1: '64 %'."""
-    return tr("{number:.0f} %", number=100 * share)
+    return tr("{number:.0f}%", number=100 * share)
 
 
 def time_left(seconds: float | None) -> str:
@@ -43,7 +43,7 @@ def time_left(seconds: float | None) -> str:
     minutes = seconds / 60
     if minutes < 1.5:
         if seconds > 45:
-            return tr("about a minute left")
+            return tr("about 1 min left")
         return tr("{seconds:.0f} s left", seconds=max(seconds, 1))
     if minutes < 90:
         return tr("{minutes:.0f} min left", minutes=minutes)

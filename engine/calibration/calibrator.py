@@ -129,7 +129,7 @@ def _calibrate_if_quick(session: Session, report: OpenReport) -> None:
         return
     if not small:
         if not session.exact:
-            session.note(msg("T1 and T2 are those published for Mixtral until this model's own have been found."))
+            session.note(msg("T1 and T2 are defaults until this model is calibrated."))
         return
     try:
         calibrate(session, lambda *_: report(msg("Calibrating"), 0, 0), QUICK, costs=False)

@@ -62,12 +62,10 @@ def sequences(chat: ChatFormat, file: Path, window: int, limit: int | None) -> l
     try:
         text = read_text(file, TEXT_BYTES)
     except FileNotFoundError as e:
-        raise UnderhillError(
-            Kind.MISSING_FILE, msg("There is no file {file}.", file=file), msg("Check the path.")
-        ) from e
+        raise UnderhillError(Kind.MISSING_FILE, msg("{file} doesn't exist.", file=file), msg("Check the path.")) from e
     except (OSError, UnicodeDecodeError) as e:
         raise UnderhillError(
-            Kind.BROKEN_FILE, msg("{file} cannot be read as text.", file=file), msg("Give a UTF-8 text file.")
+            Kind.BROKEN_FILE, msg("Can't read {file} as text.", file=file), msg("Give a UTF-8 text file.")
         ) from e
     if file.suffix == ".jsonl":
         chats = [_messages(line, file) for line in text.splitlines() if line.strip()]

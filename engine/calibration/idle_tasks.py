@@ -121,31 +121,23 @@ class IdleTasks:
 
     def _calibrate(self) -> None:
         session = self._session
-        self._doing = lambda share: msg("Measuring its precision dials ({share} %).", share=share)
-        self._failed = lambda sentence: msg("Its precision dials could not be measured: {sentence}", sentence=sentence)
+        self._doing = lambda share: msg("Measuring quality ({share}%)", share=share)
+        self._failed = lambda sentence: msg("Can't measure quality: {sentence}", sentence=sentence)
         self._task = Calibrator(session, session.calibrated, self._tokens)
 
     def _teach_gates(self) -> None:
-        self._doing = lambda share: msg("Teaching the gates of coming layers ({share} %).", share=share)
-        self._failed = lambda sentence: msg(
-            "The gates of coming layers could not be taught: {sentence}", sentence=sentence
-        )
+        self._doing = lambda share: msg("Training gates ({share}%)", share=share)
+        self._failed = lambda sentence: msg("Can't train gates: {sentence}", sentence=sentence)
         self._task = GateTeacher(self._session, self._tokens, self._session.ahead.begin)
 
     def _teach_tables(self) -> None:
-        self._doing = lambda share: msg(
-            "Learning which experts tokens use, and which follow which ({share} %).", share=share
-        )
-        self._failed = lambda sentence: msg(
-            "Which experts tokens use could not be learnt: {sentence}", sentence=sentence
-        )
+        self._doing = lambda share: msg("Training predictors ({share}%)", share=share)
+        self._failed = lambda sentence: msg("Can't train predictors: {sentence}", sentence=sentence)
         self._task = TableTeacher(self._session, lambda: self._session.ahead.tables)
 
     def _fit(self) -> None:
-        self._doing = lambda share: msg("Fitting to its routing which experts stay in memory ({share} %).", share=share)
-        self._failed = lambda sentence: msg(
-            "Which experts stay in memory could not be fitted to its routing: {sentence}", sentence=sentence
-        )
+        self._doing = lambda share: msg("Fitting eviction weights ({share}%)", share=share)
+        self._failed = lambda sentence: msg("Can't fit eviction weights: {sentence}", sentence=sentence)
         self._task = PolicyFitter(self._session)
 
     def _measure(self) -> bool:
@@ -154,7 +146,7 @@ class IdleTasks:
         self._probe.use()
         done, total = self._probe.progress
         said = (
-            msg("Measuring this computer ({total} %).", total=100 * done // total)
+            msg("Measuring this computer ({total}%)", total=100 * done // total)
             if total and not self._probe.over
             else NO_TEXT
         )

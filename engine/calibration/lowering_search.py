@@ -64,8 +64,8 @@ def search(
     if not LEAST <= tolerance <= MOST:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("A tolerance of {tolerance} % is not possible.", tolerance=f"{100 * tolerance:g}"),
-            msg("Choose one from {least} % to {most} %.", least=f"{100 * LEAST:g}", most=f"{100 * MOST:g}"),
+            msg("A loss of {tolerance}% isn't possible.", tolerance=f"{100 * tolerance:g}"),
+            msg("Choose {least}% to {most}%.", least=f"{100 * LEAST:g}", most=f"{100 * MOST:g}"),
         )
     with Store.open(path) as store:
         _check(store)
@@ -95,7 +95,7 @@ def _searched(
     for kind in DENSE:
         if kind not in sizes or sizes[kind] >= sizes[held]:
             continue
-        report(msg("Holding other weights at {bits} bits", bits=BITS[kind]), 0, 0)
+        report(msg("Testing {bits}-bit shared weights", bits=BITS[kind]), 0, 0)
         model = open_with(kind)
         with model.measuring(cancelled):
             if robustness.cost(model, reference, {}) > tolerance:
@@ -160,13 +160,13 @@ def _check(store: Store) -> None:
     if store.manifest.lowering is not None:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("Experts of {name} have fewer bits already.", name=name),
+            msg("{name} has been shrunk already.", name=name),
             msg("Restore the original first, or import the model again."),
         )
     if any(spec.raw or spec.top == robustness.LEAST for spec in specs):
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("Experts of {name} are not stored with 4 or 8 bits.", name=name),
+            msg("{name} isn't stored with 4 or 8 bits.", name=name),
             msg("Import the model again with a precision of 4 or 8 bits."),
         )
 

@@ -100,7 +100,7 @@ def estimated(model: LoadedModel, windows: Sequence[Sequence[int]], report: Repo
         try:
             for number, ids in enumerate(windows, 1):
                 model.context.run_through(ids)
-                report(msg("Comparing experts with their 2 bits"), number, len(windows))
+                report(msg("Comparing 2-bit experts"), number, len(windows))
         finally:
             runtime.given_listener = None
     errors = listener.by_expert()
@@ -151,7 +151,7 @@ def choose(
     upper = stored
     for number, bits in enumerate(levels[:-1], 1):
         fits = _cost(model, choosing, references, dict.fromkeys(keys, bits)).most <= tolerance
-        report(msg("Finding how few bits all experts can have"), number, len(levels) - 1)
+        report(msg("Finding the lowest precision"), number, len(levels) - 1)
         if fits:
             upper = bits
             break
@@ -168,7 +168,7 @@ def choose(
         tried = {**base, **dict.fromkeys(ranked[:middle], lower)}
         fits = _cost(model, choosing, references, tried).most <= tolerance
         few, many = (middle, many) if fits else (few, middle - 1)
-        report(msg("Finding how many may be lowered"), number + 1, rounds)
+        report(msg("Finding how many experts to reduce"), number + 1, rounds)
     chosen = {**base, **dict.fromkeys(ranked[:few], lower)}
     last = _cost(model, against.judging, against.judged, chosen)
     return Choice(chosen, (lower, upper), ranked, Lowering(tolerance, last.rise, last.kl, last.tokens))

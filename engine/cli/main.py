@@ -225,8 +225,8 @@ def _search(p: argparse.ArgumentParser) -> None:
         help="part of a model's name, such as qwen3 or gpt-oss; without any, a choice of models that people run today",
     )
     p.description = (
-        "Lists models with how each would run on this computer as it is now: Fits, Slow (below two tokens a second) or "
-        "Too big, the tokens a second to expect, and what it takes on the disk. --json has the sentences and numbers."
+        "Lists models with how each would run on this computer as it is now: In memory, From disk, Slow (below 2 "
+        "tok/s) or Too big; the speed to expect, and the size on disk. --json has the sentences and numbers."
     )
     p.add_argument("--limit", type=_at_least(1), default=20, metavar="N", help="list at most so many (default: 20)")
     _settings(p, settings.HUB)

@@ -12,7 +12,7 @@ from engine.library.entries import ModelCard
 from engine.planning.fit import Fit
 from engine.planning.speed import figure
 
-PILLS = {"fits": "Fits", "slow": "Slow", "too_big": "Too big"}
+PILLS = {"memory": "In memory", "disk": "From disk", "slow": "Slow", "too_big": "Too big"}
 
 
 def say(text: str) -> None:
@@ -86,10 +86,11 @@ def millions(parameters: int) -> str:
 
 
 def pill(fit: Fit | None) -> str:
-    """Whether a model runs here, in two words: and with how many bits, where fewer than usual make it run."""
+    """How a model runs here, in two words: and with how many bits, where fewer than usual make it run."""
     if fit is None:
         return "?"
-    return PILLS[fit.pill] + (f" at {fit.tier} bits" if fit.tier < 8 and fit.pill != "too_big" else "")
+    group = fit.pill if fit.pill != "fits" else "memory" if fit.share >= 1 else "disk"
+    return PILLS[group] + (f" at {fit.tier} bits" if fit.tier < 8 and fit.pill != "too_big" else "")
 
 
 def speed(fit: Fit | None) -> str:

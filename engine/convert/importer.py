@@ -55,7 +55,7 @@ def file_sha256(file: Path, hashed: Callable[[int], None] = lambda n: None) -> s
 
 
 def _report_hashing(report: Report, before: int, total: int, hashed: int) -> None:
-    report(msg("Noting what the source files are"), before + hashed, total)
+    report(msg("Checking source files"), before + hashed, total)
 
 
 def hash_files(journal: ImportJournal, files: tuple[Path, ...], report: Report) -> tuple[FileHash, ...]:
@@ -103,7 +103,7 @@ def import_checkpoint(
 
     def report(phrase: Translatable, done: int, total: int) -> None:
         if cancel is not None and cancel():
-            raise UnderhillError(Kind.CANCELLED, msg("The import was stopped."), msg("Import again to continue it."))
+            raise UnderhillError(Kind.CANCELLED, msg("Import stopped."), msg("Import again to resume."))
         if progress is not None:
             progress(phrase, done, total)
 
@@ -111,7 +111,7 @@ def import_checkpoint(
     checkpoint = open_source(source) if isinstance(source, Path | str) else source.source
     exact = keeps(checkpoint, top, group)
     top = top or suited(checkpoint.form.bits)
-    report(msg("Reading the model's outline"), 0, 0)
+    report(msg("Reading model structure"), 0, 0)
     plan = find_experts(checkpoint)
     layers = _layer_shapes(checkpoint, plan, top, group, codings(checkpoint, plan) if exact else {})
     dense = dense_shapes(checkpoint, plan, exact)
@@ -285,7 +285,7 @@ class _Work:
 
     def _phrase(self, part: ImportPart) -> Translatable:
         if part.layer is None:
-            return msg("Copying the other weights")
+            return msg("Copying shared weights")
         first, last = self._layers[0], self._layers[-1]
         return msg("Quantizing layer {index} of {last}", index=part.layer.index - first + 1, last=last - first + 1)
 
@@ -297,7 +297,7 @@ class _Work:
                 raise damaged_checkpoint(msg("{name} holds numbers that are not finite.", name=name))
             yield chunk
             self._done += chunk.nbytes
-            self._report(msg("Copying the other weights"), self._done, self._total)
+            self._report(msg("Copying shared weights"), self._done, self._total)
 
 
 def _quality(writer: StoreWriter, layers: list[LayerShape]) -> tuple[TierQuality, ...]:

@@ -107,8 +107,8 @@ def read_piece(checkpoint: WeightSource, piece: MatrixPiece) -> Tensor:
     if dtype not in FLOATS:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            msg("{key} is stored as {dtype}, which Underhill does not read.", key=piece.key, dtype=dtype),
-            msg("Get the model in its original precision."),
+            msg("{key} has the unsupported type {dtype}.", key=piece.key, dtype=dtype),
+            msg("Use the model in its original precision."),
         )
     if piece.transpose or piece.step != 1:
         whole = checkpoint.part(piece.key, index)

@@ -189,7 +189,7 @@ def _layer_of(name: str) -> int:
 def _unsupported(model_type: str, reason: Translatable) -> UnderhillError:
     return UnderhillError(
         Kind.UNSUPPORTED_MODEL,
-        msg("Models of the family {model_type} cannot be opened: {reason}.", model_type=model_type, reason=reason),
+        msg("{model_type} models aren't supported: {reason}.", model_type=model_type, reason=reason),
         msg("Choose another model."),
     )
 

@@ -15,7 +15,7 @@ _TAKEN = (46, 802)  # DEVICE_UNAVAILABLE, SYSTEM_NOT_READY
 # ILLEGAL_ADDRESS, LAUNCH_TIMEOUT, faults of the hardware, TIMEOUT, UNKNOWN: no context can be used after them.
 _LOST = (4, 100, 101, 201, 709, 214, 220, 700, 702, *range(710, 720), 909, 999)
 
-_PROCESSOR = msg("Update the driver, or set the mode to cpu.")
+_PROCESSOR = msg("Update the driver, or set “Compute device” to CPU.")
 
 
 class CardError(UnderhillError):
@@ -32,42 +32,38 @@ class CardError(UnderhillError):
 def no_driver() -> CardError:
     """There is no driver that computes."""
     return CardError(
-        msg("No driver of an NVIDIA graphics card was found."),
-        msg("Install NVIDIA's driver, or set the mode to cpu."),
+        msg("No NVIDIA GPU driver found."),
+        msg("Install NVIDIA's driver, or set “Compute device” to CPU."),
     )
 
 
 def old_driver(function: str) -> CardError:
     """It lacks a function that even old drivers have."""
-    return CardError(
-        msg("The driver of the graphics card is too old: it has no {function}.", function=function), _PROCESSOR
-    )
+    return CardError(msg("The GPU driver is too old: it has no {function}.", function=function), _PROCESSOR)
 
 
 def refused(function: str, code: int) -> CardError:
     """What a function of the driver returned, other than 0."""
     if code == OUT_OF_MEMORY:
         return CardError(
-            msg("The graphics card has no memory left for this."),
-            msg("Close other programs that use the card, or set the mode to cpu."),
+            msg("Not enough GPU memory."),
+            msg("Close other programs that use the GPU, or set “Compute device” to CPU."),
             code,
         )
     if code in _OLD_DRIVER:
-        sentence, action = msg("The driver of the graphics card is too old for Underhill's kernels."), _PROCESSOR
+        sentence, action = msg("The GPU driver is too old."), _PROCESSOR
     elif code in _NOT_LOADED:
-        sentence = msg("The driver of the graphics card was updated and is not in use yet.")
+        sentence = msg("The GPU driver was updated but isn't in use yet.")
         action = msg("Restart the computer.")
     elif code in _COMPILER:
-        sentence, action = msg("The driver could not make Underhill's kernels ready for this card."), _PROCESSOR
+        sentence, action = msg("The GPU driver can't load the kernels for this card."), _PROCESSOR
     elif code in _TAKEN:
-        sentence = msg("The graphics card cannot be used now: another program has it for itself.")
-        action = msg("Close that program, or set the mode to cpu.")
+        sentence = msg("The GPU is in use by another program.")
+        action = msg("Close that program, or set “Compute device” to CPU.")
     elif code in _LOST:
-        sentence = msg("The graphics card has stopped working for Underhill ({code}).", code=code)
-        action = msg("Load the model again. If it happens again, update the driver or restart the computer.")
+        sentence = msg("The GPU stopped working ({code}).", code=code)
+        action = msg("Reload the model. If it happens again, update the driver or restart the computer.")
     else:
-        sentence = msg(
-            "The driver of the graphics card refused: {function} returned {code}.", function=function, code=code
-        )
+        sentence = msg("The GPU driver failed: {function} returned {code}.", function=function, code=code)
         action = _PROCESSOR
     return CardError(sentence, action, code)

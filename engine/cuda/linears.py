@@ -71,12 +71,11 @@ class CardLinears:
         if not self.worst <= TOLERANCE:
             raise CardError(
                 msg(
-                    "The graphics card {name} computes something other than the processor: shared weights differ by "
-                    "{worst}.",
+                    "{name} and the CPU give different results: shared weights differ by {worst}.",
                     name=device.facts.name,
                     worst=f"{self.worst:.2g}",
                 ),
-                msg("Update the graphics driver, or set the mode to cpu."),
+                msg("Update the driver, or set “Compute device” to CPU."),
             )
         for tried in measure(placed, kernel):
             if tried.card < tried.host:

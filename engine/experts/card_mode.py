@@ -47,15 +47,15 @@ class CardMode:
             specs = list({spec for spec in runtime.cache.specs if spec is not None and supports(spec)})
             if not specs:
                 raise CardError(
-                    msg("The experts of this model are not quantized, so the graphics card has no kernels for them."),
+                    msg("The experts of this model are not quantized, so they can't run on the GPU."),
                     msg("Import the model with quantized experts."),
                 )
             try:
                 ptx = ptx_for(self.device.facts.capability)
             except ValueError as cause:
                 raise CardError(
-                    msg("The graphics card {name} is too old to compute experts.", name=self.device.facts.name),
-                    msg("Set the mode to cpu."),
+                    msg("{name} is too old to compute experts.", name=self.device.facts.name),
+                    msg("Set “Compute device” to CPU."),
                 ) from cause
             kernels = ExpertKernels(self.device, ptx, specs, MOST_SLOTS, exact=runtime.kernel.exact)
             self.proof: CardProof = prove(self.device, kernels, runtime.kernel, source, read, runtime.batch.activations)

@@ -229,7 +229,7 @@ def _entries(path: Path) -> dict[str, SafetensorsEntry]:
         other = next((p.name for p in sorted(path.iterdir()) if p.suffix in (".bin", ".pt", ".pth", ".gguf")), None)
         if other is not None:
             raise unsupported_file(
-                msg("{path} holds its weights as {other}; Underhill reads safetensors only.", path=path, other=other)
+                msg("{path} stores weights as {other}. Only safetensors is supported.", path=path, other=other)
             )
         raise missing(path / "model.safetensors")
     entries: dict[str, SafetensorsEntry] = {}

@@ -15,19 +15,19 @@ def broken_file(sentence: Translatable) -> UnderhillError:
 
 def unusable_file(sentence: Translatable) -> UnderhillError:
     """BROKEN_FILE: it was made so, and another download would be the same."""
-    return UnderhillError(Kind.BROKEN_FILE, sentence, msg("Get the model in another file."))
+    return UnderhillError(Kind.BROKEN_FILE, sentence, msg("Use another version of the model."))
 
 
 def unsupported_file(sentence: Translatable) -> UnderhillError:
     """UNSUPPORTED_MODEL: what this GGUF file holds can only be imported from safetensors files."""
-    return UnderhillError(Kind.UNSUPPORTED_MODEL, sentence, msg("Get the model in safetensors format."))
+    return UnderhillError(Kind.UNSUPPORTED_MODEL, sentence, msg("Use the model in safetensors format."))
 
 
 def unreadable(path: Path, cause: OSError) -> UnderhillError:
     """DISK_ERROR for a part of a checkpoint."""
     return UnderhillError(
         Kind.DISK_ERROR,
-        msg("{path} cannot be read ({strerror}).", path=path, strerror=system_reason(cause)),
+        msg("Can't read {path} ({strerror}).", path=path, strerror=system_reason(cause)),
         msg("Check the disk and its permissions."),
     )
 
@@ -37,7 +37,7 @@ def missing(path: Path) -> UnderhillError:
     return UnderhillError(
         Kind.MISSING_FILE,
         msg("{name} is missing from {parent}.", name=path.name, parent=path.parent),
-        msg("Download the model again, or the rest of it."),
+        msg("Download the model again."),
     )
 
 

@@ -126,8 +126,8 @@ def dense_model(kind: str) -> UnderhillError:
     """UNSUPPORTED_MODEL for a model of this kind that has no routed experts."""
     return UnderhillError(
         Kind.UNSUPPORTED_MODEL,
-        msg("This {kind} model is dense, not a Mixture-of-Experts model: it has no routed experts.", kind=kind),
-        msg("Underhill runs Mixture-of-Experts models; choose one of those."),
+        msg("This {kind} model is dense. Only Mixture-of-Experts models are supported.", kind=kind),
+        msg("Choose a Mixture-of-Experts model."),
     )
 
 
@@ -138,6 +138,6 @@ def check_quantization(config: Mapping[str, Any]) -> None:
     if method not in _KEPT:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            msg("This model is already quantized ({method}), in a way that Underhill does not read.", method=method),
-            msg("Get the model in its original precision, as GGUF, or quantized by GPTQ or AWQ."),
+            msg("This quantization isn't supported ({method}).", method=method),
+            msg("Use the original precision, a GGUF, GPTQ or AWQ version."),
         )

@@ -204,11 +204,11 @@ class _Reader:
                 msg("{name} is a GGUF file for big-endian computers.", name=self._path.name)
                 if swapped
                 else msg(
-                    "{name} is GGUF version {version}, which Underhill does not read.",
+                    "{name} is GGUF version {version}, which isn't supported.",
                     name=self._path.name,
                     version=version,
                 ),
-                msg("Get the model in another file."),
+                msg("Use another version of the model."),
             )
         tensors: int = self._scalar("<Q")
         keys: int = self._scalar("<Q")
@@ -263,12 +263,12 @@ class _Reader:
             raise UnderhillError(
                 Kind.UNSUPPORTED_MODEL,
                 msg(
-                    "{name} in {name2} is stored as {type_name}, which Underhill does not read.",
+                    "{name} in {name2} has the unsupported type {type_name}.",
                     name=name,
                     name2=self._path.name,
                     type_name=type_name(kind),
                 ),
-                msg("Get the model in another quantization, such as Q4_K_M or Q8_0."),
+                msg("Use another quantization, such as Q4_K_M or Q8_0."),
             )
         block, size = type_sizes()[kind]
         if shape[-1] % block:

@@ -227,8 +227,8 @@ def decode(data: NDArray[np.uint8], tensor: GgufTensor) -> Tensor:
     except NotImplementedError as cause:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            msg("{name} is stored as {name2}, which Underhill does not read.", name=tensor.name, name2=kind.name),
-            msg("Get the model in another quantization."),
+            msg("{name} has the unsupported type {name2}.", name=tensor.name, name2=kind.name),
+            msg("Use another quantization."),
         ) from cause
 
 

@@ -273,9 +273,9 @@ def known_architecture(metadata: Metadata) -> Architecture:
     if name not in ARCHITECTURES:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            msg("This GGUF file holds a {name} model, which Underhill does not open from GGUF.", name=name),
+            msg("{name} models aren't supported from GGUF.", name=name),
             msg(
-                "Get the model in safetensors format, or one of these: {architectures}.",
+                "Use safetensors format, or one of: {architectures}.",
                 architectures=", ".join(sorted(ARCHITECTURES)),
             ),
         )
@@ -289,7 +289,7 @@ def known_architecture(metadata: Metadata) -> Architecture:
                 layers=f"{layers:,}",
                 experts=f"{experts:,}",
             ),
-            msg("Get the model in another file."),
+            msg("Use another version of the model."),
         )
     return ARCHITECTURES[name]
 

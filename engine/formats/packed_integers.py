@@ -376,8 +376,6 @@ def unknown(name: str, how: str) -> UnderhillError:
     """UNSUPPORTED_MODEL for a packing that is known by name and not read as it is here."""
     return UnderhillError(
         Kind.UNSUPPORTED_MODEL,
-        msg(
-            "This model is already quantized ({name} {how}), in a way that Underhill does not read.", name=name, how=how
-        ),
-        msg("Get the model in its original precision."),
+        msg("This quantization isn't supported ({name} {how}).", name=name, how=how),
+        msg("Use the model in its original precision."),
     )

@@ -282,5 +282,5 @@ def _refused(what: str) -> UnderhillError:
     return UnderhillError(
         Kind.UNSUPPORTED_MODEL,
         msg("This model was quantized by MLX, which {what}.", what=what),
-        msg("Get the model in its original precision, as GGUF, or quantized by GPTQ or AWQ."),
+        msg("Use the original precision, a GGUF, GPTQ or AWQ version."),
     )

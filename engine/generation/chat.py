@@ -271,7 +271,7 @@ def _stated_ends(path: Path) -> set[int]:
         return set()
     except (OSError, ValueError, AttributeError) as e:
         raise UnderhillError(
-            Kind.BROKEN_FILE, msg("{name} of the model cannot be read.", name=path.name), msg("Import it again.")
+            Kind.BROKEN_FILE, msg("Can't read the model's {name}.", name=path.name), msg("Import it again.")
         ) from e
     return {end for end in (ends if isinstance(ends, list) else [ends]) if isinstance(end, int)}
 
@@ -303,7 +303,7 @@ def fit(
 
     prompt = written(messages)
     if not prompt.ids:  # an empty text for a model without a template
-        raise UnderhillError(Kind.BAD_REQUEST, msg("There is nothing to answer."), msg("Write a message first."))
+        raise UnderhillError(Kind.BAD_REQUEST, msg("Nothing to answer."), msg("Write a message first."))
     if len(prompt.ids) + reserve <= context:
         return prompt
     if options.raw or options.whole:
@@ -327,11 +327,11 @@ def _if_it_fits(prompt: Prompt, context: int) -> Prompt:
         raise UnderhillError(
             Kind.CONTEXT_FULL,
             msg(
-                "This message takes {ids} tokens, and the model sees {context} at a time.",
+                "Message too long: {ids} tokens, the limit is {context}.",
                 ids=f"{len(prompt.ids):,}",
                 context=f"{context:,}",
             ),
-            msg("Shorten it, or raise the context length in the settings if the model allows."),
+            msg("Shorten it, or raise the context length in Settings."),
         )
     return prompt
 

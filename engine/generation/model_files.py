@@ -22,8 +22,8 @@ USE_SECONDS, RATE = 20.0, 100_000.0  # of a tokenizer, and what it does in one m
 
 PROCESS = SandboxedFunction("engine.generation.model_process:serve", MEMORY, nice=0)  # prompts wait for it
 _numbers = itertools.count(1)  # next() is atomic in CPython: several threads name processes
-_AGAIN = msg("Download the model again, from its makers, or choose another.")
-_KEPT = msg("Your chat is kept. Choose another model, or get this one from its makers.")
+_AGAIN = msg("Download the model again or choose another.")
+_KEPT = msg("Choose another model, or download this one from its makers.")
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,13 @@ class ModelFiles:
         if state == "unreadable":
             raise UnderhillError(
                 Kind.BROKEN_FILE,
-                msg("The model's tokenizer cannot be read."),
-                msg(
-                    "Download or import the model again; its tokenizer files may be missing or need code we do not run."
-                ),
+                msg("Can't read the model's tokenizer."),
+                msg("Download or import the model again. Its tokenizer may be missing or need code that isn't run."),
             ) from ValueError(*told)
         if state == "slow":
             raise UnderhillError(
                 Kind.UNSUPPORTED_MODEL,
-                msg("The model has no tokenizer.json, which Underhill needs to turn text into tokens."),
+                msg("The model has no tokenizer.json."),
                 msg("Look for a version of the model that includes tokenizer.json."),
             )
         facts = told[0]
@@ -68,7 +66,7 @@ class ModelFiles:
             raise UnderhillError(
                 Kind.BROKEN_FILE,
                 msg("The model's tokenizer gives two of its tokens the same number."),
-                msg("Download the model again, from its makers, or choose another."),
+                msg("Download the model again or choose another."),
             )
         self.template = str(facts["template"])
         self.reads = TemplateNames(frozenset(facts["variables"]), frozenset(facts["fields"]))
@@ -88,16 +86,14 @@ class ModelFiles:
             raise _stopped() from e
         except SandboxTimeout as e:
             raise UnderhillError(
-                Kind.BROKEN_FILE, msg("The model's tokenizer takes too long for this text."), _KEPT
+                Kind.BROKEN_FILE, msg("The model's tokenizer took too long for this text."), _KEPT
             ) from e
         except SandboxMemory as e:
             raise UnderhillError(
-                Kind.BROKEN_FILE, msg("The model's tokenizer takes too much memory for this text."), _KEPT
+                Kind.BROKEN_FILE, msg("The model's tokenizer needs too much memory for this text."), _KEPT
             ) from e
         except SandboxFailure as e:
-            raise UnderhillError(
-                Kind.BROKEN_FILE, msg("The model's tokenizer ends in a fault on this text."), _KEPT
-            ) from e
+            raise UnderhillError(Kind.BROKEN_FILE, msg("The model's tokenizer failed on this text."), _KEPT) from e
 
     def tried(self, wanted: Sequence[Wanted]) -> list[str | None]:
         """Each as text, None where the template does not write it. Raises UnderhillError where it cannot be run."""
@@ -137,12 +133,12 @@ class ModelFiles:
             raise _stopped() from e
         except SandboxTimeout as e:
             raise UnderhillError(
-                Kind.BROKEN_FILE, msg("The model's chat template takes too long to write this chat."), _KEPT
+                Kind.BROKEN_FILE, msg("The model's chat template took too long for this chat."), _KEPT
             ) from e
         except SandboxMemory as e:
             raise _too_much() from e
         except SandboxFailure as e:
-            raise UnderhillError(Kind.BROKEN_FILE, msg("The model's chat template cannot be run."), _KEPT) from e
+            raise UnderhillError(Kind.BROKEN_FILE, msg("The model's chat template can't be run."), _KEPT) from e
 
 
 def _inside(tokenizer: str) -> Any:
@@ -156,14 +152,14 @@ def _stopped() -> UnderhillError:
 
 
 def _too_much() -> UnderhillError:
-    return UnderhillError(Kind.BROKEN_FILE, msg("The model's chat template makes too much of this chat."), _KEPT)
+    return UnderhillError(Kind.BROKEN_FILE, msg("The model's chat template makes this chat too long."), _KEPT)
 
 
 def _not_loaded(cause: SandboxFailure) -> UnderhillError:
     if isinstance(cause, SandboxStopped):
         return _stopped()
     if isinstance(cause, SandboxTimeout):
-        return UnderhillError(Kind.BROKEN_FILE, msg("Reading the model's tokenizer takes too long."), _AGAIN)
+        return UnderhillError(Kind.BROKEN_FILE, msg("Reading the model's tokenizer took too long."), _AGAIN)
     if isinstance(cause, SandboxMemory):
-        return UnderhillError(Kind.BROKEN_FILE, msg("Reading the model's tokenizer takes too much memory."), _AGAIN)
-    return UnderhillError(Kind.BROKEN_FILE, msg("Reading the model's tokenizer ends in a fault."), _AGAIN)
+        return UnderhillError(Kind.BROKEN_FILE, msg("Reading the model's tokenizer needs too much memory."), _AGAIN)
+    return UnderhillError(Kind.BROKEN_FILE, msg("Reading the model's tokenizer failed."), _AGAIN)

@@ -61,8 +61,8 @@ class Sampler:
         if not math.isfinite(values[likeliest]):
             raise UnderhillError(
                 Kind.BROKEN_FILE,
-                msg("The model's output is not a number: some of its weights are damaged."),
-                msg("Your chat is kept. Import the model again, from its makers, or choose another."),
+                msg("The model's weights are damaged: its output is not a number."),
+                msg("Import the model again or choose another."),
             )
         token = likeliest if self.sampling.temperature < COLDEST else self._draw(values)
         if self._penalizing:

@@ -38,17 +38,16 @@ def _while_busy(rates: Rates | None) -> Translatable:
     if rates is None or not rates.busy:
         return NO_TEXT
     return msg(
-        "It was measured while other programs took {busy} % of the processor, and will be measured "
-        "again when they do not.",
+        "Measured while other programs used {busy}% of the processor. It will be measured again.",
         busy=f"{100 * rates.busy:.0f}",
     )
 
 
 def _sentences(p: Processor, m: Machine, rates: Rates | None, why: Translatable) -> list[Translatable]:
-    kinds = msg(", {performance} of them fast ones", performance=p.performance) if p.performance < p.physical else ""
+    kinds = msg(" ({performance} fast)", performance=p.performance) if p.performance < p.physical else ""
     found = [
         msg(
-            "{name}: {physical} cores{kinds}, {logical} threads; {isa} kernels on {cores} threads.",
+            "{name}: {physical} cores{kinds}, {logical} threads; {isa} on {cores} threads.",
             name=p.name,
             physical=p.physical,
             kinds=kinds,
@@ -57,17 +56,17 @@ def _sentences(p: Processor, m: Machine, rates: Rates | None, why: Translatable)
             cores=m.cores,
         ),
         msg(
-            "{available} of {limit} of memory are free; it is read at {memory_rate} GB/s.",
+            "Memory: {available} of {limit} free, {memory_rate} GB/s.",
             available=size(m.memory.available),
             limit=size(m.memory.limit),
             memory_rate=f"{m.memory_rate / 1e9:.0f}",
         ),
     ]
     for card in m.gpus:
-        link = msg("; {pinned} GB/s to it", pinned=f"{card.pinned / 1e9:.1f}") if card.pinned else ""
+        link = msg(", {pinned} GB/s link", pinned=f"{card.pinned / 1e9:.1f}") if card.pinned else ""
         found.append(
             msg(
-                "{name}: {free} of {total} free{link}; CUDA capability {capability}.",
+                "{name}: {free} of {total} of GPU memory free{link}. CUDA capability {capability}.",
                 name=card.name,
                 free=size(card.free),
                 total=size(card.total),
@@ -75,16 +74,16 @@ def _sentences(p: Processor, m: Machine, rates: Rates | None, why: Translatable)
                 capability=".".join(map(str, card.capability)),
             )
         )
-    found.append(msg("{disk_free} are free on the disk.", disk_free=size(m.disk_free)))
+    found.append(msg("Disk: {disk_free} free.", disk_free=size(m.disk_free)))
     if m.on_battery:
-        found.append(msg("It runs on its battery, where it may be slower."))
+        found.append(msg("On battery: may be slower."))
     if rates is None:
         return [*found, why] if why else found
     if rates.disk_points:
         best = max(rates.disk_points, key=lambda point: point.rate)
         found.append(
             msg(
-                "The disk reads experts at {disk_rate} GB/s; at best, {point}.",
+                "Disk reads: {disk_rate} GB/s; at best {point}.",
                 disk_rate=f"{m.disk_rate / 1e9:.1f}",
                 point=_point(best),
             )
@@ -92,19 +91,19 @@ def _sentences(p: Processor, m: Machine, rates: Rates | None, why: Translatable)
     shares = joined(
         ", ",
         [
-            msg("{share} % at {tier} bits", share=f"{100 * share:.0f}", tier=tier)
+            msg("{share}% at {tier}-bit", share=f"{100 * share:.0f}", tier=tier)
             for tier, share in sorted(rates.kernel_shares.items())
         ],
     )
     if shares:
-        found.append(msg("Experts are computed at this part of the memory's pace: {shares}.", shares=shares))
+        found.append(msg("Expert computing, share of memory speed: {shares}.", shares=shares))
     return [*found, why] if why else found
 
 
 def _point(point: DiskPoint) -> Translatable:
-    way = msg("past the file cache") if point.direct else msg("through the file cache")
+    way = msg("direct") if point.direct else msg("cached")
     return msg(
-        "{rate} GB/s ({nbytes} at a time, {depth} at once, {way})",
+        "{rate} GB/s ({nbytes} blocks, {depth} parallel, {way})",
         rate=f"{point.rate / 1e9:.1f}",
         nbytes=size(point.nbytes),
         depth=point.depth,
@@ -118,7 +117,7 @@ def running_low(mark: int) -> Translatable:
     if battery is None or battery.power_plugged is not False or battery.percent >= mark:
         return NO_TEXT
     return msg(
-        "Paused at {percent} % of battery; it goes on once this computer is plugged in",
+        "Paused at {percent}% battery. Plug in to continue.",
         percent=f"{battery.percent:.0f}",
     )
 

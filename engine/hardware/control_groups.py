@@ -144,9 +144,9 @@ def require_least_memory() -> None:
         raise UnderhillError(
             Kind.OUT_OF_MEMORY,
             msg(
-                "Underhill needs {needed} MB of memory before any model, and may use {given} MB.",
+                "The app needs {needed} MB of memory and may use {given} MB.",
                 needed=needed,
                 given=given,
             ),
-            msg("Raise the memory limit that Underhill runs under, or close other programs under the same limit."),
+            msg("Raise the memory limit the app runs under, or close other programs under the same limit."),
         )

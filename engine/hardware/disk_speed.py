@@ -202,8 +202,8 @@ def scratch_file(folder: Path, cancelled: Callable[[], bool] = lambda: False) ->
 def _full(folder: Path) -> UnderhillError:
     return UnderhillError(
         Kind.DISK_FULL,
-        msg("The disk of {folder} is too full to be measured.", folder=folder),
-        msg("Free {part} MB there and measure again.", part=PART * LEAST_FREE // 10**6),
+        msg("Not enough disk space in {folder} to measure it.", folder=folder),
+        msg("Free {part} MB, then measure again.", part=PART * LEAST_FREE // 10**6),
     )
 
 
@@ -213,9 +213,9 @@ def _refused(folder: Path, cause: OSError) -> UnderhillError:
     return UnderhillError(
         Kind.DISK_ERROR,
         msg(
-            "The disk of {folder} cannot be measured, as nothing can be written there ({strerror}).",
+            "Can't measure the disk of {folder}: not writable ({strerror}).",
             folder=folder,
             strerror=system_reason(cause),
         ),
-        msg("Choose a folder that can be written to, or measure with a model that lies there."),
+        msg("Choose a writable folder, or measure with a model stored there."),
     )

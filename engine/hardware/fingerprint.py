@@ -42,14 +42,14 @@ class Fingerprint:
     def differs(self, other: Fingerprint) -> str:
         """The first thing that is another, in a few words; '' if nothing is."""
         words = {
-            "disk": msg("the disk is another one"),
-            "ram": msg("the memory has another size"),
-            "processor": msg("the processor is another one"),
-            "physical": msg("other cores may be used"),
-            "logical": msg("other cores may be used"),
-            "system": msg("the operating system is another one"),
-            "underhill": msg("Underhill is of another version"),
-            "torch": msg("torch is of another version"),
+            "disk": msg("the disk has changed"),
+            "ram": msg("the memory size has changed"),
+            "processor": msg("the processor has changed"),
+            "physical": msg("the usable cores have changed"),
+            "logical": msg("the usable cores have changed"),
+            "system": msg("the operating system has changed"),
+            "underhill": msg("the app version has changed"),
+            "torch": msg("the torch version has changed"),
         }
         return next((text for name, text in words.items() if getattr(self, name) != getattr(other, name)), "")
 
@@ -135,10 +135,10 @@ def look(folder: Path, now: Fingerprint, on_battery: bool | None) -> KeptRates:
             with suppress(KeyError, TypeError, ValueError, AttributeError):
                 return KeptRates(from_json(row["rates"]))
     if not rows:
-        return KeptRates(None, msg("This computer has not been measured yet."))
+        return KeptRates(None, msg("This computer hasn't been measured yet."))
     if any(row["fingerprint"] == asdict(now) for row in rows):
-        where = msg("on its battery") if on_battery else msg("on mains")
-        return KeptRates(None, msg("This computer has not been measured {where} yet.", where=where))
+        where = msg("on battery") if on_battery else msg("on mains power")
+        return KeptRates(None, msg("This computer hasn't been measured {where} yet.", where=where))
     try:
         differs = Fingerprint(**rows[-1]["fingerprint"]).differs(now)
     except TypeError:
@@ -147,7 +147,7 @@ def look(folder: Path, now: Fingerprint, on_battery: bool | None) -> KeptRates:
         None,
         msg("Since this computer was measured, {differs}.", differs=differs)
         if differs
-        else msg("It has to be measured again."),
+        else msg("It will be measured again."),
     )
 
 

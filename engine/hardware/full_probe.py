@@ -106,7 +106,7 @@ class Probe:
         except OSError as cause:
             self.close()
             text = msg(
-                "The disk of {place} could not be read while it was measured ({strerror}).",
+                "Can't read the disk of {place} ({strerror}).",
                 place=self._place,
                 strerror=system_reason(cause),
             )
@@ -124,12 +124,12 @@ class Probe:
     def _run(self) -> Generator[None, None, None]:
         self._memory_rate = compute_speed.quickly(self.threads)
         yield
-        self.doing = msg("kernels")
+        self.doing = msg("processor")
         yield from self._kernels()
-        self.doing = msg("graphics cards")
+        self.doing = msg("GPUs")
         self._cards = {card.name: (card.pinned, card.rate) for card in graphics.measured()}
         yield
-        self.doing = msg("the disk")
+        self.doing = msg("disk")
         files = self._files or self._scratch()
         self.total = self.done + 1 + (disk_speed.count(files) if files else 0)
         yield

@@ -195,6 +195,6 @@ def _fill(source: io.FileIO, into: memoryview, name: str) -> None:
         n = source.readinto(into)
         if not n:
             raise UnderhillError(
-                Kind.BROKEN_FILE, msg("What has arrived of {name} is cut short.", name=name), msg("Try again.")
+                Kind.BROKEN_FILE, msg("The downloaded part of {name} is damaged.", name=name), msg("Try again.")
             )
         into = into[n:]

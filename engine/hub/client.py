@@ -118,8 +118,8 @@ class Hub:
         """token: None looks it up."""
         if not re.match(r"https?://[^/\s]+", endpoint) or not _is_url(endpoint):
             raise _bad(
-                msg("{shown} is not the address of a hub.", shown=limits.shown(endpoint)),
-                msg("It begins with https://."),
+                msg("{shown} isn't a hub URL.", shown=limits.shown(endpoint)),
+                msg("It starts with https://."),
             )
         self.endpoint = endpoint.rstrip("/")
         self.proxy = proxy
@@ -171,7 +171,7 @@ class Hub:
                 raise self._refused(cause.response, repo) from cause
             except HFValidationError as cause:
                 raise _bad(
-                    msg("{repo} is not the name of a model.", repo=repr(repo)), msg("Names look like owner/model.")
+                    msg("{repo} isn't a model name.", repo=repr(repo)), msg("Names look like owner/model.")
                 ) from cause
             except _NOT_AN_ANSWER as cause:
                 raise errors.nonsense(self.endpoint, msg("something that is not a hub's answer")) from cause
@@ -244,7 +244,7 @@ class Hub:
             return _Session(self)
         except (ValueError, httpx2.InvalidURL) as cause:
             raise _bad(
-                msg("{proxy} is not the address of a proxy.", proxy=repr(self.proxy)), msg("It begins with http://.")
+                msg("{proxy} isn't a proxy URL.", proxy=repr(self.proxy)), msg("It starts with http://.")
             ) from cause
 
     def _proxy_of(self, url: str) -> str:
@@ -316,7 +316,7 @@ def checked(repo: str) -> str:
             if page
             else msg("Names look like owner/model.")
         )
-        raise _bad(msg("{repo} is not the name of a model.", repo=repr(repo)), action)
+        raise _bad(msg("{repo} isn't a model name.", repo=repr(repo)), action)
     return repo
 
 
@@ -343,11 +343,9 @@ def accept_token(hub: Hub, value: str) -> str:
     """Try a token, then keep it in the keyring; whose it is. Raises UnderhillError; a token that fails is not kept."""
     value = value.strip()
     if not value:
-        raise UnderhillError(
-            Kind.BAD_REQUEST, msg("No token was given."), msg("Paste it, or give it on standard input.")
-        )
+        raise UnderhillError(Kind.BAD_REQUEST, msg("No token given."), msg("Paste it."))
     if not value.isascii() or not value.isprintable() or " " in value:
-        raise UnderhillError(Kind.BAD_REQUEST, msg("This is not a token."), msg("Copy it again, whole and alone."))
+        raise UnderhillError(Kind.BAD_REQUEST, msg("This isn't a token."), msg("Copy it again, the token only."))
     with Hub(hub.endpoint, hub.proxy, hub.offline, tokens.HubToken(value)) as tried:
         name = tried.account()
     tokens.keep(hub.endpoint, value)

@@ -99,9 +99,7 @@ class Control:
 
     def _check(self) -> None:
         if self._stopped:
-            raise UnderhillError(
-                Kind.CANCELLED, msg("The download was stopped."), msg("Start it again to continue where it stopped.")
-            )
+            raise UnderhillError(Kind.CANCELLED, msg("Download stopped."), msg("Start it again to resume."))
 
     def _hang_up(self) -> None:
         """Wake readers that wait for bytes. Closing from here would not do it; shutting the connection down does."""
@@ -144,9 +142,9 @@ class Wait:
     def __str__(self) -> Translatable:
         """For a person."""
         return (
-            msg("{reason} Trying again in {left} s.", reason=self.reason, left=f"{self.left:d}")
+            msg("{reason} Retrying in {left} s.", reason=self.reason, left=f"{self.left:d}")
             if self.left
-            else msg("{reason} Trying again.", reason=self.reason)
+            else msg("{reason} Retrying…", reason=self.reason)
         )
 
 
@@ -353,7 +351,7 @@ def writing(folder: Path) -> Iterator[None]:
         raise HubError(
             Kind.DISK_ERROR,
             msg(
-                "{filename} cannot be written ({strerror}).",
+                "Can't write {filename} ({strerror}).",
                 filename=cause.filename or folder,
                 strerror=system_reason(cause) or os.strerror(cause.errno or 0),
             ),

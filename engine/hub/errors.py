@@ -21,10 +21,10 @@ from engine.translatable import NO_TEXT, Translatable, joined, msg
 BUSY_CODES = (408, 425, 429, 500, 502, 503, 504)  # worth another try after a while
 SIGN_IN = 511  # said by a network, not by a hub (RFC 6585, section 6)
 _NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
-_HOW = msg("(in the settings, or with `underhill-cli token`)")
+_HOW = msg("in Settings")
 _LATER = msg("Try again later.")
 _DIGITS = re.compile(r"[0-9]+")
-_SIGN_IN = msg("In a hotel or on a train, sign in to the network in a browser first, and try again.")
+_SIGN_IN = msg("If this network needs a sign-in, do it in a browser.")
 _PAGES = ("text/html", "application/xhtml+xml")  # what no file of a model is
 _MESSAGES = ("application/json", "application/problem+json")  # nor one of weights
 
@@ -59,7 +59,7 @@ def noting(arrived: Callable[[], int]) -> Iterator[None]:
     except HubError as e:
         if e.kind not in _PASSING or not arrived():
             raise
-        action = msg("{action} What has arrived is kept.", action=e.action)
+        action = msg("{action} The download so far is kept.", action=e.action)
         raise HubError(e.kind, e.sentence, action, retry=e.retry, after=e.after) from e
 
 
@@ -69,12 +69,10 @@ def noting(arrived: Callable[[], int]) -> Iterator[None]:
 def offline() -> HubError:
     """OFFLINE: by the setting, or by what the environment says to all programs that use a hub."""
     if is_offline_mode():
-        action = msg(
-            "The variable HF_HUB_OFFLINE says so: take it away and start Underhill again to search and download."
-        )
+        action = msg("HF_HUB_OFFLINE is set. Remove it and restart the app.")
     else:
-        action = msg("Switch that off in the settings to search and download.")
-    return HubError(Kind.OFFLINE, msg("Underhill is set to stay offline."), action)
+        action = msg("Turn it off in Settings.")
+    return HubError(Kind.OFFLINE, msg("Offline mode is on."), action)
 
 
 def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
@@ -84,48 +82,47 @@ def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
     if isinstance(cause, httpx2.ProxyError):
         return _network(
             msg(
-                "The proxy {by_proxy} refused the connection to {host} ({cause}).",
+                "Proxy {by_proxy} refused the connection to {host} ({cause}).",
                 by_proxy=by_proxy,
                 host=host,
                 cause=cause,
             ),
-            msg("Check the proxy setting."),
+            msg("Check the proxy URL."),
         )
     if isinstance(cause, httpx2.ReadTimeout | httpx2.WriteTimeout):
         return _network(
-            msg("{host} has stopped answering.", host=host), msg("Check the connection, and try again."), retry=True
+            msg("{host} isn't responding.", host=host), msg("Check the connection, then try again."), retry=True
         )
     if isinstance(cause, httpx2.TimeoutException):
-        who = msg("The proxy {by_proxy}", by_proxy=by_proxy) if by_proxy else host
+        who = msg("Proxy {by_proxy}", by_proxy=by_proxy) if by_proxy else host
         return _network(
-            msg("{who} could not be reached in time.", who=who), msg("Check the connection, and try again."), retry=True
+            msg("{who} isn't responding.", who=who), msg("Check the connection, then try again."), retry=True
         )
     if any(isinstance(r, ssl.SSLError) for r in reasons):
         return _network(
-            msg("The certificate of {host} is not one that this computer trusts.", host=host),
+            msg("The certificate of {host} isn't trusted.", host=host),
             msg(
-                "{sign_in} Else check the computer's clock. Where a proxy reads along, name its certificate in "
-                "SSL_CERT_FILE.",
+                "{sign_in} Otherwise check the clock. Behind a proxy, set SSL_CERT_FILE.",
                 sign_in=_SIGN_IN,
             ),
         )
     if any(isinstance(r, socket.gaierror) for r in reasons):
-        who = msg("of the proxy {by_proxy}", by_proxy=by_proxy) if by_proxy else host
+        who = msg("of proxy {by_proxy}", by_proxy=by_proxy) if by_proxy else host
         return _network(
-            msg("The address {who} cannot be found.", who=who),
-            msg("Check that this computer is online, and the address."),
+            msg("Can't find the address {who}.", who=who),
+            msg("Check the internet connection and the address."),
             retry=True,
         )
     if any(isinstance(r, OSError) and r.errno in _NO_ROUTE for r in reasons):
-        return _network(msg("This computer has no network."), msg("Connect it, and try again."), retry=True)
+        return _network(msg("No internet connection."), msg("Connect, then try again."), retry=True)
     if isinstance(cause, httpx2.ConnectError):
         who, what = (
-            (msg("The proxy {by_proxy}", by_proxy=by_proxy), msg("the proxy setting"))
+            (msg("Proxy {by_proxy}", by_proxy=by_proxy), msg("the proxy setting"))
             if by_proxy
             else (host, msg("the connection"))
         )
         return _network(
-            msg("{who} does not accept a connection.", who=who),
+            msg("{who} refused the connection.", who=who),
             msg("Check {what}, or try again later.", what=what),
             retry=True,
         )
@@ -135,13 +132,13 @@ def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
 def slow(url: str) -> HubError:
     """NO_NETWORK: an answer comes by drops."""
     return _network(
-        msg("{host} answers too slowly.", host=_host(url)), msg("Check the connection, or try again later."), retry=True
+        msg("{host} is too slow.", host=_host(url)), msg("Check the connection, or try again later."), retry=True
     )
 
 
 def cut(url: str) -> HubError:
     """NO_NETWORK: the connection ended before everything was there."""
-    return _network(msg("The connection to {host} was cut.", host=_host(url)), msg("Try again."), retry=True)
+    return _network(msg("The connection to {host} was lost.", host=_host(url)), msg("Try again."), retry=True)
 
 
 def _network(sentence: Translatable, action: Translatable, *, retry: bool = False) -> HubError:
@@ -160,7 +157,7 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
     if host != _host(endpoint) and status < 500 and status not in BUSY_CODES:
         return HubError(
             Kind.SERVER_ERROR,
-            msg("{host}, where the hub keeps its files, refused ({status}).", host=host, status=status),
+            msg("{host} refused the download ({status}).", host=host, status=status),
             _LATER,
             retry=True,
         )
@@ -168,83 +165,81 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
         name = urlsplit(str(response.request.url)).path.rsplit("/", 1)[-1]
         return HubError(
             Kind.SERVER_ERROR,
-            msg("{name} is shorter on {host} than its list of files says.", name=name, host=host),
-            msg("The hub contradicts itself; try again later, or at another hub."),
+            msg("{name} is incomplete on {host}.", name=name, host=host),
+            msg("Try again later or use another hub."),
         )
     if code == "GatedRepo" and not token:
         return HubError(
             Kind.NO_ACCESS,
-            msg("{repo} is only given to people with an account who have accepted its licence.", repo=repo),
-            joined(
-                " ", (msg("Accept it at {page} and give Underhill a token of yours {how}.", page=page, how=_HOW), note)
-            ),
+            msg("Sign-in required: {repo} has a license to accept.", repo=repo),
+            joined(" ", (msg("Accept it at {page}, then add a token {how}.", page=page, how=_HOW), note)),
         )
     if code == "GatedRepo" or (status == 403 and repo and token):
         return HubError(
             Kind.NO_ACCESS,
-            msg("Your account may not have {repo} yet.", repo=repo),
-            msg("Accept its licence at {page}; where the makers decide by hand, wait for their answer.", page=page),
+            msg("Your account has no access to {repo} yet.", repo=repo),
+            msg("Accept its license at {page}. Access may need approval by its makers.", page=page),
         )
     if code == "RevisionNotFound":
         return HubError(
             Kind.NOT_FOUND,
             msg("{repo} has no such revision.", repo=repo),
-            msg("See {page} for those there are.", page=page),
+            msg("Available revisions: {page}", page=page),
         )
     if code == "EntryNotFound":
         name = urlsplit(str(response.request.url)).path.rsplit("/", 1)[-1]
         return HubError(
             Kind.NOT_FOUND,
             msg("{repo} has no file {name}.", repo=repo, name=name),
-            msg("See {page} for those there are.", page=page),
+            msg("Available files: {page}", page=page),
         )
     if code == "RepoNotFound" or (status == 404 and repo):
         return HubError(
             Kind.NOT_FOUND,
-            msg("There is no model {repo} on {host}, or it is private.", repo=repo, host=host),
-            msg("Check the name; for a private model, give Underhill a token of yours {how}.", how=_HOW),
+            msg("No model {repo} on {host}, or it is private.", repo=repo, host=host),
+            msg("Check the name. For a private model, add a token {how}.", how=_HOW),
         )
     if status == 401:
         if token:
             return HubError(
                 Kind.NO_ACCESS,
-                msg("{host} does not accept the token it was given.", host=host),
-                msg("Give Underhill a new one {how}.", how=_HOW),
+                msg("{host} rejected the token.", host=host),
+                msg("Add a new token {how}.", how=_HOW),
             )
         return HubError(
             Kind.NO_ACCESS,
-            msg("{host} asks for a token.", host=host),
-            joined(" ", (msg("Give Underhill a token of yours {how}.", how=_HOW), note)),
+            msg("{host} needs a token.", host=host),
+            joined(" ", (msg("Add a token {how}.", how=_HOW), note)),
         )
     if status == SIGN_IN:
-        return _network(msg("This network wants you to sign in before it lets anything through."), _SIGN_IN)
+        return _network(msg("This network needs a sign-in."), _SIGN_IN)
     if status == 429:
         after = _seconds(response)
         if after is None or after < 1:
             wait = msg("Wait some minutes")
         elif after <= 120:
-            wait = msg("Wait {after} seconds", after=f"{after:.0f}")
+            wait = msg("Wait {after} s", after=f"{after:.0f}")
         else:
-            wait = msg("Wait {ceil} minutes", ceil=math.ceil(after / 60))
+            wait = msg("Wait {ceil} min", ceil=math.ceil(after / 60))
         return HubError(
             Kind.SERVER_ERROR,
-            msg("{host} has had too many requests from here.", host=host),
-            msg("{wait} and try again; with a token of an account, more are allowed.", wait=wait),
+            msg("Too many requests to {host}.", host=host),
+            msg("{wait}, then try again. A token allows more.", wait=wait),
             retry=True,
             after=after,
         )
     if status >= 500 or status in BUSY_CODES:
         return HubError(
             Kind.SERVER_ERROR,
-            msg("{host} has a problem of its own (error {status}).", host=host, status=status),
+            msg("Server error at {host} ({status}).", host=host, status=status),
             _LATER,
             retry=status in BUSY_CODES,
             after=_seconds(response),
         )
     return HubError(
         Kind.SERVER_ERROR,
-        msg("{host} refused ({status}).", host=host, status=status),
-        msg("Check the address of the hub in the settings."),
+        msg("{host} refused the request ({status}).", host=host, status=status),
+        msg("Check the model hub URL in Settings."),
     )
 
 
@@ -263,8 +258,8 @@ def nonsense(url: str, what: str) -> HubError:
     """SERVER_ERROR: an answer that no hub gives; `what` completes 'HOST answered with'."""
     return HubError(
         Kind.SERVER_ERROR,
-        msg("{host} answered with {what}.", host=_host(url), what=what),
-        msg("Check the address of the hub; in a hotel or on a train, sign in to the network in a browser first."),
+        msg("Unexpected answer from {host}: {what}.", host=_host(url), what=what),
+        msg("Check the model hub URL. If this network needs a sign-in, do it in a browser."),
     )
 
 
@@ -282,8 +277,8 @@ def not_a_file(url: str, name: str) -> HubError:
     """SERVER_ERROR: whoever answers at this address has something else where a model's file should be."""
     return HubError(
         Kind.SERVER_ERROR,
-        msg("{host} answered with a page of its own where {name} should be.", host=_host(url), name=name),
-        msg("{sign_in} If you have signed in, check the address of the hub.", sign_in=_SIGN_IN),
+        msg("{host} returned a web page instead of {name}.", host=_host(url), name=name),
+        msg("{sign_in} Otherwise check the model hub URL.", sign_in=_SIGN_IN),
     )
 
 
@@ -291,8 +286,8 @@ def no_ranges(url: str) -> HubError:
     """SERVER_ERROR: a model cannot be imported while it arrives from there."""
     return HubError(
         Kind.SERVER_ERROR,
-        msg("{host} gives whole files only, no parts of them.", host=_host(url)),
-        msg("Download the files first, and import them then: `underhill-cli pull --keep-source`."),
+        msg("{host} doesn't support partial downloads.", host=_host(url)),
+        msg("Use another hub."),
     )
 
 
@@ -301,12 +296,12 @@ def other_size(name: str, promised: int, sent: int) -> HubError:
     return HubError(
         Kind.SERVER_ERROR,
         msg(
-            "{name} should have {promised} bytes, and {sent} are offered.",
+            "{name} has the wrong size: {sent} bytes instead of {promised}.",
             name=name,
             promised=f"{promised:,}",
             sent=f"{sent:,}",
         ),
-        msg("The hub contradicts itself; try again later, or at another hub."),
+        msg("Try again later or use another hub."),
     )
 
 
@@ -315,7 +310,7 @@ def damaged_there(sentence: Translatable) -> HubError:
     return HubError(
         Kind.BROKEN_FILE,
         sentence,
-        msg("Try again, through another network if you can. If it stays so, choose another copy of the model."),
+        msg("Try again on another network, or choose another copy of the model."),
     )
 
 
@@ -323,8 +318,8 @@ def damaged(name: str) -> HubError:
     """BROKEN_FILE: all bytes are there, and they are not the right ones."""
     return HubError(
         Kind.BROKEN_FILE,
-        msg("{name} arrived damaged, twice: its checksum is not the one that the hub names.", name=name),
-        msg("That file was thrown away. Try again, through another network or hub if it keeps happening."),
+        msg("The download of {name} is damaged (wrong checksum).", name=name),
+        msg("Try again. If it keeps happening, use another network or hub."),
     )
 
 
@@ -332,22 +327,18 @@ def changed(name: str) -> HubError:
     """CHANGED: the hub has put something else in this file's place."""
     return HubError(
         Kind.CHANGED,
-        msg("{name} has changed on the hub since the download began.", name=name),
-        msg("Start the download again: it keeps the files that are still the same."),
+        msg("{name} changed on the hub during the download.", name=name),
+        msg("Start the download again. Unchanged files are kept."),
     )
 
 
 def disk_full(folder: str, missing: int | None = None) -> HubError:
     """DISK_FULL; missing: bytes that would have to be freed, where that is known."""
-    room = (
-        msg("Free {value} MB there", value=f"{max(1, -(-missing // 10**6)):,}")
-        if missing
-        else msg("Free some space there")
-    )
+    room = msg("Free {value} MB", value=f"{max(1, -(-missing // 10**6)):,}") if missing else msg("Free some space")
     return HubError(
         Kind.DISK_FULL,
-        msg("There is not enough space for this on the disk of {folder}.", folder=folder),
-        msg("{room} and try again.", room=room),
+        msg("Not enough disk space in {folder}.", folder=folder),
+        msg("{room}, then try again.", room=room),
     )
 
 

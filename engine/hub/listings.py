@@ -128,14 +128,14 @@ def _offered(entry: CatalogueEntry) -> HubModel:
 def _in_four(entry: CatalogueEntry, source: FourBit | None) -> dict[str, Any]:
     """What is told of a model in four bits. source: where; None where its makers have it so alone."""
     if source is None:
-        return {"lost": msg("Its makers publish it in about 4 bits, and those are kept: nothing is lost.")}
+        return {"lost": msg("Published in about 4 bits and kept as is: no loss.")}
     own = source.repo.partition("/")[0] == entry.repo.partition("/")[0]
     by = source.repo.partition("/")[0]
     return {
         "form": source.form, "original": entry.repo, "original_bytes": entry.download_bytes,
-        "lost": msg("Quantized to 4 bits by its makers: nearly as good as the original, and kept as it is.")
+        "lost": msg("Quantized to 4 bits by its makers: nearly as good as the original.")
         if own
-        else msg("Quantized to 4 bits by {by}: nearly as good as the original, and kept as it is.", by=by),
+        else msg("Quantized to 4 bits by {by}: nearly as good as the original.", by=by),
     }  # fmt: skip
 
 

@@ -393,8 +393,8 @@ def _right(hub: Hub, found: Revision, file: RemoteFile) -> bytes:
 def _no_weights(found: Revision, why: Translatable) -> UnderhillError:
     return UnderhillError(
         Kind.NOT_A_MODEL,
-        msg("{repo} is not a model that can be imported: {why}.", repo=found.repo, why=why),
-        msg("Look for another repository of the same model, with safetensors or GGUF files."),
+        msg("{repo} can't be imported: {why}.", repo=found.repo, why=why),
+        msg("Look for a version with safetensors or GGUF files."),
     )
 
 

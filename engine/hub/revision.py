@@ -160,7 +160,7 @@ def choose(found: Revision, wanted: str, top: int) -> Quantization:
     listed = ", ".join(f"{q.name} ({size(q.nbytes)})" for q in (meant or models)[:LISTED])
     several = msg("{repo} has {meant} GGUF models called {wanted}.", repo=found.repo, meant=len(meant), wanted=wanted)
     none = msg("{repo} has no GGUF model called {wanted}.", repo=found.repo, wanted=wanted)
-    raise UnderhillError(Kind.BAD_REQUEST, several if meant else none, msg("There are: {listed}.", listed=listed))
+    raise UnderhillError(Kind.BAD_REQUEST, several if meant else none, msg("Available: {listed}.", listed=listed))
 
 
 def _has(model: Quantization, kind: str) -> bool:

@@ -33,7 +33,7 @@ def hindrance(outline: Outline, folder: Path) -> Translatable:
     folder: where it would be downloaded to.
     """
     if any(has_begun(folder, file) for file in outline.weights):
-        return msg("A part of its files is on the disk already.")
+        return msg("Some of its files are already on disk.")
     if not all(file.sha256 for file in outline.weights):
         return msg("The hub names no checksums of its files.")
     if without_zeros(outline.entries) != outline.entries:

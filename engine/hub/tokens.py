@@ -17,10 +17,8 @@ from engine.translatable import NO_TEXT, Translatable, msg
 
 VARIABLE = "HF_TOKEN"
 SERVICE = "underhill"  # what the keyring lists our entries under; the account is the address of the hub
-NO_KEYRING = msg(
-    "No keyring works on this computer, so a token cannot be kept; set {variable} instead.", variable=VARIABLE
-)
-LOCKED = msg("The keyring of this computer is locked, so the token in it is not used. Unlock it, then try again.")
+NO_KEYRING = msg("No system keyring available. Set {variable} instead.", variable=VARIABLE)
+LOCKED = msg("The system keyring is locked. Unlock it, then try again.")
 
 
 @dataclass(frozen=True)
@@ -136,14 +134,14 @@ def _refused(error: BaseException | None = None) -> UnderhillError:
     if error is not None and is_locked(error):
         return UnderhillError(
             Kind.DISK_ERROR,
-            msg("The keyring of this computer is locked, so the token was neither kept nor removed."),
-            msg("Unlock it and try again, or set the variable {variable}.", variable=VARIABLE),
+            msg("The system keyring is locked. Nothing was changed."),
+            msg("Unlock it and try again, or set {variable}.", variable=VARIABLE),
         )
     return UnderhillError(
         Kind.DISK_ERROR,
-        msg("No keyring works on this computer, so the token cannot be kept safely."),
+        msg("No system keyring available to save the token."),
         msg(
-            "Unlock or install one (on Linux: GNOME Keyring or KWallet), or set the variable {variable}.",
+            "Install one (on Linux: GNOME Keyring or KWallet), or set {variable}.",
             variable=VARIABLE,
         ),
     )

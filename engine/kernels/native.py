@@ -136,7 +136,7 @@ def kind_of(coding: Coding) -> int:
 
 
 def _no_memory() -> UnderhillError:
-    return UnderhillError(Kind.OUT_OF_MEMORY, msg("No memory is left to compute in."), msg("Lower the memory ceiling."))
+    return UnderhillError(Kind.OUT_OF_MEMORY, msg("Not enough memory to compute."), msg("Lower the memory limit."))
 
 
 class StepArgs:
@@ -225,9 +225,7 @@ class NativeKernel:
         self.threads = default_threads() if threads is None else threads
         self._opened: int | None = self._library.uh_open(self.threads, ISAS.index(self.isa), exact)
         if self._opened is None:
-            raise UnderhillError(
-                Kind.OUT_OF_MEMORY, msg("The compute threads could not be started."), msg("Use fewer threads.")
-            )
+            raise UnderhillError(Kind.OUT_OF_MEMORY, msg("Can't start the CPU threads."), msg("Use fewer threads."))
         # One context has one pool of threads and one scratch. Taken last, under the cache's lock or none, and held over
         # the wait for a read in `compute_and_wait`.
         self._lock = threading.Lock()

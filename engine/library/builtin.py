@@ -17,7 +17,7 @@ from engine.models.families import read_spec
 from engine.planning.facts import ModelFacts
 from engine.translatable import NO_TEXT, joined, msg
 
-NOT_YET = msg("It is made when it is first used.")
+NOT_YET = msg("Built when first used.")
 
 
 def facts() -> ModelFacts:

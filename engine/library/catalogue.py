@@ -203,7 +203,7 @@ def load() -> tuple[CatalogueEntry, ...]:
         return parse(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as cause:
         raise UnderhillError(
-            Kind.BROKEN_FILE, msg("The catalogue {file} is damaged.", file=file), msg("Install Underhill again.")
+            Kind.BROKEN_FILE, msg("The model catalog {file} is damaged.", file=file), msg("Reinstall Underhill.")
         ) from cause
 
 

@@ -49,10 +49,10 @@ def measure_computer(
     if not again and _complete(known):
         return computer()
     _log.info("Measuring this computer")
-    wait_for_quiet(PATIENCE, lambda: report(msg("Waiting for other programs to leave the processor"), 0, 0), cancelled)
+    wait_for_quiet(PATIENCE, lambda: report(msg("Waiting for other programs to finish"), 0, 0), cancelled)
     rates = probe_fully(place, large_files(place), report, cancelled)
     if rates.busy and known is not None and known.disk_points and not known.busy:
-        return _described(known, msg("Other programs take the processor, so what is known is kept."))
+        return _described(known, msg("The processor is busy; the previous result is kept."))
     if rates.unread and known is not None:
         rates = replace(rates, disk_points=known.disk_points)
     try:
@@ -60,7 +60,7 @@ def measure_computer(
             keep(folder, now, power, rates)
     except UnderhillError as refused:
         why = msg(
-            "{sentence} What was measured could not be kept, and will have to be measured again.",
+            "{sentence} The result couldn't be saved.",
             sentence=refused.sentence,
         )
         return _described(rates, why)

@@ -34,21 +34,13 @@ def remedy(store: Path, named: bool = False) -> Translatable:
     if store != folders.own() / BUILTIN:
         if named:
             return msg("Import it again.")
-        known = any(store.parent == folder for folder in folders.paths())
-        model = store.name if known else str(store)
-        return msg(
-            "Import it again. “Check every byte” in the library, or "
-            "`underhill-cli verify {model}`, names everything that is damaged.",
-            model=model,
-        )
+        return msg("Import it again. Verify its files to list all damage.")
     try:
         # A file and no state of this process: the store is opened anew in the next one, perhaps.
         (store / FLAG).touch()
     except OSError:
-        return msg("Delete it (`underhill-cli rm builtin`): it is made anew when it is next used.")
-    if named:
-        return msg("Open the built-in model again: it is made anew.")
-    return msg("Open the built-in model again: it is made anew. `underhill-cli verify builtin` checks it.")
+        return msg("Delete it; it is rebuilt when next used.")
+    return msg("Load the built-in model again; it is rebuilt.")
 
 
 def is_known(store: Path) -> bool:

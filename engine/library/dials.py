@@ -116,16 +116,16 @@ def write(store: Path, found: Calibration) -> None:
 def in_words(calibration: Calibration | None, dial: str) -> Translatable:
     """What a dial costs on this model, in a sentence."""
     if dial == "exact":
-        return msg("Exact: full precision always; the answer does not depend on what is in memory.")
+        return msg("Exact: always full precision.")
     called = NAMES[dial]
     cost = None if calibration is None else calibration.dials.get(dial)
     if calibration is None or cost is None or cost.worst is None:
-        return msg("{called}: what it costs on this model has not been measured yet.", called=called)
-    most = msg("{figures} on this model if every expert has to be fetched", figures=_figures(cost.worst))
+        return msg("{called}: quality loss not measured yet.", called=called)
+    most = msg("{figures} if all experts are read from disk", figures=_figures(cost.worst))
     if cost.here is None:
-        return msg("{called}: {most}, nothing while all are in memory.", called=called, most=most)
+        return msg("{called}: {most}, no loss when all are in memory.", called=called, most=most)
     return msg(
-        "{called}: {figures} with {share} % of the experts in memory, {most}.",
+        "{called}: {figures} with {share}% of experts in memory, {most}.",
         called=called,
         figures=_figures(cost.here),
         share=f"{100 * calibration.share:.0f}",
@@ -134,7 +134,7 @@ def in_words(calibration: Calibration | None, dial: str) -> Translatable:
 
 
 def _figures(cost: Cost) -> Translatable:
-    return msg("KL {kl} from Exact", kl=f"{cost.kl:.4f}")
+    return msg("KL {kl} vs. Exact", kl=f"{cost.kl:.4f}")
 
 
 def _dial(found: dict[str, Any]) -> DialCost:

@@ -130,7 +130,7 @@ def find(
                     candidates.append(item)
     found: list[FoundModel] = []
     for n, item in enumerate(candidates):
-        report(msg("Looking at {title}", title=item.title), n, len(candidates))
+        report(msg("Checking {title}", title=item.title), n, len(candidates))
         judged = item
         if not item.why_not:
             with suppress(OSError):  # gone meanwhile

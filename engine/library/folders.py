@@ -45,7 +45,7 @@ def paths() -> tuple[Path, ...]:
     if relative is not None:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("The model folder {relative} is no whole path.", relative=repr(str(relative))),
+            msg("The model folder {relative} isn't a full path.", relative=repr(str(relative))),
             msg("Correct it in {file}.", file=settings_file.file()),
         )
     return tuple(dict.fromkeys((*named, own())))
@@ -93,7 +93,7 @@ def for_new(folder: Path) -> Path:
     if not os.access(folder, os.W_OK):
         raise UnderhillError(
             Kind.DISK_ERROR,
-            msg("{folder} cannot be written.", folder=folder),
+            msg("Can't write to {folder}.", folder=folder),
             msg("Choose another folder, or change its permissions."),
         )
     return folder
@@ -106,9 +106,9 @@ def known(folder: Path | str) -> Path:
     if found is None:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("{wanted} is not a folder of the library.", wanted=wanted),
+            msg("{wanted} isn't a model folder.", wanted=wanted),
             msg(
-                "There are: {paths}. Others are added in the settings, or by `underhill-cli folders --add`.",
+                "Available: {paths}. Add others in Settings.",
                 paths=", ".join(map(str, paths())),
             ),
         )
@@ -123,20 +123,20 @@ def add(folder: Path | str, *, first: bool = False) -> None:
     """
     path = Path(os.path.abspath(Path(folder).expanduser()))
     if "\n" in str(path) or "\r" in str(path):
-        raise UnderhillError(Kind.BAD_REQUEST, msg("A folder's name cannot have line breaks."))
+        raise UnderhillError(Kind.BAD_REQUEST, msg("A folder name can't have line breaks."))
     if (path / manifests.NAME).is_file():
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("{path} is a model itself.", path=path),
-            msg("Choose the folder that holds it, or import the model."),
+            msg("{path} is itself a model.", path=path),
+            msg("Choose its parent folder, or import the model."),
         )
     path = next((p for p in paths() if p == path or _same(p, path)), path)
     if path != own():
         if not path.parent.is_dir():
             raise UnderhillError(
                 Kind.BAD_REQUEST,
-                msg("{path} cannot be made: there is no folder {parent}.", path=path, parent=path.parent),
-                msg("Make that folder first, or connect the disk that it is on."),
+                msg("Can't create {path}: {parent} doesn't exist.", path=path, parent=path.parent),
+                msg("Create that folder first, or connect its disk."),
             )  # fmt: skip
         with writing(path):
             path.mkdir(exist_ok=True)
@@ -145,7 +145,7 @@ def add(folder: Path | str, *, first: bool = False) -> None:
             holds = marked or any((p / manifests.NAME).is_file() for p in path.iterdir())
         if not holds:
             raise UnderhillError(
-                Kind.BAD_REQUEST, msg("{path} cannot be written, and there is no model in it.", path=path),
+                Kind.BAD_REQUEST, msg("{path} isn't writable and contains no models.", path=path),
                 msg("Choose another folder, or change its permissions."),
             )  # fmt: skip
         offline_index.note_mark(path, marked)
@@ -157,7 +157,7 @@ def forget(folder: Path | str) -> None:
     """Take a folder out of the library; what is in it stays on the disk. Raises UnderhillError(BAD_REQUEST)."""
     path = known(folder)
     if path == own():
-        raise UnderhillError(Kind.BAD_REQUEST, msg("The folder in Underhill's own data cannot be taken away."))
+        raise UnderhillError(Kind.BAD_REQUEST, msg("The app's own folder can't be removed."))
     set_order([p for p in paths() if p != path])
     if is_there(path):
         with suppress(OSError):  # a mark that stays harms nothing
@@ -176,8 +176,8 @@ def choose(text: str) -> None:
     if relative is not None:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("The model folder {relative} is no whole path.", relative=repr(str(relative))),
-            msg("Begin with the disk's root."),
+            msg("The model folder {relative} isn't a full path.", relative=repr(str(relative))),
+            msg("Start from the disk's root."),
         )
     for path in wanted:
         if path not in paths():
@@ -207,7 +207,7 @@ def not_there(folder: Path) -> UnderhillError:
     """DISK_ERROR for a folder whose disk is not connected."""
     return UnderhillError(
         Kind.DISK_ERROR,
-        msg("The folder {folder} is not there now.", folder=folder),
+        msg("The folder {folder} isn't available.", folder=folder),
         msg("Connect its disk, or choose another folder."),
     )
 

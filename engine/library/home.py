@@ -41,7 +41,7 @@ def checked_name(name: str) -> str:
     ):
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("A model cannot be called {name}.", name=repr(name)),
+            msg("A model can't be named {name}.", name=repr(name)),
             msg("Use letters, digits, spaces, - and _."),
         )
     return name

@@ -58,9 +58,7 @@ def gguf(found: FoundModel, rate: Rate = unrated) -> FoundModel | None:
     if architecture in ARCHITECTURES and not found.experts:
         return replace(found, why_not=_DENSE)
     if architecture not in ARCHITECTURES:
-        why = msg(
-            "Underhill does not open {architecture} models from GGUF.", architecture=architecture or msg("unnamed")
-        )
+        why = msg("{architecture} models aren't supported from GGUF.", architecture=architecture or msg("unnamed"))
         return replace(found, why_not=why if found.experts else _DENSE)
     return _rated(found, rate)
 
@@ -91,7 +89,7 @@ def checkpoint(found: FoundModel, rate: Rate = unrated) -> FoundModel | None:
             return replace(found, can_open=True, fit=rate(config, found.title, total))
         return replace(
             found,
-            why_not=msg("Underhill does not open {model_type} models.", model_type=model_type) if counted else _DENSE,
+            why_not=msg("{model_type} models aren't supported.", model_type=model_type) if counted else _DENSE,
         )
     return _rated(found, rate)
 
@@ -138,7 +136,7 @@ def library_name(title: str) -> str:
     return f"The {name} model"  # one that is another thing on Windows, whatever follows it
 
 
-_DENSE = msg("It is dense, not a Mixture-of-Experts model; Underhill runs those, which have routed experts.")
+_DENSE = msg("Dense model. Only Mixture-of-Experts models are supported.")
 
 
 def _file_type(metadata: Mapping[str, Any]) -> str:

@@ -88,22 +88,20 @@ def prepare(model: str | Path, progress: Report | None = None) -> Path:
         if unusable is not None:
             kind = Kind.DISK_ERROR if unusable.state == MISSING else Kind.NOT_A_MODEL
             raise UnderhillError(
-                kind, msg("{model} cannot be opened: {problem}", model=model, problem=unusable.problem), unusable.action
+                kind, msg("Can't load {model}: {problem}", model=model, problem=unusable.problem), unusable.action
             )
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            msg("There is no model called {model} in the library.", model=model),
-            msg("There are: {builtin}.", builtin=", ".join([BUILTIN, *(n for n in found if n != BUILTIN)])),
+            msg("No model named {model}.", model=model),
+            msg("Available: {builtin}.", builtin=", ".join([BUILTIN, *(n for n in found if n != BUILTIN)])),
         )
     if (path / manifests.NAME).is_file():
         return path
     if not is_source(path):
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            msg("{path} is not a model.", path=path),
-            msg(
-                "Choose a folder that holds config.json and .safetensors files, a GGUF file, or a model of the library."
-            ),
+            msg("{path} isn't a model.", path=path),
+            msg("Choose a folder with config.json and .safetensors files, a GGUF file, or an installed model."),
         )
     path = gguf_file(path) or path
     return _imported(path, progress) or add(path, _free_name(path), AUTOMATIC, progress)
@@ -200,14 +198,14 @@ def go_on(name: str, progress: Report | None = None, battery: int | None = None)
     if begun is None:
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            msg("There is no unfinished import called {name}.", name=name),
-            msg("Import what it is to be made from."),
+            msg("No unfinished import named {name}.", name=name),
+            msg("Import its source."),
         )
     if begun.arriving:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("{name} was being imported while it arrived from a hub.", name=name),
-            msg("Pull {source} again: it goes on where it stopped.", source=begun.source),
+            msg("{name} was being imported while downloading.", name=name),
+            msg("Download {source} again to resume.", source=begun.source),
         )
     return add(Path(begun.source), name, begun.top, progress, battery)
 
@@ -216,8 +214,8 @@ def taken(name: str) -> UnderhillError:
     """BAD_REQUEST for a name that another model has."""
     return UnderhillError(
         Kind.BAD_REQUEST,
-        msg("There is already a model called {name}.", name=name),
-        msg("Choose another name, or delete that one."),
+        msg("A model named {name} already exists.", name=name),
+        msg("Choose another name or delete that one."),
     )
 
 
@@ -226,9 +224,7 @@ def with_trash(error: UnderhillError, folder: Path) -> UnderhillError:
     waiting = trash.nbytes(folder) if error.kind is Kind.DISK_FULL else 0
     if not waiting:
         return error
-    more = msg(
-        "Deleted models still take {waiting} MB there: emptying the trash frees them.", waiting=f"{waiting / 1e6:,.0f}"
-    )
+    more = msg("Emptying the trash frees {waiting} MB.", waiting=f"{waiting / 1e6:,.0f}")
     return UnderhillError(error.kind, error.sentence, joined(" ", (error.action, more)))
 
 
@@ -245,8 +241,8 @@ def delete(name: str, *, now: bool = False) -> bool:
     if not os.access(path.parent, os.W_OK):
         raise UnderhillError(
             Kind.DISK_ERROR,
-            msg("{parent} cannot be written, so {name} cannot be deleted.", parent=path.parent, name=name),
-            msg("Make its disk writable; or take the folder out of the library, and the model stays where it is."),
+            msg("Can't delete {name}: {parent} isn't writable.", parent=path.parent, name=name),
+            msg("Make its disk writable, or remove the folder from the list."),
         )
     # Before the lock is taken: it takes the same one.
     store_copy.discard(path)
@@ -268,8 +264,8 @@ def _not_there(name: str) -> UnderhillError:
     there = ", ".join(card.name for card in listing())
     return UnderhillError(
         Kind.NOT_A_MODEL,
-        msg("There is no model called {name}.", name=name),
-        msg("There are: {there}.", there=there) if there else msg("Import one first."),
+        msg("No model named {name}.", name=name),
+        msg("Available: {there}.", there=there) if there else msg("Import one first."),
     )
 
 

@@ -101,15 +101,15 @@ def note_of(name: str, parameters: int, lean: bool) -> Translatable:
     if name == BUILTIN:
         notes.append(
             msg(
-                "A very small model ({parameters} million parameters) that comes with Underhill, to try the app "
-                "and see experts at work. It makes small talk and is often wrong; import a bigger model for real use.",
+                "A tiny built-in model ({parameters}M params) for trying the app. It is often wrong; download a "
+                "bigger one for real use.",
                 parameters=f"{parameters / 1e6:.0f}",
             )
         )
     elif parameters < TOY:
-        notes.append(msg("A very small model; expect simple and often wrong answers."))
+        notes.append(msg("A very small model: answers are simple and often wrong."))
     if not lean:
-        notes.append(msg("This family runs through the compatibility backend, which is slower."))
+        notes.append(msg("Runs in compatibility mode, more slowly."))
     return joined(" ", notes)
 
 
@@ -201,7 +201,7 @@ def _in(folder: Path) -> Iterator[ModelCard]:
 def _unusable(path: Path, error: UnderhillError) -> ModelCard:
     source, action = _source(path), error.action
     if error.kind is Kind.UNSUPPORTED_MODEL and source:
-        action = joined(" ", (action, msg("(It was made from {source}.)", source=source)))
+        action = joined(" ", (action, msg("(Made from {source}.)", source=source)))
     state = OLD_FORMAT if error.kind is Kind.UNSUPPORTED_MODEL else UNUSABLE
     return _blank(path, state, error.sentence, action, source)
 
@@ -217,17 +217,15 @@ def _unfinished(partial: Path, destination: Path) -> Iterator[ModelCard]:
         begun = partial_imports.read(destination)
         source = "" if begun is None else begun.source
         how, why = msg("The import of this model"), "" if begun is None else begun.problem
-    verb = msg("Pull") if begun is not None and begun.arriving else msg("Import")
+    verb = msg("Download") if begun is not None and begun.arriving else msg("Import")
     action = msg(
-        "{verb} {source} again: it goes on where it stopped. Or delete what there is of it.",
+        "{verb} {source} again to resume, or delete it.",
         verb=verb,
         source=source or msg("it"),
     )
-    problem = joined(
-        " ", (msg("{how} was not finished.", how=how), msg("It ended with: {why}", why=why) if why else "")
-    )
+    problem = joined(" ", (msg("{how} wasn't finished.", how=how), msg("It failed: {why}", why=why) if why else ""))
     if is_busy(destination):
-        problem, action = msg("{how} is going on.", how=how), NO_TEXT
+        problem, action = msg("{how} is in progress.", how=how), NO_TEXT
     yield replace(
         _blank(partial, UNFINISHED, problem, action, source), name=destination.name, title=translated(destination.name)
     )
@@ -249,11 +247,11 @@ def _moving(found: ModelCard, copies: dict[str, tuple[Path, bool]]) -> ModelCard
         return found
     destination, now = goal
     if now:
-        return replace(found, state=MOVING, problem=msg("It is being moved to {parent}.", parent=destination.parent))
+        return replace(found, state=MOVING, problem=msg("Moving to {parent}.", parent=destination.parent))
     return replace(
         found,
         problem=msg("Moving it to {parent} was interrupted.", parent=destination.parent),
-        action=msg("Move it there again: it goes on where it stopped. Or move it to where it is, to leave it there."),
+        action=msg("Move it there again to resume, or move it to its current folder to cancel."),
     )
 
 
@@ -277,8 +275,8 @@ def _clash(second: ModelCard, first: ModelCard) -> ModelCard:
     return replace(
         second,
         state=CLASH,
-        problem=msg("There is another {name}, in {parent}.", name=first.name, parent=Path(first.path).parent),
-        action=msg("Rename {path}, and it can be used.", path=second.path),
+        problem=msg("Another {name} exists in {parent}.", name=first.name, parent=Path(first.path).parent),
+        action=msg("Rename {path} to use it.", path=second.path),
     )
 
 

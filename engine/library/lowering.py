@@ -71,12 +71,12 @@ def write_lowered(
                     parts = range(len(spec.layout.parts))
                     writer.write_record(x.index, expert, _record(store, x.index, expert, parts), None)
                 done += spec.layout.nbytes
-                progress(msg("Writing the experts"), done, total)
+                progress(msg("Writing experts"), done, total)
         for t in dense:
             if writer.done(dense_key(t.name)) is None:
                 writer.write_dense(t.name, [memoryview(store.dense.raw(t.name).numpy().data)])
             done += t.nbytes
-            progress(msg("Copying the other weights"), done, total)
+            progress(msg("Copying shared weights"), done, total)
         quality = tuple(_quality(store, shapes, q) for q in manifest.quality)
         return writer.finish(
             Description(manifest.source, manifest.architecture, manifest.config, copies, quality, lowering)
@@ -89,7 +89,7 @@ def _shape(store: Store, layer: int, experts: Mapping[Expert, int]) -> LayerShap
     if len(specs) > 1 or spec.raw or spec.top == BITS:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("Only experts that are all stored with 4 or 8 bits can be lowered to fewer."),
+            msg("Only models stored with 4 or 8 bits can be shrunk."),
             msg("Import the model again with --top 4 or 8."),
         )
     return LayerShape(
@@ -169,7 +169,7 @@ def restore(path: Path) -> None:
     if load_manifest(path).lowering is None or not original(path.name):
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            msg("The original of {name} is no longer there.", name=path.name),
+            msg("The original of {name} no longer exists.", name=path.name),
             msg("Download or import the model again."),
         )
     copy = beside(path)

@@ -27,9 +27,9 @@ def move(name: str, folder: Path | str, report: Report, wanted: Callable[[], Non
     goal = folders.known(folder)
     source = library.location(name)
     if name == BUILTIN:
-        raise UnderhillError(Kind.BAD_REQUEST, msg("The built-in model stays where it is."), msg("It is small."))
+        raise UnderhillError(Kind.BAD_REQUEST, msg("The built-in model can't be moved."), msg("It is small."))
     if not source.is_dir():
-        raise UnderhillError(Kind.NOT_A_MODEL, msg("There is no model called {name}.", name=name))
+        raise UnderhillError(Kind.NOT_A_MODEL, msg("No model named {name}.", name=name))
     for other in folders.present():
         if other != goal or source.parent == goal:
             store_copy.discard(other / name)
@@ -40,10 +40,10 @@ def move(name: str, folder: Path | str, report: Report, wanted: Callable[[], Non
         raise UnderhillError(
             Kind.BAD_REQUEST,
             msg(
-                "{destination} is there already, and is not a copy of this model that was begun.",
+                "{destination} already exists.",
                 destination=destination,
             ),
-            msg("Rename it or move it away, or choose another folder."),
+            msg("Rename or move it, or choose another folder."),
         )
 
     def asked(phrase: Translatable, done: int, total: int) -> None:
@@ -62,8 +62,8 @@ def move(name: str, folder: Path | str, report: Report, wanted: Callable[[], Non
             raise library.with_trash(error, goal) from error
         raise UnderhillError(
             error.kind,
-            msg("{name} is in {goal} now, but its old copy could not be removed.", name=name, goal=goal),
-            msg("{sentence} It is tried again later.", sentence=error.sentence),
+            msg("{name} moved to {goal}, but the old copy couldn't be removed.", name=name, goal=goal),
+            msg("{sentence} Trying again later.", sentence=error.sentence),
         ) from error
     return destination
 
@@ -92,10 +92,8 @@ def adopt(folder: Path, progress: Report) -> tuple[AdoptedModel, ...]:
     if not stores:
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            msg("There is no model in {folder}.", folder=folder),
-            msg(
-                "Choose a folder that holds config.json and .safetensors files, or one with models of Underhill in it."
-            ),
+            msg("No model in {folder}.", folder=folder),
+            msg("Choose a folder with config.json and .safetensors files, or a model folder of this app."),
         )
     return tuple(_adopted(path, progress) for path in stores)
 

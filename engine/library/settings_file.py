@@ -47,7 +47,7 @@ def change(values: Mapping[str, Any]) -> dict[str, settings.Value]:
         raise UnderhillError(
             Kind.BROKEN_FILE,
             msg("{file} was saved by a newer version of Underhill (format {found}).", file=file(), found=found),
-            msg("Install that version again to change these settings. They are untouched."),
+            msg("Install that version to change these settings. Nothing was changed."),
         )
     checked = settings.validated({**_known(written), **values}, settings.SHARED)
     # Of a newer version, which may be used again: what this one does not know is written back as it was.
@@ -78,6 +78,6 @@ def _written() -> dict[str, Any]:
 def _damaged() -> UnderhillError:
     return UnderhillError(
         Kind.BROKEN_FILE,
-        msg("{file} cannot be read.", file=file()),
-        msg("Repair it, or delete it to go back to the usual settings."),
+        msg("Can't read {file}.", file=file()),
+        msg("Repair it, or delete it to restore the defaults."),
     )

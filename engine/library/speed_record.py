@@ -95,12 +95,11 @@ def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Deco
     low, high = (said * here / there for said, here, there in zip(plan.speed, now.decode, usual.decode, strict=True))
     if low / OFF <= measured <= high * OFF or min(low, measured) > READING:
         return Seen(misses, correction), NO_TEXT
-    span = figure(low) if figure(low) == figure(high) else msg("{low} to {high}", low=figure(low), high=figure(high))
+    span = figure(low) if figure(low) == figure(high) else msg("{low}–{high}", low=figure(low), high=figure(high))
     word = msg("slower") if measured < low else msg("faster")
     return Seen(misses, correction), (
         msg(
-            "It runs at {measured} tokens a second, which is {word} than the {span} expected. "
-            "The expectation has been corrected.",
+            "Measured {measured} tok/s, {word} than the expected {span}.",
             measured=figure(measured),
             word=word,
             span=span,

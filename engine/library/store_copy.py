@@ -62,9 +62,9 @@ def copy(source: Path, destination: Path, report: Report, *, move: bool = False)
     if move and not os.access(source.parent, os.W_OK):
         raise UnderhillError(
             Kind.DISK_ERROR,
-            msg("{parent} cannot be written, so {name} cannot be taken away from there.",
+            msg("Can't move {name}: {parent} isn't writable.",
                 parent=source.parent, name=source.name),
-            msg("Import it under another name instead: that makes a copy."),
+            msg("Import it under another name to make a copy."),
         )  # fmt: skip
     # The destination first, here and everywhere: two moves in opposite directions find one of their locks taken and are
     # told so (a FileLock does not wait), so they cannot block each other.
@@ -72,7 +72,7 @@ def copy(source: Path, destination: Path, report: Report, *, move: bool = False)
         if destination.exists():
             raise UnderhillError(
                 Kind.BAD_REQUEST,
-                msg("There is already a {name} in {parent}.",
+                msg("{name} already exists in {parent}.",
                     name=destination.name, parent=destination.parent),
                 msg("Rename or delete that one first."),
             )  # fmt: skip
@@ -173,11 +173,11 @@ def _copy_files(source: Path, partial: Path, manifest: Manifest, report: Report)
         raise UnderhillError(
             Kind.DISK_FULL,
             msg(
-                "There is not enough space for {name} in {parent}.",
+                "Not enough disk space for {name} in {parent}.",
                 name=partial.name.removesuffix(COPY),
                 parent=partial.parent,
             ),
-            msg("Free {free} MB there, or choose another folder.", free=f"{-(-(missing + SPARE - free) // 10**6):,}"),
+            msg("Free {free} MB, or choose another folder.", free=f"{-(-(missing + SPARE - free) // 10**6):,}"),
         )
     checked = {*(x.file for x in manifest.layers), manifest.dense_file, *(f.name for f in manifest.files)}
     total, done = sum(sizes.values()), 0
@@ -233,7 +233,7 @@ def _copy_small(source: Path, target: Path) -> None:
     target.write_bytes(data)
     sync_file(target)
     if read_regular(target, COMPANION_BYTES) != data:
-        raise _differs(target, msg("{name} came out otherwise than it was written", name=target.name))
+        raise _differs(target, msg("{name} differs from the original", name=target.name))
 
 
 def _check(partial: Path, report: Report) -> None:
@@ -247,8 +247,8 @@ def _check(partial: Path, report: Report) -> None:
 def _differs(where: Path, what: str) -> UnderhillError:
     return UnderhillError(
         Kind.BROKEN_FILE,
-        msg("The copy in {parent} is not good: {what}.", parent=where.parent, what=what),
-        msg("The model is still where it was. Verify it: either it is damaged itself, or the other disk is failing."),
+        msg("The copy in {parent} is damaged: {what}.", parent=where.parent, what=what),
+        msg("The original is unchanged. Verify it; if it is fine, the other disk is failing."),
     )
 
 

@@ -58,8 +58,8 @@ def restore(name: str, new_name: str = "") -> Path:
         others = sorted({d.name for d in deleted()})
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            msg("There is no deleted model called {name}.", name=name),
-            msg("There are: {others}.", others=", ".join(others)) if others else msg("The trash is empty."),
+            msg("No deleted model named {name}.", name=name),
+            msg("Available: {others}.", others=", ".join(others)) if others else msg("The trash is empty."),
         )
     _, path, folder = max(found)
     destination = folder / wanted
@@ -67,8 +67,8 @@ def restore(name: str, new_name: str = "") -> Path:
         if folders.location(wanted).exists():
             raise UnderhillError(
                 Kind.BAD_REQUEST,
-                msg("There is another model called {wanted} now.", wanted=wanted),
-                msg("Bring it back under another name."),
+                msg("Another model named {wanted} exists.", wanted=wanted),
+                msg("Restore it under another name."),
             )
         filesystem.replace(path, destination)
         sync_directory(folder)

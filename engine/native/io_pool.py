@@ -147,7 +147,7 @@ class IoPool:
             raise RuntimeError("the loader is closed")
         if number < 0:
             raise UnderhillError(
-                Kind.OUT_OF_MEMORY, msg("No memory is left to read with."), msg("Lower the memory ceiling.")
+                Kind.OUT_OF_MEMORY, msg("No memory is left to read with."), msg("Lower the memory limit.")
             )
         return number
 
@@ -192,7 +192,7 @@ class IoPool:
         """Begin to keep events, or end that. Raises UnderhillError(OUT_OF_MEMORY)."""
         if self._quick.uh_io_listen(self._pool, on):
             raise UnderhillError(
-                Kind.OUT_OF_MEMORY, msg("No memory is left for a timeline."), msg("Lower the memory ceiling.")
+                Kind.OUT_OF_MEMORY, msg("No memory is left for a timeline."), msg("Lower the memory limit.")
             )
 
     def events(self) -> list[IoEvent]:

@@ -58,7 +58,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
 
 
 def _unusable(kind: Kind, sentence: Translatable) -> UnderhillError:
-    action = msg("Set Underhill up again, with installers/run.sh, or build it: python -m engine.native.build")
+    action = msg("Reinstall Underhill, or build it: python -m engine.native.build")
     return UnderhillError(kind, sentence, action)
 
 
@@ -89,7 +89,7 @@ def isas(path: Path | None = None) -> tuple[str, ...]:
 def kernels_in_use(threads: int, path: Path | None = None) -> Translatable:
     """Which kernels compute, in a plain sentence."""
     return msg(
-        "Native kernels ({names}) compute on {threads} {threads2}.",
+        "Native kernels ({names}), {threads} {threads2}.",
         names=NAMES[isas(path)[-1]],
         threads=threads,
         threads2=msg("thread") if threads == 1 else msg("threads"),

@@ -30,8 +30,7 @@ def ceiling(memory: Memory, asked_gb: object, in_use: int, why: list[Translatabl
     if asked_gb is None:
         why.append(
             msg(
-                "{available} of memory are free; Underhill may use {safe} in all "
-                "and leaves the rest to other programs.",
+                "{available} of memory free; the app may use {safe}.",
                 available=size(memory.available),
                 safe=size(safe),
             )
@@ -41,7 +40,7 @@ def ceiling(memory: Memory, asked_gb: object, in_use: int, why: list[Translatabl
     if asked > safe:
         why.append(
             msg(
-                "The ceiling of {asked} GB is lowered to {at_most}: no more is safely free.",
+                "Memory limit lowered from {asked} GB to {at_most}: no more is free.",
                 asked=f"{round(asked / GB, 2):g}",
                 at_most=at_most(safe),
             )
@@ -49,7 +48,7 @@ def ceiling(memory: Memory, asked_gb: object, in_use: int, why: list[Translatabl
         return safe
     why.append(
         msg(
-            "The memory ceiling is {asked}, of which the program itself takes {in_use}.",
+            "Memory limit {asked}; the app itself uses {in_use}.",
             asked=size(asked),
             in_use=size(in_use),
         )

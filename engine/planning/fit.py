@@ -25,7 +25,7 @@ DISK_MARGIN = 2 * GB  # bytes of the disk left to other things at most: as much 
 class Fit:
     """pill: 'fits' runs at a usable speed, 'slow' below that, 'too_big' not at all. Speed: tokens a second, from worse
     to better; None where it does not run. needed: bytes of memory at the least; wanted: with every expert at hand.
-    disk: bytes that it takes there. tier: bits of its experts.
+    disk: bytes that it takes there. tier: bits of its experts. share: of its experts, what stays in memory.
     """
 
     pill: Pill
@@ -35,6 +35,7 @@ class Fit:
     wanted: int
     disk: int
     tier: int
+    share: float = 0.0
 
 
 def fit(
@@ -61,7 +62,7 @@ def fit(
             raise
         return Fit(
             "too_big",
-            msg("Too big: {sentence}", sentence=e.sentence),
+            e.sentence,
             None,
             *_least(machine, model, values),
             disk,
@@ -70,9 +71,8 @@ def fit(
     found = fit_of(plan, model)
     if missing > 0:
         text = msg(
-            "Too big for the disk: it takes {disk}, {disk_margin} should stay free, and {disk_free} are free there.",
+            "Not enough disk space: needs {disk}, {disk_free} free",
             disk=size(disk),
-            disk_margin=size(disk_margin),
             disk_free=size(machine.disk_free),
         )
         return replace(found, pill="too_big", sentence=text, speed=None)
@@ -82,27 +82,17 @@ def fit(
 def fit_of(plan: Plan, model: ModelFacts) -> Fit:
     """What a plan that holds says: the same figures as its own sentences."""
     pill: Pill = "slow" if plan.speed[1] < SLOW else "fits"
-    wanted = plan.ceiling - plan.spare - plan.cache_bytes + model.expert_bytes[plan.tier]
-    return Fit(pill, _sentence(plan, model, pill), plan.speed, plan.least, wanted, _disk(model), plan.tier)
-
-
-def _sentence(plan: Plan, model: ModelFacts, pill: Pill) -> Translatable:
-    low, high = (figure(speed) for speed in plan.speed)
-    span = low if low == high else msg("{low} to {high}", low=low, high=high)
     whole = model.expert_bytes[plan.tier]
-    if plan.cache_bytes >= whole:
-        where = msg("all of it in memory")
-    else:
-        where = msg(
-            "{whole} % of its experts in memory, the rest read from disk", whole=f"{100 * plan.cache_bytes / whole:.0f}"
-        )
-    return msg(
-        "{pill}: about {span} tokens a second with {tier}-bit experts, {where}.",
-        pill=msg("Slow") if pill == "slow" else msg("Fits"),
-        span=span,
-        tier=plan.tier,
-        where=where,
-    )
+    wanted = plan.ceiling - plan.spare - plan.cache_bytes + whole
+    share = min(1.0, plan.cache_bytes / whole)
+    return Fit(pill, _sentence(plan, share), plan.speed, plan.least, wanted, _disk(model), plan.tier, share)
+
+
+def _sentence(plan: Plan, share: float) -> Translatable:
+    low, high = (figure(speed) for speed in plan.speed)
+    span = low if low == high else msg("{low}–{high}", low=low, high=high)
+    where = msg("all in memory") if share >= 1 else msg("{whole}% in memory", whole=f"{100 * min(share, 0.99):.0f}")
+    return msg("≈ {span} tok/s · {tier}-bit · {where}", span=span, tier=plan.tier, where=where)
 
 
 def _least(machine: Machine, model: ModelFacts, values: Mapping[str, object]) -> tuple[int, int]:

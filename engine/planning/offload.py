@@ -17,12 +17,12 @@ from engine.planning.facts import ModelFacts
 from engine.planning.plan import CHUNKS, SHORT, Opened, Plan, dial_of, make_plan
 from engine.planning.speed import (
     HIDDEN,
-    PACE,
     REUSE,
     USUAL,
     attending,
     expert_rate,
     figure,
+    is_speed_sentence,
     reading_rate,
     rows_bytes,
     token_costs,
@@ -32,7 +32,7 @@ from engine.translatable import NO_TEXT, Translatable, joined, msg
 AUTO, CPU, ASSISTED, GPU = "auto", "cpu", "cpu-assisted", "gpu"  # of the setting `mode`
 MODES = (CPU, GPU, ASSISTED)  # of equally fast ones, the first
 RUNS = (CPU, ASSISTED)  # what an open model does; the other is a figure to judge by
-NAMES = {CPU: msg("CPU-only"), ASSISTED: msg("CPU-assisted"), GPU: msg("GPU-centric")}
+NAMES = {CPU: msg("CPU"), ASSISTED: msg("CPU + GPU"), GPU: msg("GPU")}
 LEAST_CAPABILITY = (7, 5)  # of a card: Turing, the first that the kernels are made for (engine/cuda/ptx_files.py)
 HOST_BYTES = 450_000_000  # of ordinary memory: the driver's own, and what is pinned to cross from (at most 256 MiB)
 MARGIN = GB  # bytes of a card's free memory that are left alone: its driver's own, the screen, other programs
@@ -103,21 +103,19 @@ def make_plan_with_card(
         return replace(plan, sentences=(*plan.sentences, *told))
     card = machine.gpus[index]
     if plan.tier > 8:
-        told.append(msg("{name} is not computed on: the experts of this model are not quantized.", name=card.name))
+        told.append(msg("{name} isn't used: this model's experts are not quantized.", name=card.name))
         return replace(plan, sentences=(*plan.sentences, *told))
     try:
         beside = make_plan(machine, model, settings, in_use + HOST_BYTES, opened)
     except UnderhillError:
-        told.append(
-            msg("{name} is not computed on: its driver would take memory that the model needs.", name=card.name)
-        )
+        told.append(msg("{name} isn't used: its driver needs memory that the model needs.", name=card.name))
         return replace(plan, sentences=(*plan.sentences, *told))
     ways = (_outlook(machine, card, model, beside, dial_of(settings), *way) for way in _WAYS if way[0] == ASSISTED)
     outlook = max((way for way in ways if way is not None), key=attrgetter("speed"), default=None)
     if outlook is None:
-        told.append(msg("{name} is not computed on: too little of its memory is free.", name=card.name))
+        told.append(msg("{name} isn't used: too little of its memory is free.", name=card.name))
     elif mode == AUTO and outlook.speed[0] < FASTER * plan.speed[0]:
-        told.append(msg("{name} is not computed on: by arithmetic the processor alone is as fast.", name=card.name))
+        told.append(msg("{name} isn't used: the CPU is as fast (estimated).", name=card.name))
     else:
         return _with_card(beside, index, card, outlook, told)
     return replace(plan, sentences=(*plan.sentences, *told))
@@ -125,13 +123,12 @@ def make_plan_with_card(
 
 def _with_card(plan: Plan, index: int, card: Gpu, outlook: Outlook, told: list[Translatable]) -> Plan:
     share = msg(
-        "{name} computes too: {device_experts} of experts lie in its memory, and what it lacks is computed by the "
-        "processor at the same time.",
+        "{name}: {device_experts} of experts in GPU memory; the CPU computes the others at the same time.",
         name=card.name,
         device_experts=size(outlook.device_experts),
     )
-    pace = msg("Expect about {span} tokens a second, by arithmetic that no card was held against.", span=_span(outlook))
-    kept = [pace if sentence.startswith(PACE) else sentence for sentence in plan.sentences]
+    pace = msg("Speed: about {span} tok/s (estimated).", span=_span(outlook))
+    kept = [pace if is_speed_sentence(sentence) else sentence for sentence in plan.sentences]
     return replace(
         plan, mode=ASSISTED, card=index, card_bytes=outlook.device_experts, card_linear_bytes=outlook.linears,
         speed=outlook.speed, limit="disk" if outlook.limit == "disk" else "memory", sentences=(*kept, share, *told),
@@ -149,8 +146,8 @@ def carried_over(plan: Plan, before: Plan) -> Plan:
     told = tuple(s for s in before.sentences if _is_about_cards(s))
     if before.mode == CPU:
         return replace(plan, sentences=(*plan.sentences, *told))
-    pace = next(s for s in before.sentences if s.startswith(PACE))
-    kept = (pace if s.startswith(PACE) else s for s in plan.sentences)
+    pace = next(s for s in before.sentences if is_speed_sentence(s))
+    kept = (pace if is_speed_sentence(s) else s for s in plan.sentences)
     return replace(
         plan, mode=before.mode, card=before.card, card_bytes=before.card_bytes,
         card_linear_bytes=before.card_linear_bytes, speed=before.speed, limit=before.limit, sentences=(*kept, *told),
@@ -158,17 +155,17 @@ def carried_over(plan: Plan, before: Plan) -> Plan:
 
 
 def _is_about_cards(sentence: Translatable) -> bool:
-    return sentence.key.startswith(("{name} is not computed on", "{name} computes too"))
+    return sentence.key.startswith(("{name} isn't used:", "{name}: {device_experts}"))
 
 
 def _left_alone(card: Gpu, mode: str) -> Translatable:
     if mode == CPU:
-        return msg("{name} is not computed on: the processor alone was chosen.", name=card.name)
+        return msg("{name} isn't used: CPU is selected.", name=card.name)
     if card.unified:
-        return msg("{name} is not computed on: it has no memory of its own.", name=card.name)
+        return msg("{name} isn't used: it has no memory of its own.", name=card.name)
     if not usable(card):
-        return msg("{name} is not computed on: it is too old.", name=card.name)
-    return msg("{name} is not computed on: another card is.", name=card.name)
+        return msg("{name} isn't used: it is too old.", name=card.name)
+    return msg("{name} isn't used: another GPU is.", name=card.name)
 
 
 def why_not(mode: str, cards: tuple[Gpu, ...]) -> Translatable:
@@ -176,12 +173,12 @@ def why_not(mode: str, cards: tuple[Gpu, ...]) -> Translatable:
     if mode in (AUTO, CPU):
         return NO_TEXT
     if mode not in RUNS:
-        return msg("This version of Underhill does not compute everything on the card.")
+        return msg("This version can't compute everything on the GPU.")
     if any(map(usable, cards)):
         return NO_TEXT
     if any(not card.unified for card in cards):
-        return msg("The graphics card is too old to compute experts.")
-    return msg("No NVIDIA graphics card with memory of its own was found here.")
+        return msg("This GPU is too old.")
+    return msg("No NVIDIA GPU with its own memory found.")
 
 
 def impossible(cards: tuple[Gpu, ...]) -> dict[str, str]:
@@ -195,36 +192,29 @@ def demand(mode: str, cards: Callable[[], tuple[Gpu, ...]]) -> None:
     if against:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("{names} cannot run here. {why_not}", names=NAMES[mode], why_not=against),
-            msg("Set the mode to {auto} or {cpu}.", auto=AUTO, cpu=CPU),
+            msg("{names} can't run here. {why_not}", names=NAMES[mode], why_not=against),
+            msg("Choose {auto} or {cpu}.", auto=AUTO, cpu=CPU),
         )
 
 
 def sentences(machine: Machine, found: tuple[Outlook, ...], runs: str) -> tuple[Translatable, ...]:
     """What each mode gives or would give, CPU-only first, and what stands against it. runs: the mode of the plan."""
-    shared = [
-        msg("{name} has no memory of its own: nothing would be gained.", name=card.name)
-        for card in machine.gpus
-        if card.unified
-    ]
+    shared = [msg("{name} has no memory of its own: no gain.", name=card.name) for card in machine.gpus if card.unified]
     of = {outlook.mode: outlook for outlook in found}
     told = []
     for mode in (CPU, ASSISTED, GPU):
         outlook, against = of.get(mode), why_not(mode, machine.gpus)
         if outlook is None:
-            lacking = "" if all(card.unified for card in machine.gpus) else msg("The card's memory does not hold it.")
+            lacking = "" if all(card.unified for card in machine.gpus) else msg("It doesn't fit in GPU memory.")
             told.append(joined(" ", (msg("{names}: not possible.", names=NAMES[mode]), lacking, against)))
         elif mode == runs:
-            told.append(
-                msg("{names}: about {span} tokens a second; this is what runs.", names=NAMES[mode], span=_span(outlook))
-            )
+            told.append(msg("{names}: about {span} tok/s (in use).", names=NAMES[mode], span=_span(outlook)))
         elif mode == CPU:
-            told.append(msg("{names}: about {span} tokens a second.", names=NAMES[mode], span=_span(outlook)))
+            told.append(msg("{names}: about {span} tok/s.", names=NAMES[mode], span=_span(outlook)))
         else:
             told.append(
                 msg(
-                    "{names}: would be about {span} tokens a second, by arithmetic that no card was held "
-                    "against, with {device_experts} of experts in graphics memory. {against}",
+                    "{names}: about {span} tok/s estimated, {device_experts} of experts in GPU memory. {against}",
                     names=NAMES[mode],
                     span=_span(outlook),
                     device_experts=size(outlook.device_experts),
@@ -236,7 +226,7 @@ def sentences(machine: Machine, found: tuple[Outlook, ...], runs: str) -> tuple[
 
 def _span(outlook: Outlook) -> str:
     low, high = map(figure, outlook.speed)
-    return low if low == high else msg("{low} to {high}", low=low, high=high)
+    return low if low == high else msg("{low}–{high}", low=low, high=high)
 
 
 _WAYS = ((GPU, "device"), (ASSISTED, "host"), (ASSISTED, "linears"))

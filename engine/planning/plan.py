@@ -9,7 +9,15 @@ from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import Machine, size
 from engine.planning.budget import BASE, at_least, at_most, cache_within, ceiling, held_by
 from engine.planning.facts import ModelFacts
-from engine.planning.speed import PACE, USUAL, Expectation, chunk_costs, decode_sentence, expected, prompt_sentence
+from engine.planning.speed import (
+    USUAL,
+    Expectation,
+    chunk_costs,
+    decode_sentence,
+    expected,
+    is_speed_sentence,
+    prompt_sentence,
+)
 from engine.translatable import Translatable, msg
 
 STEP = 256  # tokens that a length which just leaves all experts in memory is a multiple of
@@ -38,7 +46,7 @@ def tokens_of_context(
         if found < wanted:
             why.append(
                 msg(
-                    "The context is {found} tokens instead of {wanted}, so that experts have room too.",
+                    "Context: {found} tokens instead of {wanted}, to leave memory for experts.",
                     found=f"{found:,}",
                     wanted=f"{wanted:,}",
                 )
@@ -47,14 +55,10 @@ def tokens_of_context(
     stays = beside >= SHORT * per_token
     found = max(least, min(wanted, free // STEP * STEP if stays else min(half, ENOUGH)))
     if found < wanted:
-        reason = (
-            msg("with more, not all experts would stay in memory")
-            if stays
-            else msg("the rest of the memory is for experts")
-        )
+        reason = msg("to keep all experts in memory") if stays else msg("to leave memory for experts")
         why.append(
             msg(
-                "The context is {found} tokens of the {wanted} possible: {reason}. Its setting overrules this.",
+                "Context: {found} of {wanted} tokens, {reason}. You can raise it in Settings.",
                 found=f"{found:,}",
                 wanted=f"{wanted:,}",
                 reason=reason,
@@ -232,7 +236,7 @@ def seen_again(plan: Plan, machine: Machine, model: ModelFacts, settings: Mappin
         machine.reading(plan.direct), model, plan.tier, dense=plan.dense, cache=plan.cache_bytes,
         dial=dial_of(settings), chunk=plan.chunk, context=plan.context,
     )  # fmt: skip
-    sentences = tuple(pace if s.startswith(PACE) else s for s in plan.sentences)
+    sentences = tuple(pace if is_speed_sentence(s) else s for s in plan.sentences)
     return replace(plan, speed=expectation.decode, limit=expectation.limit, sentences=sentences)
 
 
@@ -258,8 +262,8 @@ def _tier(model: ModelFacts, wanted: str) -> int:
         stored = ", ".join(str(t) for t in model.tiers)
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("{name} holds no {tier}-bit experts.", name=model.name, tier=tier),
-            msg("It holds these bits: {stored}.", stored=stored),
+            msg("{name} has no {tier}-bit experts.", name=model.name, tier=tier),
+            msg("Stored: {stored}.", stored=stored),
         )
     return tier
 
@@ -277,14 +281,14 @@ def _direct(machine: Machine, record: int, asked: str, missing: bool, why: list[
     direct = through < THROUGH_CACHE * past
     if missing:
         ways = [
-            msg("past the system's file cache ({int} a second)", int=size(int(past))),
-            msg("through it ({int})", int=size(int(through))),
+            msg("directly ({int}/s)", int=size(int(past))),
+            msg("through the file cache ({int}/s)", int=size(int(through))),
         ]
         why.append(
-            msg("Experts are read {ways}, which was measured beside {ways2}.", ways=ways[0], ways2=ways[1])
+            msg("Experts are read {ways}, faster than {ways2}.", ways=ways[0], ways2=ways[1])
             if direct
             else msg(
-                "Experts are read through the system's file cache ({int} a second): past it the disk gives {int2}.",
+                "Experts are read through the file cache ({int}/s), faster than directly ({int2}/s).",
                 int=size(int(through)),
                 int2=size(int(past)),
             )
@@ -322,14 +326,14 @@ def _longer(
 
 def _too_little(model: ModelFacts, least: int, most: int, *, asked: bool) -> UnderhillError:
     raised = (
-        msg("Raise the memory ceiling to {at_least} or more, or choose a smaller model.", at_least=at_least(least))
+        msg("Raise the memory limit to {at_least} or choose a smaller model.", at_least=at_least(least))
         if asked
-        else msg("Close other programs, or choose a smaller model.")
+        else msg("Close other programs or choose a smaller model.")
     )
     return UnderhillError(
         Kind.OUT_OF_MEMORY,
         msg(
-            "{name} needs {at_least} of memory at the least, and {at_most} may be used.",
+            "{name} needs {at_least} of memory; {at_most} may be used.",
             name=model.name,
             at_least=at_least(least),
             at_most=at_most(most),
@@ -353,13 +357,13 @@ def _dense(model: ModelFacts, wanted: str, room: int, why: list[Translatable]) -
             return "bf16"
         if model.dense_bytes["int8"] <= room:
             return "int8"
-        why.append(msg("The other weights are held at 4 bits, which costs some precision, so that the model fits."))
+        why.append(msg("Shared weights are 4-bit so that the model fits; this costs some precision."))
         return "int4"
     possible = next(kind for kind in KINDS[KINDS.index(wanted) :] if kind in model.dense_bytes)
     if possible != wanted:
         why.append(
             msg(
-                "The other weights are held as {possible}: {wanted} is not possible with this family.",
+                "Shared weights are {possible}: {wanted} isn't possible with this model.",
                 possible=possible,
                 wanted=wanted,
             )
@@ -383,7 +387,7 @@ def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: obj
     if cache >= whole:
         why.append(
             msg(
-                "All {whole} of experts fit in memory, so every one runs at {tier} bits whatever the dial says.",
+                "All experts ({whole}) fit in memory and run at {tier}-bit, whatever the quality setting.",
                 whole=size(whole),
                 tier=tier,
             )
@@ -391,8 +395,7 @@ def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: obj
     else:
         why.append(
             msg(
-                "{cache} of {whole} of experts ({whole2} %) are kept in memory at "
-                "{tier} bits; the rest is read from disk when needed.",
+                "Experts in memory: {cache} of {whole} ({whole2}%) at {tier}-bit; the rest is read from disk.",
                 cache=size(cache),
                 whole=size(whole),
                 whole2=f"{100 * cache / whole:.0f}",

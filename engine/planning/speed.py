@@ -70,7 +70,6 @@ LEAST = 3  # experts that it holds all the same, where there is room for them: o
 DISK_USE = 0.97  # of the disk's own pace, what is left of it beside computing and between two layers' reads
 HIDDEN = 0.8  # of the shorter one of reading and computing, what the longer one hides where a layer reads many experts
 REUSE = 0.5  # of the misses of uniform routing, those of usual chats
-PACE = "Expect "  # begins the sentence on the speed, and no other
 MUCH = 0.8  # of the speed, that a full context must cost it to be told
 PROMPT = 500  # tokens of the prompt that `first_token` is told for
 SHORTEST = 0.1  # seconds: less is not told apart
@@ -246,16 +245,16 @@ def decode_sentence(
 ) -> Translatable:
     """The expected speed in words. corrected: by what was measured before. late: what is left of it when the context is
     full, told where that is much less."""
-    what = msg("reading experts from disk") if expectation.limit == "disk" else msg("computing from memory")
+    what = msg("disk reads") if expectation.limit == "disk" else msg("memory speed")
     span, high = _span(expectation), figure(expectation.decode[1])
     if all_in_memory and not corrected:
         span = msg("up to {high}", high=high)
-    learned = msg(", as was measured here") if corrected else ""
+    learned = msg(", measured here") if corrected else ""
     later = ""
     if late is not None and late.decode[1] < MUCH * expectation.decode[1]:
-        later = msg(", {span} once the context is full", span=_span(late))
+        later = msg(", {span} with a full context", span=_span(late))
     return msg(
-        "Expect {span} tokens a second{learned}{later}; {what} sets the pace.",
+        "Speed: {span} tok/s{learned}{later}. Limited by {what}.",
         span=span,
         learned=learned,
         later=later,
@@ -263,9 +262,14 @@ def decode_sentence(
     )
 
 
+def is_speed_sentence(sentence: Translatable) -> bool:
+    """Whether it is the one of a plan that tells the expected speed, whatever computes."""
+    return sentence.key.startswith("Speed: ")
+
+
 def _span(expectation: Expectation) -> Translatable:
     low, high = (figure(speed) for speed in expectation.decode)
-    return msg("about {low} to {high}", low=low, high=high) if low != high else msg("about {low}", low=low)
+    return msg("about {low}–{high}", low=low, high=high) if low != high else msg("about {low}", low=low)
 
 
 def prompt_sentence(expectation: Expectation) -> Translatable:
@@ -273,20 +277,18 @@ def prompt_sentence(expectation: Expectation) -> Translatable:
     slow, fast = expectation.first_token
     if slow < SHORTEST:
         return msg(
-            "A prompt of {prompt} tokens takes less than {shortest} seconds before the answer begins.",
+            "{prompt}-token prompt: under {shortest} s to first token.",
             prompt=PROMPT,
             shortest=SHORTEST,
         )
     span = (
-        msg("{fast} to {slow}", fast=seconds(fast), slow=seconds(slow))
+        msg("{fast}–{slow}", fast=seconds(fast), slow=seconds(slow))
         if seconds(fast) != seconds(slow)
         else seconds(slow)
     )
     if span == "1.0":
-        return msg("A prompt of {prompt} tokens takes about 1.0 second before the answer begins.", prompt=PROMPT)
-    return msg(
-        "A prompt of {prompt} tokens takes about {span} seconds before the answer begins.", prompt=PROMPT, span=span
-    )
+        return msg("{prompt}-token prompt: about 1.0 s to first token.", prompt=PROMPT)
+    return msg("{prompt}-token prompt: about {span} s to first token.", prompt=PROMPT, span=span)
 
 
 def figure(speed: float) -> str:

@@ -205,13 +205,13 @@ def _path() -> str:
 
 def _reason(code: int) -> Translatable:
     if code >= 0:
-        return msg("The engine's process ended with exit code {code}.", code=code)
+        return msg("The engine stopped (exit code {code}).", code=code)
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = str(-code)
-    ended = msg("The engine's process was ended by {name}.", name=name)
-    return joined(" ", (ended, msg("The system ends programs so when memory runs out.") if name == "SIGKILL" else ""))
+    ended = msg("The engine was ended ({name}).", name=name)
+    return joined(" ", (ended, msg("The system may have run out of memory.") if name == "SIGKILL" else ""))
 
 
 class StopWatchdog:

@@ -132,16 +132,16 @@ GONE = (Kind.STOPPED, Kind.HELD)  # of Failed: there is no engine any more
 def stopped(command_id: str, cause: str) -> Failed:
     """Of a command that nothing will be done for any more, because what would have has ended by a defect."""
     return Failed(
-        command_id, Kind.STOPPED, msg("The engine has stopped working."),
-        msg("Your chats are safe. Start it again to go on."), cause,
+        command_id, Kind.STOPPED, msg("The engine stopped."),
+        msg("Your chats are safe. Restart it to continue."), cause,
     )  # fmt: skip
 
 
 def held(command_id: str, cause: str) -> Failed:
     """Of a command that was under way when the engine was ended, since it did not answer to Stop."""
     return Failed(
-        command_id, Kind.HELD, msg("Something in the engine did not come back, so the engine was ended."),
-        msg("Your chats are safe. It starts again, and opens the model."), cause,
+        command_id, Kind.HELD, msg("The engine didn't respond and was ended."),
+        msg("Your chats are safe. It restarts and loads the model."), cause,
     )  # fmt: skip
 
 

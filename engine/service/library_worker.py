@@ -156,9 +156,7 @@ class LibraryWorker:
 
     def _not_loaded(self, name: str, path: Path) -> None:
         if self._loaded() == path:
-            raise UnderhillError(
-                Kind.BUSY, msg("{name} is loaded.", name=name), msg("Choose another model first, then move it.")
-            )
+            raise UnderhillError(Kind.BUSY, msg("{name} is in use.", name=name), msg("Select another model first."))
 
 
 def _verified(name: str, report: Callable[[Translatable, int, int], None]) -> protocol.VerifyReport:

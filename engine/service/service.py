@@ -266,7 +266,7 @@ class Service:
 
     def _loaded(self) -> Session:
         if self.session is None:
-            raise UnderhillError(Kind.BAD_REQUEST, msg("No model is loaded."), msg("Choose a model first."))
+            raise UnderhillError(Kind.BAD_REQUEST, msg("No model loaded."), msg("Select a model first."))
         return self.session
 
     def _update(self, changes: dict[str, Any]) -> dict[str, Any]:
@@ -468,8 +468,8 @@ class Service:
         if path in (self._open_store(), *(session.store.path for session in self._answering)):
             raise UnderhillError(
                 Kind.BUSY,
-                msg("{name} is loaded.", name=command.name),
-                msg("Choose another model first, then delete it."),
+                msg("{name} is in use.", name=command.name),
+                msg("Select another model first."),
             )
         if self._pool is not None:  # where it is kept open, idle
             self._pool.release(lambda one: one.session.store.path == path)

@@ -114,14 +114,14 @@ class Transfers:
             raise offline()
         if command.top not in (0, 4, 8, 16):
             raise UnderhillError(
-                Kind.BAD_REQUEST, msg("{top} bits cannot be stored.", top=command.top), msg("Choose 4, 8 or 16.")
+                Kind.BAD_REQUEST, msg("Can't store {top} bits.", top=command.top), msg("Choose 4, 8 or 16.")
             )
         for other in self._known().values():
             if other.state != FINISHED and (other.repo == repo or other.name == name):
                 raise UnderhillError(
                     Kind.BUSY,
-                    msg("{repo} is among the downloads already.", repo=other.repo),
-                    msg("Go on with that one, or cancel it."),
+                    msg("{repo} is already in Downloads.", repo=other.repo),
+                    msg("Resume or cancel that one."),
                 )
         if library.location(name).exists():
             raise library.taken(name)
@@ -163,7 +163,7 @@ class Transfers:
     def _named(self, transfer: str) -> Transfer:
         found = self._known().get(transfer)
         if found is None:
-            raise UnderhillError(Kind.BAD_REQUEST, msg("This download is not in the list any more."))
+            raise UnderhillError(Kind.BAD_REQUEST, msg("This download is no longer in the list."))
         return found
 
     def _known(self) -> dict[str, Transfer]:
@@ -323,7 +323,7 @@ class PullJob:
 
         t = self._transfer
         with self._connect(t.endpoint) as hub:
-            self._say(text=msg("Looking at it"), force=True)
+            self._say(text=msg("Checking"), force=True)
             outline = look_patiently(
                 lambda: look(hub, t.repo, t.revision, t.gguf, t.top),
                 self._control,

@@ -36,7 +36,7 @@ def why(pace: Pace) -> Translatable:
     """The sentence; two where other programs have a part in it."""
     if pace.others < HELD:
         return _limit(pace)
-    others = msg("Other programs hold {others} of the processor, which makes it slower.", others=_share(pace.others))
+    others = msg("Slowed down by other programs ({others} of the processor).", others=_share(pace.others))
     return joined(" ", (_limit(pace), others))
 
 
@@ -44,20 +44,19 @@ def _limit(pace: Pace) -> Translatable:
     if pace.prompt:
         return _prompt(pace)
     if pace.tokens <= 0:
-        return msg("Answering.")
+        return msg("Generating…")
     if pace.misses / pace.tokens < 0.05:
         return _from_memory(pace)
-    a_token = msg("every token reads {read} from the disk", read=_size(pace.read / pace.tokens))
+    a_token = msg("{read} per token", read=_size(pace.read / pace.tokens))
     if pace.waiting > 0.5:
         return msg(
-            "Waiting for the disk: {a_token}, which gives {read} a second, and {waiting} of "
-            "the time goes into that. A larger expert cache would help.",
+            "Limited by disk: {a_token} at {read}/s, {waiting} of the time waiting. More memory helps.",
             a_token=a_token,
             read=_size(pace.read),
             waiting=_share(pace.waiting),
         )
     return msg(
-        "Mostly computing: {a_token}, and {waiting} of the time goes into waiting for it.",
+        "Limited by computing: {a_token} from disk, {waiting} of the time waiting for it.",
         a_token=a_token,
         waiting=_share(pace.waiting),
     )
@@ -65,26 +64,23 @@ def _limit(pace: Pace) -> Translatable:
 
 def _prompt(pace: Pace) -> Translatable:
     if not pace.prompt_tokens:
-        return msg("Reading the prompt.")
-    said = msg("Reading the prompt at {prompt_tokens} tokens a second", prompt_tokens=f"{pace.prompt_tokens:,.0f}")
+        return msg("Processing prompt.")
+    said = msg("Processing prompt at {prompt_tokens} tok/s", prompt_tokens=f"{pace.prompt_tokens:,.0f}")
     if pace.waiting > 0.5:
-        return msg(
-            "{said}, waiting for experts from the disk, which gives {read} a second.", said=said, read=_size(pace.read)
-        )
-    return msg("{said}; computing sets the pace.", said=said)
+        return msg("{said}, limited by disk reads ({read}/s).", said=said, read=_size(pace.read))
+    return msg("{said}, limited by computing.", said=said)
 
 
 def _from_memory(pace: Pace) -> Translatable:
     taken = pace.weights * pace.tokens
     if pace.memory and taken > BOUND * pace.memory:
         return msg(
-            "Every expert needed is in memory. Every token reads {weights} of it, at {taken} a "
-            "second: {value} of what the memory gives, which sets the pace.",
+            "All experts in memory. Limited by memory: {weights} per token at {taken}/s ({value} of its speed).",
             weights=_size(pace.weights),
             taken=_size(taken),
             value=_share(min(1.0, taken / pace.memory)),
         )
-    return msg("Every expert needed is in memory; computing sets the pace.")
+    return msg("All experts in memory. Limited by computing.")
 
 
 def _size(nbytes: float) -> str:
@@ -93,4 +89,4 @@ def _size(nbytes: float) -> str:
 
 
 def _share(part: float) -> str:
-    return f"{100 * part:.0f} %"
+    return f"{100 * part:.0f}%"

@@ -117,22 +117,18 @@ class CacheBudget:
     def sentence(self) -> Translatable:
         """What is less than planned, and why; empty where nothing is."""
         if self._blind:
-            return msg(
-                "How much memory is free cannot be seen now, so the experts that are kept stay as many as they are."
-            )
+            return msg("Can't read free memory; experts in memory stay as they are.")
         share, fits, limit, kept = self.share, self._fits[False], self._state.limit, self._kept()
         if kept >= FELT * share.planned:
             return NO_TEXT
         if fits is not None and (limit is None or fits < limit):
             return msg(
-                "Underhill itself takes more memory than was planned for it, so {kept} of experts are kept, "
-                "not {planned}.",
+                "Experts in memory: {kept} instead of {planned}; the app needs more itself.",
                 kept=size(kept),
                 planned=size(share.planned),
             )
         return msg(
-            "This computer is short of memory, so {kept} of experts are kept instead of {planned}; "
-            "answers are slower until there is more.",
+            "Memory is low: {kept} of experts in memory instead of {planned}. Answers are slower.",
             kept=size(kept),
             planned=size(share.planned),
         )
@@ -239,9 +235,7 @@ class CacheBudget:
         elif not sentence and self._announced is not None:
             self._announced = None
             _log.info("There is memory again: %.0f MB of experts are kept", share.planned / 1e6)
-            self._said(
-                msg("There is memory again: {planned} of experts are kept, as planned.", planned=size(share.planned))
-            )
+            self._said(msg("Memory is available again: {planned} of experts in memory.", planned=size(share.planned)))
 
     def _follow(self, seen: Reading, held: int, now: float) -> None:
         """Grow into what is left below the ceiling, but not by what a prompt takes, nor while memory is short."""

@@ -51,8 +51,7 @@ class CardSession:
         proof = self.mode.proof
         model.notes.append(
             msg(
-                "{name} has proved itself: {rows} rows of this model's experts, computed on it and here, differ by at "
-                "most {worst}.",
+                "{name} was checked against the CPU: {rows} rows of this model's experts differ by at most {worst}.",
                 name=self.mode.device.facts.name,
                 rows=proof.compared,
                 worst=f"{proof.worst:.1g}",
@@ -62,7 +61,7 @@ class CardSession:
             there, here = self.mode.linears.seconds
             model.notes.append(
                 msg(
-                    "{size} of shared weights lie there, too: {there} ms a token instead of {here}.",
+                    "{size} of shared weights in GPU memory: {there} ms per token instead of {here}.",
                     size=size(self.mode.linears.nbytes),
                     there=f"{1e3 * there:.1f}",
                     here=f"{1e3 * here:.1f}",
@@ -81,7 +80,7 @@ class CardSession:
 
     def _without(self, error: UnderhillError) -> Translatable:
         model = self._model
-        sentence = msg("The processor computes alone. {sentence}", sentence=error.message)
+        sentence = msg("CPU only. {sentence}", sentence=error.message)
         model.plan = seen_again(without_card(model.plan), model.machine, model.facts, model.settings)
         model.notes.append(sentence)
         return sentence

@@ -224,8 +224,8 @@ def keeping(store: Path) -> Iterator[None]:
     except OSError as e:
         raise UnderhillError(
             Kind.DISK_ERROR,
-            msg("What was measured cannot be kept in {store}.", store=store),
-            msg("Check that the folder can be written."),
+            msg("Can't save measurements in {store}.", store=store),
+            msg("Check that the folder is writable."),
         ) from e
 
 

@@ -86,6 +86,6 @@ def keep(store: Path, found: Mapping[str, Fitted]) -> None:
     except OSError as e:
         raise UnderhillError(
             Kind.DISK_ERROR,
-            msg("The cache policy's weights cannot be kept in {parent}.", parent=path.parent),
-            msg("Check that the folder can be written."),
+            msg("Can't save eviction weights in {parent}.", parent=path.parent),
+            msg("Check that the folder is writable."),
         ) from e

@@ -118,7 +118,7 @@ class LearntTables:
         changed = {kind: held for kind, held in self._held.items() if held.table.changes != held.written}
         if not changed:
             return
-        with FileLock(self._store / "learnt.lock", msg("Keeping what was learnt of this model"), WAIT):
+        with FileLock(self._store / "learnt.lock", msg("Saving predictors"), WAIT):
             for kind, held in changed.items():
                 theirs = self._read(kind)
                 if theirs is not None and theirs[1]["stamp"] != held.stamp:

@@ -12,20 +12,20 @@ from engine.models.gates import gates_of, has_gates
 from engine.session import predictor_store
 from engine.session.loaded_model import LoadedModel
 from engine.session.predictor_store import ALL, KINDS, TABLES, UNTAUGHT, Learnt, fitting, pairs_bytes, table
-from engine.translatable import NO_TEXT, Translatable, joined, msg
+from engine.translatable import NO_TEXT, Translatable, msg
 
 WORDS = {
-    "gates": msg("the gates of coming layers"),
-    "taught": msg("taught gates"),
-    "tokens": msg("the token table"),
-    "pairs": msg("pairs of layers"),
+    "gates": msg("gates"),
+    "taught": msg("trained gates"),
+    "tokens": msg("token table"),
+    "pairs": msg("layer pairs"),
     "paths": msg("activation paths"),
-    "eam": msg("the matrices of past answers"),
-    "blend": msg("all predictors together"),
+    "eam": msg("activation matrices"),
+    "blend": msg("all combined"),
 }
 BESIDE = {
-    "gates": msg("the gates of coming layers and the token table"),
-    "taught": msg("taught gates and the token table"),
+    "gates": msg("gates and token table"),
+    "taught": msg("trained gates and token table"),
 }  # of auto
 
 
@@ -81,7 +81,7 @@ class PrefetchChoice:
         return Chosen(
             instead.predictor,
             instead.words,
-            msg("{lacking} Experts are read ahead by {words}.", lacking=lacking, words=instead.words),
+            msg("{lacking} Using {words}.", lacking=lacking, words=instead.words),
         )
 
     @property
@@ -111,17 +111,17 @@ class PrefetchChoice:
         """What a predictor needs that this model lacks, in a sentence; '' for nothing."""
         if name in ("gates", "taught", "blend") and not has_gates(self._model.decoder):
             if isinstance(self._model.decoder, Decoder):
-                return msg("The routers of this model read something else than its experts are given.")
-            return msg("The routers of this model are not known, since it runs through the compatibility backend.")
+                return msg("Gates can't predict for this model.")
+            return msg("Gates can't predict in compatibility mode.")
         if name == "taught" and learnt is None:
-            return msg("The gates of this model have not been taught yet: calibration does that.")
+            return msg("Gates aren't trained yet.")
         if name == "blend" and (learnt is None or learnt.all_weights is None):
-            return msg("How much each predictor counts on this model has not been found yet: calibration does that.")
+            return msg("The combined predictor isn't calibrated yet.")
         if name == "pairs" and name not in fitting(self._shape):
             nbytes = pairs_bytes(self._shape)
-            return msg("Counting this model's pairs of layers would take {nbytes} of memory.", nbytes=size(nbytes))
+            return msg("Layer pairs would need {nbytes} of memory.", nbytes=size(nbytes))
         if name == "eam" and not self._model.settings["remember_routing"]:
-            return msg("There are no matrices of past answers, since remembering which experts are used is off.")
+            return msg("Activation matrices need “Remember expert use”.")
         return NO_TEXT
 
     def _build(self, name: str, learnt: Learnt | None) -> Chosen:
@@ -153,26 +153,15 @@ class PrefetchChoice:
 
 
 def accuracy_sentence(seen: PrefetchStats, words: str, *, resting: bool) -> Translatable:
-    """How many of the predicted experts were chosen, and how many bytes were read in vain."""
+    """Shares of predicted experts that were chosen, and of bytes read in vain."""
     if not seen.said or not seen.said[0]:
-        return msg("Read ahead by {words}, of which nothing can be said yet.", words=words)
-    told = [
-        msg(
-            "Read ahead by {words}: {recall} % of the experts named for the next layer were chosen.",
-            words=words,
-            recall=f"{100 * seen.recall[0]:.0f}",
-        )
-    ]
-    if seen.first_said:
-        told.append(
-            msg(
-                "{first_recall} % of those named for the first layer, before it ran.",
-                first_recall=f"{100 * seen.first_recall:.0f}",
-            )
-        )
-    read = seen.useful + seen.wasted
-    if read:
-        told.append(msg("{read} % of the bytes read ahead were in vain.", read=f"{100 * seen.wasted / read:.0f}"))
+        return msg("Prefetch: measuring ({words})", words=words)
+    correct = f"{100 * seen.recall[0]:.0f}"
     if resting:
-        told.append(msg("It rests now, since it did not pay."))
-    return joined(" ", told)
+        return msg("Prefetch: paused, {correct}% correct ({words})", correct=correct, words=words)
+    if read := seen.useful + seen.wasted:
+        wasted = f"{100 * seen.wasted / read:.0f}"
+        return msg(
+            "Prefetch: {correct}% correct, {wasted}% wasted ({words})", correct=correct, wasted=wasted, words=words
+        )
+    return msg("Prefetch: {correct}% correct ({words})", correct=correct, words=words)

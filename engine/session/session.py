@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,10 +42,12 @@ from engine.store.reader import Store
 from engine.store.verify import check_small_files
 from engine.translatable import NO_TEXT, Translatable, msg
 
+_log = logging.getLogger(__name__)
+
 # Bytes that prompts may leave in the heap as holes between blocks. Where a plan leaves less memory unused than that,
 # the allocator is told to return memory at once, which makes a prompt slower by up to a fifth.
 HEAP_HOLES = 500_000_000
-CHAT_ALONE = msg("The cache policy goes by the open chat alone, since remembering which experts are used is off.")
+CHAT_ALONE = msg("The cache policy only sees the open chat: “Remember expert use” is off.")
 NOTHING = Look()
 SPARE_TOKENS = 256  # of context beyond those in use that a lower memory limit leaves, for an answer to come to its end
 Report = Callable[[Translatable, int, int], None]
@@ -84,7 +87,7 @@ class Session(LoadedModel):
         # Before the weights come: mallopt counts for blocks that are allocated from then on.
         _limit_heap(plan)
         self._context_planned = plan.context
-        report(msg("Loading the model"), 0, 0)
+        report(msg("Loading model"), 0, 0)
         super().__init__(
             store, spec, chosen, machine=machine, card=card, facts=facts, plan=plan, chat=chat,
             begin_pass=self._begin_pass,
@@ -153,7 +156,7 @@ class Session(LoadedModel):
                 raise
         # no user could import this one again; from outside the handler, so that nothing of the first try is held
         session = cls._opened(library.renew_builtin(report), checked, report, prepare)
-        session.note(msg("The built-in model was damaged and has been made anew."))
+        session.note(msg("The built-in model was damaged and has been rebuilt."))
         return session
 
     @classmethod
@@ -216,7 +219,7 @@ class Session(LoadedModel):
         expert cannot be read, after which the session stays usable.
         """
         if not messages:
-            raise UnderhillError(Kind.BAD_REQUEST, msg("There is nothing to answer."), msg("Write a message first."))
+            raise UnderhillError(Kind.BAD_REQUEST, msg("Nothing to answer."), msg("Write a message first."))
         constraint = self.chat.constraint(options)
         prompt = fit(
             self.chat, messages, self.context.limit, sampling.max_tokens,
@@ -275,8 +278,8 @@ class Session(LoadedModel):
             if not s.live and wanted[s.name] != self.settings[s.name]:
                 raise UnderhillError(
                     Kind.BAD_REQUEST,
-                    msg("{label} takes effect when the model is loaded.", label=s.label),
-                    msg("Load it again."),
+                    msg("Reload the model to apply {label}.", label=s.label),
+                    msg("Reload it."),
                 )
         thresholds = thresholds_for(self.store.path, wanted)
         facts = dataclasses.replace(self.facts, low=coarse_bits(self.facts, wanted))
@@ -310,11 +313,11 @@ class Session(LoadedModel):
             raise UnderhillError(
                 Kind.BROKEN_FILE,
                 msg(
-                    "The model's tokenizer makes token {ids}, and the model knows {known} tokens.",
+                    "The tokenizer doesn't match the model: token {ids} of {known}.",
                     ids=max(ids),
                     known=known,
                 ),
-                msg("Your chat is kept. Import the model again, with the tokenizer that belongs to it."),
+                msg("Import the model again with its own tokenizer."),
             )
         self.cache_budget.computing(len(ids), lambda: self.context.rows_with(len(ids)))
         self.runtime.begin_pass(ids, position)
@@ -358,7 +361,9 @@ class Session(LoadedModel):
     def _speed_judged(self, sentence: Translatable) -> None:
         """Its real speed was compared with the plan's; '' where nothing needs to be said."""
         self.replanned()
-        self.on_notice(sentence)
+        if sentence:
+            _log.info("%s", sentence)
+        self.on_notice(NO_TEXT)
 
     def _card_lost(self, sentence: Translatable) -> None:
         """The card computes no more: the answer goes on, and this is said once."""

@@ -141,7 +141,7 @@ class Watcher:
             cache_capacity=cache.capacity,
             rss=taken,
             generating=self._generating,
-            why=why(self._pace(tokens, waiting, read, missed)) if self._generating else msg("Idle."),
+            why=why(self._pace(tokens, waiting, read, missed)) if self._generating else msg("Idle"),
             uses=uses,
             gates=counters.mean_gates() if look.maps else (),
             places=places,

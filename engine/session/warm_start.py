@@ -111,10 +111,8 @@ class WarmStart:
         except OSError as e:
             raise UnderhillError(
                 Kind.DISK_ERROR,
-                msg(
-                    "What is remembered of this model's use cannot be removed from {path}.", path=self._model.store.path
-                ),
-                msg("Check that the folder can be written."),
+                msg("Can't delete the usage data in {path}.", path=self._model.store.path),
+                msg("Check that the folder is writable."),
             ) from e
 
     def _remove(self) -> None:

@@ -32,7 +32,7 @@ class FileLock:
         while not self._try():
             if time.monotonic() >= deadline:
                 raise UnderhillError(
-                    Kind.BUSY, msg("{what} is already going on.", what=self._what), msg("Wait for it to end.")
+                    Kind.BUSY, msg("{what} is already in progress.", what=self._what), msg("Wait for it to finish.")
                 )
             time.sleep(POLL)
         return self

@@ -26,7 +26,7 @@ VERSION = (
     4  # 3 had no codes beside the experts; 2 knew no codings; 1 had what decodes a tier behind every part of the codes
 )
 OLDEST = 2  # that is still read
-_NEWER = msg("Update Underhill, or import it again.")
+_NEWER = msg("Update the app or import it again.")
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def loads(text: bytes) -> Manifest:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
             msg(
-                "This model was made by {made} version of Underhill (store format {version}, not {version2}).",
+                "This model was made by {made} version of the app (format {version}, not {version2}).",
                 made=made,
                 version=version,
                 version2=VERSION,

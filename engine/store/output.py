@@ -63,12 +63,12 @@ def writing(path: Path) -> Iterator[None]:
         if is_open_elsewhere(cause):
             raise UnderhillError(
                 Kind.DISK_ERROR,
-                msg("{file} is open in another program, or protected.", file=cause.filename or path),
-                msg("Close what uses it, then try again."),
+                msg("{file} is open in another program or protected.", file=cause.filename or path),
+                msg("Close that program, then try again."),
             ) from cause
         raise UnderhillError(
             Kind.DISK_ERROR,
-            msg("{path} cannot be written ({strerror}).", path=path, strerror=system_reason(cause)),
+            msg("Can't write {path} ({strerror}).", path=path, strerror=system_reason(cause)),
             msg("Check the disk."),
         ) from cause
 
@@ -78,6 +78,6 @@ def disk_full(path: Path, missing: int | None = None) -> UnderhillError:
     room = msg("Free {value} MB", value=f"{max(1, -(-missing // 10**6)):,}") if missing else msg("Free some space")
     return UnderhillError(
         Kind.DISK_FULL,
-        msg("There is no space left on the disk of {parent}.", parent=path.parent),
-        msg("{room} there and try again: it continues where it stopped.", room=room),
+        msg("Not enough disk space in {parent}.", parent=path.parent),
+        msg("{room}, then try again to resume.", room=room),
     )

@@ -21,7 +21,7 @@ def unreadable(path: Path, cause: OSError) -> UnderhillError:
         )
     return UnderhillError(
         Kind.DISK_ERROR,
-        msg("{path} cannot be read ({strerror}).", path=path, strerror=system_reason(cause)),
+        msg("Can't read {path} ({strerror}).", path=path, strerror=system_reason(cause)),
         msg("Check the disk and its permissions."),
     )
 

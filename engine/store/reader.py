@@ -181,10 +181,10 @@ class Store:
                     raise
                 if direct == "on":
                     raise UnderhillError(
-                        Kind.DISK_ERROR, msg("This disk does not do direct I/O."), msg("Switch it to auto or off.")
+                        Kind.DISK_ERROR, msg("This disk doesn't support direct I/O."), msg("Switch it to auto or off.")
                     ) from cause
                 self.io_note = msg(
-                    "This disk does not do direct I/O ({strerror}), so the system's cache is used.",
+                    "This disk doesn't support direct I/O ({strerror}); the file cache is used.",
                     strerror=system_reason(cause),
                 )
                 file = open_file(path, False)
@@ -208,8 +208,8 @@ def load_manifest(path: Path) -> Manifest:
     except (FileNotFoundError, NotADirectoryError) as cause:
         raise UnderhillError(
             Kind.NOT_A_MODEL,
-            msg("There is no imported model at {path}.", path=path),
-            msg("Choose a model from the library, or import one."),
+            msg("No imported model at {path}.", path=path),
+            msg("Select a model or import one."),
         ) from cause
     except OSError as cause:
         raise unreadable(file, cause) from cause

@@ -5,33 +5,33 @@
         <name>window</name>
         <message>
             <location filename="../../app/application.py"></location>
-            <source>Some settings could not be used.</source>
+            <source>Some settings can't be used.</source>
             <translation>部分设置无法使用。</translation>
         </message>
         <message>
             <location filename="../../app/application.py"></location>
-            <source>Underhill is already running but does not answer.</source>
+            <source>Underhill is already running but not responding.</source>
             <translation>Underhill 已在运行，但没有响应。</translation>
         </message>
         <message>
             <location filename="../../app/application.py"></location>
-            <source>If it stays like that, end the process {number} with the system's task manager.</source>
-            <translation>如果一直这样，请用系统的任务管理器结束进程 {number}。</translation>
+            <source>If this doesn't change, end process {number} in the task manager.</source>
+            <translation>如果一直没有响应，在任务管理器中结束进程 {number}。</translation>
         </message>
         <message>
             <location filename="../../app/application.py"></location>
-            <source>If it stays like that, end it with the system's task manager.</source>
-            <translation>如果一直这样，请用系统的任务管理器将其结束。</translation>
+            <source>If this doesn't change, end it in the task manager.</source>
+            <translation>如果一直没有响应，在任务管理器中将其结束。</translation>
         </message>
         <message>
             <location filename="../../app/application.py"></location>
-            <source>It may be busy: wait a moment and try again.</source>
-            <translation>它可能正忙：请稍等片刻再试。</translation>
+            <source>It may be busy. Wait a moment, then try again.</source>
+            <translation>它可能正忙。稍等片刻再试。</translation>
         </message>
         <message>
             <location filename="../../app/application.py"></location>
-            <source>Your chats are kept.</source>
-            <translation>对话不会丢失。</translation>
+            <source>Your chats are safe.</source>
+            <translation>你的对话没有丢失。</translation>
         </message>
         <message>
             <location filename="../../app/application.py"></location>
@@ -65,7 +65,7 @@
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
-            <source>Copy the text</source>
+            <source>Copy text</source>
             <translation>复制文本</translation>
         </message>
         <message>
@@ -82,25 +82,25 @@
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
-            <source>the first {count:,} characters are shown; Copy takes all</source>
+            <source>first {count:,} characters shown; Copy copies all</source>
             <translation>显示前 {count:,} 个字符；复制会包含全部</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/attachments/controller.py"></location>
-            <source>{count:,} places</source>
+            <source>{count:,} matches</source>
             <translation>
                 <numerusform>{count:,} 处</numerusform>
             </translation>
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
-            <source>Not in this text.</source>
-            <translation>此文本中没有。</translation>
+            <source>No matches</source>
+            <translation>无匹配</translation>
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
-            <source>Attach text, code or PDF files</source>
-            <translation>添加文本、代码或 PDF 附件</translation>
+            <source>Attach files</source>
+            <translation>添加附件</translation>
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
@@ -109,30 +109,30 @@
         </message>
         <message numerus="yes">
             <location filename="../../app/attachments/controller.py"></location>
-            <source>%n files were not attached.</source>
+            <source>%n files not attached</source>
             <translation>
-                <numerusform>有 %n 个文件未能附加。</numerusform>
+                <numerusform>%n 个文件未添加</numerusform>
             </translation>
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
-            <source>{file} was not attached: another chat was opened while it was read.</source>
-            <translation>{file} 未附加：读取期间打开了另一个对话。</translation>
+            <source>{file} wasn't attached because you switched chats.</source>
+            <translation>切换了对话，{file} 未添加。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
-            <source>Attach it again where it belongs.</source>
-            <translation>请在它所属的对话中重新附加。</translation>
+            <source>Attach it again.</source>
+            <translation>重新添加即可。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>There is no text in {file}.</source>
+            <source>{file} contains no text.</source>
             <translation>{file} 中没有文本。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>It may consist of pictures, and pictures are not read yet.</source>
-            <translation>它可能只有图片，而图片暂时还不能读取。</translation>
+            <source>It may be a scan. Images can't be read.</source>
+            <translation>可能是扫描件，无法读取图片。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
@@ -141,17 +141,17 @@
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>Underhill may not read {file}.</source>
-            <translation>Underhill 没有读取 {file} 的权限。</translation>
+            <source>No permission to read {file}.</source>
+            <translation>没有读取 {file} 的权限。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>Make a copy of it that you may read, or give yourself the right to.</source>
-            <translation>请另存一份你有权读取的副本，或为自己添加读取权限。</translation>
+            <source>Change its permissions or attach a copy.</source>
+            <translation>更改其权限，或添加一份副本。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} cannot be read.</source>
+            <source>Can't read {file}.</source>
             <translation>无法读取 {file}。</translation>
         </message>
         <message>
@@ -161,7 +161,7 @@
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} is not a text file.</source>
+            <source>{file} isn't a text file.</source>
             <translation>{file} 不是文本文件。</translation>
         </message>
         <message>
@@ -171,38 +171,38 @@
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} is locked with a password.</source>
+            <source>{file} is password-protected.</source>
             <translation>{file} 受密码保护。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>Save it without one, then attach it.</source>
-            <translation>请另存为无密码的文件后再添加。</translation>
+            <source>Save it without a password, then attach it.</source>
+            <translation>另存为无密码的文件后再添加。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>Reading {file} takes too long.</source>
-            <translation>读取 {file} 花的时间太长。</translation>
+            <source>Reading {file} took too long.</source>
+            <translation>读取 {file} 耗时过长。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>Attach the pages that matter.</source>
-            <translation>只附加重要的页面。</translation>
+            <source>Attach fewer pages.</source>
+            <translation>只添加需要的页面。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>Reading {file} takes too much memory.</source>
-            <translation>读取 {file} 占用的内存太多。</translation>
+            <source>Reading {file} needs too much memory.</source>
+            <translation>读取 {file} 占用内存过多。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} cannot be read as a PDF.</source>
+            <source>Can't read {file} as a PDF.</source>
             <translation>无法将 {file} 作为 PDF 读取。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>Open it in a PDF viewer and copy the text that matters.</source>
-            <translation>请在 PDF 阅读器中打开，并复制需要的文本。</translation>
+            <source>Open it in a PDF viewer and copy the text you need.</source>
+            <translation>在 PDF 阅读器中打开，复制需要的文本。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
@@ -211,88 +211,88 @@
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>Attach the part that matters.</source>
-            <translation>请只添加需要的部分。</translation>
+            <source>Attach a smaller part.</source>
+            <translation>只添加需要的部分。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} is a picture, and pictures are not read yet.</source>
-            <translation>{file} 是图片，图片暂时还不能读取。</translation>
+            <source>{file} is an image. Images can't be read yet.</source>
+            <translation>{file} 是图片，暂时无法读取图片。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>Text, code and PDF files can be attached; type what is to be seen in it.</source>
-            <translation>可以附上文本、代码和 PDF 文件；图片中的内容可以用文字描述。</translation>
+            <source>Attach text, code or PDF files, or describe the image in words.</source>
+            <translation>可以添加文本、代码和 PDF 文件，或用文字描述图片内容。</translation>
         </message>
         <message>
             <location filename="../../app/backend.py"></location>
-            <source>Opening the model</source>
-            <translation>正在打开模型</translation>
+            <source>Loading model</source>
+            <translation>正在加载模型</translation>
         </message>
         <message>
             <location filename="../../app/backend.py"></location>
-            <source>Reading the model's files</source>
+            <source>Reading model files</source>
             <translation>正在读取模型文件</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Do not think</source>
-            <translation>不思考</translation>
+            <source>Off</source>
+            <translation>关闭</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Think very little</source>
-            <translation>思考极少</translation>
+            <source>Minimal</source>
+            <translation>极少</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Think little</source>
-            <translation>少思考</translation>
+            <source>Low</source>
+            <translation>低</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Let the model decide</source>
-            <translation>由模型决定</translation>
+            <source>Automatic</source>
+            <translation>自动</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Think a good while</source>
-            <translation>适度思考</translation>
+            <source>Medium</source>
+            <translation>中</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Think</source>
+            <source>On</source>
+            <translation>开启</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>High</source>
+            <translation>高</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Very high</source>
+            <translation>很高</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Maximum</source>
+            <translation>最高</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Thinking</source>
             <translation>思考</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Think long</source>
-            <translation>多思考</translation>
+            <source>Thinking: {choice}</source>
+            <translation>思考：{choice}</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Think very long</source>
-            <translation>思考很久</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/header.py"></location>
-            <source>Think as long as it takes</source>
-            <translation>充分思考</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/header.py"></location>
-            <source>Think before answering</source>
-            <translation>回答前先思考</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/header.py"></location>
-            <source>Before answering: {choice}</source>
-            <translation>回答前：{choice}</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/header.py"></location>
-            <source>Show or hide the list of chats</source>
-            <translation>显示或隐藏对话列表</translation>
+            <source>Toggle sidebar</source>
+            <translation>显示/隐藏侧边栏</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
@@ -301,13 +301,18 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Get and manage models…</source>
-            <translation>获取和管理模型…</translation>
+            <source>Manage models…</source>
+            <translation>管理模型…</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Import a model folder…</source>
-            <translation>导入模型文件夹…</translation>
+            <source>Import folder…</source>
+            <translation>导入文件夹…</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Import GGUF file…</source>
+            <translation>导入 GGUF 文件…</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
@@ -321,8 +326,8 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Show or hide the live panel</source>
-            <translation>显示或隐藏实时面板</translation>
+            <source>Toggle performance panel</source>
+            <translation>显示/隐藏性能面板</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
@@ -371,7 +376,7 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Choose a model</source>
+            <source>Select a model</source>
             <translation>选择模型</translation>
         </message>
         <message>
@@ -386,8 +391,8 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Answering</source>
-            <translation>正在回答</translation>
+            <source>Generating…</source>
+            <translation>正在生成…</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
@@ -396,28 +401,28 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Could not be opened</source>
-            <translation>无法打开</translation>
+            <source>Failed to load</source>
+            <translation>加载失败</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>The engine has stopped</source>
+            <source>Engine stopped</source>
             <translation>引擎已停止</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>The variable HF_HUB_OFFLINE is set: nothing of Underhill uses the network. Click to see the setting.</source>
-            <translation>已设置环境变量 HF_HUB_OFFLINE：Underhill 完全不使用网络。点击查看此设置。</translation>
+            <source>Offline: the HF_HUB_OFFLINE variable is set. Click to open the setting.</source>
+            <translation>离线：已设置环境变量 HF_HUB_OFFLINE。点击打开设置。</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>“Stay offline” is on: nothing of Underhill uses the network. Click to see the setting.</source>
-            <translation>“保持离线”已开启：Underhill 完全不使用网络。点击查看此设置。</translation>
+            <source>Offline mode is on. Click to open the setting.</source>
+            <translation>离线模式已开启。点击打开设置。</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Offline: open the setting</source>
-            <translation>离线：打开此设置</translation>
+            <source>Offline: open setting</source>
+            <translation>离线：打开设置</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/chat/header.py"></location>
@@ -458,9 +463,9 @@
         </message>
         <message numerus="yes">
             <location filename="../../app/chat/header.py"></location>
-            <source>%n models are on their way</source>
+            <source>Downloading %n models</source>
             <translation>
-                <numerusform>%n 个模型正在下载</numerusform>
+                <numerusform>正在下载 %n 个模型</numerusform>
             </translation>
         </message>
         <message>
@@ -470,38 +475,38 @@
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
-            <source>Stopping  ·  Esc again leaves it</source>
-            <translation>正在停止  ·  再按 Esc 不再等待</translation>
+            <source>Stopping…  ·  Esc again to stop waiting</source>
+            <translation>正在停止…  ·  再按 Esc 不再等待</translation>
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
-            <source>Esc stops</source>
+            <source>Esc to stop</source>
             <translation>按 Esc 停止</translation>
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
-            <source>Waiting for the answer in another chat  ·  Esc stops</source>
-            <translation>正在等待另一个对话的回答  ·  按 Esc 停止</translation>
+            <source>Another chat is generating  ·  Esc to stop</source>
+            <translation>另一个对话正在生成  ·  按 Esc 停止</translation>
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
-            <source>Waiting for the model to open  ·  {waited}</source>
-            <translation>等待模型打开  ·  {waited}</translation>
+            <source>Loading model  ·  {waited}</source>
+            <translation>正在加载模型  ·  {waited}</translation>
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
-            <source>Reading your message: {share} % of {total} tokens, {reused} already known</source>
-            <translation>正在读取你的消息：{total} 词元的 {share}%，其中 {reused} 词元无需重读</translation>
+            <source>Processing prompt: {share}% of {total} tokens ({reused} cached)</source>
+            <translation>处理提示词：{total} 词元的 {share}%（缓存 {reused}）</translation>
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
-            <source>Reading your message: {share} % of {total} tokens</source>
-            <translation>正在读取你的消息：{total} 词元的 {share}%</translation>
+            <source>Processing prompt: {share}% of {total} tokens</source>
+            <translation>处理提示词：{total} 词元的 {share}%</translation>
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
-            <source>Waiting for the first word  ·  {waited}</source>
-            <translation>正在等待第一个词  ·  {waited}</translation>
+            <source>Starting…  ·  {waited}</source>
+            <translation>即将开始…  ·  {waited}</translation>
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
@@ -510,8 +515,8 @@
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
-            <source>What could not be saved is kept while Underhill is open.</source>
-            <translation>未能保存的内容在 Underhill 打开期间会保留。</translation>
+            <source>Unsaved text is kept while the app is open.</source>
+            <translation>未保存的内容在应用打开期间保留。</translation>
         </message>
         <message>
             <location filename="../../app/chat/welcome.py"></location>
@@ -550,12 +555,17 @@
         </message>
         <message>
             <location filename="../../app/chat/welcome.py"></location>
-            <source>Summarise the pros and cons of heat pumps in a table.</source>
+            <source>Summarize the pros and cons of heat pumps in a table.</source>
             <translation>用表格总结热泵的优缺点。</translation>
         </message>
         <message>
             <location filename="../../app/chat/welcome.py"></location>
-            <source>What would you like to talk about?</source>
+            <source>Show or hide details</source>
+            <translation>显示或隐藏详情</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>What's on your mind?</source>
             <translation>想聊点什么？</translation>
         </message>
         <message>
@@ -570,18 +580,18 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Context that is taken</source>
-            <translation>已占用的上下文</translation>
+            <source>Context used</source>
+            <translation>已用上下文</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>{share} of context</source>
-            <translation>上下文的 {share}</translation>
+            <source>Context full</source>
+            <translation>上下文已满</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>{times} times the context</source>
-            <translation>上下文的 {times} 倍</translation>
+            <source>Context {share} full</source>
+            <translation>上下文已用 {share}</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -590,48 +600,43 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>This message is longer than the {context} tokens that the model sees at a time. Shorten it.</source>
-            <translation>此消息超过了模型一次能读取的 {context} 词元。请缩短。</translation>
+            <source>Message too long: the limit is {context} tokens.</source>
+            <translation>消息过长：上限为 {context} 词元。</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Chat and message take {used} tokens; the model sees {context} at a time. The oldest turns will be left out; the system prompt stays.</source>
-            <translation>对话和消息共占 {used} 词元，而模型一次能读取 {context} 词元。最早的几轮对话将被略去，系统提示词会保留。</translation>
+            <source>{used} of {context} tokens. The oldest messages will be left out.</source>
+            <translation>已用 {used} / {context} 词元，最早的消息将被略去。</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Chat and message take {used} of the {context} tokens that the model sees at a time.</source>
-            <translation>模型一次能读取 {context} 词元，对话和消息占用了其中的 {used}。</translation>
+            <source>{used} of {context} tokens used</source>
+            <translation>已用 {used} / {context} 词元</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Leave the message as it was</source>
-            <translation>保留原消息</translation>
+            <source>Cancel edit</source>
+            <translation>取消编辑</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>You are editing an earlier message. Sending it starts a new version from there.</source>
-            <translation>正在编辑之前的消息。发送后会从那里开始一个新版本。</translation>
+            <source>Editing: sending creates a new version</source>
+            <translation>编辑中：发送后生成新版本</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>You are editing an answer. Enter keeps it as a new version; nothing is asked of the model.</source>
-            <translation>你正在编辑一条回答。按 Enter 会存为新版本，不会向模型提问。</translation>
+            <source>Editing answer: Enter saves a new version</source>
+            <translation>编辑回答：按 Enter 保存为新版本</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Drop the files here to attach them</source>
-            <translation>将文件拖放到此处即可添加附件</translation>
+            <source>Drop files here to attach</source>
+            <translation>拖放文件到此处</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Messages that wait</source>
-            <translation>等待发送的消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer.py"></location>
-            <source>Take out</source>
-            <translation>移除</translation>
+            <source>Queued messages</source>
+            <translation>排队的消息</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -640,12 +645,17 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
+            <source>Remove file</source>
+            <translation>移除文件</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer.py"></location>
             <source>Message</source>
             <translation>消息</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Write a message</source>
+            <source>Send a message</source>
             <translation>输入消息</translation>
         </message>
         <message>
@@ -655,18 +665,13 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Attach files</source>
-            <translation>添加附件</translation>
+            <source>Chat settings</source>
+            <translation>对话设置</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>System prompt and sampling of this chat</source>
-            <translation>此对话的系统提示词与采样</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer.py"></location>
-            <source>Press to see what the model reads of it.</source>
-            <translation>点按可查看模型从中读到的内容。</translation>
+            <source>Click to preview the text</source>
+            <translation>点按预览文本</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -680,46 +685,46 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Sent when this answer has ended. Press to change it.</source>
-            <translation>此回答结束后发送。点按可修改。</translation>
+            <source>Queued. Click to edit.</source>
+            <translation>已排队，点按可编辑</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Write the next message: it is sent when this answer has ended</source>
-            <translation>输入下一条消息：此回答结束后发送</translation>
+            <source>Send a message (queued until this answer ends)</source>
+            <translation>输入消息（回答结束后发送）</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chat_controller.py"></location>
-            <source>Shorten the message</source>
-            <translation>缩短这条消息</translation>
+            <source>Shorten message</source>
+            <translation>缩短消息</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chat_navigator.py"></location>
-            <source>The chat that this was about is deleted.</source>
-            <translation>与此有关的对话已被删除。</translation>
+            <source>This chat was deleted.</source>
+            <translation>此对话已被删除。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>“{title}” is now in the folder “{folder}”.</source>
-            <translation>“{title}”已移到文件夹“{folder}”。</translation>
+            <source>“{title}” moved to “{folder}”</source>
+            <translation>“{title}”已移到“{folder}”</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>%n chats are now in “{folder}”.</source>
+            <source>%n chats moved to “{folder}”</source>
             <translation>
-                <numerusform>%n 个对话已移到“{folder}”。</numerusform>
+                <numerusform>%n 个对话已移到“{folder}”</numerusform>
             </translation>
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>“{title}” is no longer in a folder.</source>
-            <translation>“{title}”已移出文件夹。</translation>
+            <source>“{title}” removed from its folder</source>
+            <translation>“{title}”已移出文件夹</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>%n chats are no longer in a folder.</source>
+            <source>%n chats removed from their folders</source>
             <translation>
-                <numerusform>%n 个对话已移出文件夹。</numerusform>
+                <numerusform>%n 个对话已移出文件夹</numerusform>
             </translation>
         </message>
         <message>
@@ -729,13 +734,13 @@
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>The folder “{folder}” was removed. Its chats are kept.</source>
-            <translation>文件夹“{folder}”已移除，其中的对话保留。</translation>
+            <source>Folder “{folder}” deleted, chats kept</source>
+            <translation>文件夹“{folder}”已删除，对话保留</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>There was a folder “{folder}” already: the two are one now.</source>
-            <translation>已有名为“{folder}”的文件夹：两者现已合并。</translation>
+            <source>Merged with the existing folder “{folder}”</source>
+            <translation>已与现有文件夹“{folder}”合并</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
@@ -744,19 +749,19 @@
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>Name of the folder</source>
+            <source>Folder name</source>
             <translation>文件夹名称</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>“{title}” was deleted.</source>
-            <translation>已删除“{title}”。</translation>
+            <source>“{title}” deleted</source>
+            <translation>已删除“{title}”</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>%n chats were deleted.</source>
+            <source>%n chats deleted</source>
             <translation>
-                <numerusform>已删除 %n 个对话。</numerusform>
+                <numerusform>已删除 %n 个对话</numerusform>
             </translation>
         </message>
         <message>
@@ -766,57 +771,52 @@
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>Recently deleted…</source>
-            <translation>最近删除…</translation>
+            <source>Trash…</source>
+            <translation>回收站…</translation>
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
-            <source>Write a message – it is answered once the model is open</source>
-            <translation>输入消息——模型打开后就会回答</translation>
+            <source>Send a message (queued until the model is ready)</source>
+            <translation>输入消息（就绪后发送）</translation>
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
-            <source>Choose a model above to begin</source>
-            <translation>请先在上方选择模型</translation>
+            <source>Select a model to start</source>
+            <translation>先选择模型</translation>
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
-            <source>Opening the model. This takes a moment the first time.</source>
-            <translation>正在打开模型。第一次打开需要一点时间。</translation>
+            <source>Loading model…</source>
+            <translation>正在加载模型…</translation>
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
-            <source>Choose a model at the top, or import one you have.</source>
-            <translation>请在上方选择模型，或导入你已有的模型。</translation>
+            <source>Select a model or import one</source>
+            <translation>选择或导入模型</translation>
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
-            <source>{model} runs through the compatibility backend.</source>
-            <translation>{model} 通过兼容后端运行。</translation>
+            <source>{model} runs in compatibility mode, more slowly</source>
+            <translation>{model} 以兼容模式运行，速度较慢</translation>
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
-            <source>It works, but more slowly than families that Underhill knows itself.</source>
-            <translation>可以使用，但比 Underhill 原生支持的模型系列慢。</translation>
+            <source>Use model</source>
+            <translation>使用</translation>
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
-            <source>Open it</source>
-            <translation>打开</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/engine_controller.py"></location>
-            <source>{model} has been imported.</source>
-            <translation>{model} 已导入。</translation>
+            <source>{model} imported</source>
+            <translation>{model} 已导入</translation>
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
-            <source>The folder of the model</source>
-            <translation>模型所在的文件夹</translation>
+            <source>Model folder</source>
+            <translation>模型文件夹</translation>
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
-            <source>The file of the model</source>
+            <source>Model file</source>
             <translation>模型文件</translation>
         </message>
         <message>
@@ -826,13 +826,13 @@
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
-            <source>Another model is being imported. This one can follow when that has ended.</source>
-            <translation>正在导入另一个模型，结束后才能导入这个。</translation>
+            <source>Another model is being imported. Wait for it to finish.</source>
+            <translation>正在导入另一个模型，等它完成后再导入。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
-            <source>{model} takes {saved} less. The original is in the trash.</source>
-            <translation>{model} 少占用 {saved}。原模型在回收站中。</translation>
+            <source>{model} is {saved} smaller. The original is in the trash.</source>
+            <translation>{model} 缩小了 {saved}。原模型在回收站中。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
@@ -841,8 +841,8 @@
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
-            <source>{name} is in the trash.</source>
-            <translation>{name} 已移到回收站。</translation>
+            <source>{name} moved to trash</source>
+            <translation>{name} 已移到回收站</translation>
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
@@ -851,24 +851,24 @@
         </message>
         <message numerus="yes">
             <location filename="../../app/controllers/library_controller.py"></location>
-            <source>%n models are only partly here.</source>
+            <source>%n unfinished downloads</source>
             <translation>
-                <numerusform>有 %n 个模型尚未下载完。</numerusform>
+                <numerusform>%n 个未完成的下载</numerusform>
             </translation>
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
-            <source>{model} is only partly here: {so_far}.</source>
-            <translation>{model} 尚未下载完：{so_far}。</translation>
+            <source>Unfinished download: {model} ({so_far})</source>
+            <translation>未完成的下载：{model}（{so_far}）</translation>
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
-            <source>The download was paused, or halted when Underhill was closed.</source>
-            <translation>下载已暂停，或在关闭 Underhill 时中止。</translation>
+            <source>It was paused, or interrupted when the app closed.</source>
+            <translation>下载已暂停，或因关闭应用而中断。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
-            <source>Go on</source>
+            <source>Resume</source>
             <translation>继续</translation>
         </message>
         <message>
@@ -878,40 +878,40 @@
         </message>
         <message>
             <location filename="../../app/controllers/message_editing.py"></location>
-            <source>There is no question above this answer any more.</source>
-            <translation>这条回答上方已没有问题。</translation>
+            <source>Can't regenerate: the question was deleted</source>
+            <translation>无法重新生成：问题已删除</translation>
         </message>
         <message>
             <location filename="../../app/controllers/message_editing.py"></location>
-            <source>The last answer was not cut, or holds nothing yet that could go on.</source>
-            <translation>上一条回答并未中断，或者还没有可以继续的内容。</translation>
+            <source>Nothing to continue</source>
+            <translation>没有可继续的内容</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/controllers/message_editing.py"></location>
-            <source>This version and the %n messages after it were deleted.</source>
+            <source>Version and %n later messages deleted</source>
             <translation>
-                <numerusform>已删除此版本及其后的 %n 条消息。</numerusform>
+                <numerusform>已删除此版本及其后的 %n 条消息</numerusform>
             </translation>
         </message>
         <message>
             <location filename="../../app/controllers/message_editing.py"></location>
-            <source>The message was deleted.</source>
-            <translation>已删除这条消息。</translation>
+            <source>Message deleted</source>
+            <translation>消息已删除</translation>
         </message>
         <message>
             <location filename="../../app/controllers/message_editing.py"></location>
-            <source>Let the answer end, or stop it with Esc; then this can be done.</source>
-            <translation>等回答结束，或按 Esc 停止它，然后再操作。</translation>
+            <source>Wait for the answer, or press Esc to stop it</source>
+            <translation>等回答结束，或按 Esc 停止</translation>
         </message>
         <message>
             <location filename="../../app/controllers/onboarding_controller.py"></location>
-            <source>{model} has arrived.</source>
-            <translation>{model} 已下载完成。</translation>
+            <source>{model} downloaded</source>
+            <translation>{model} 下载完成</translation>
         </message>
         <message>
             <location filename="../../app/controllers/onboarding_controller.py"></location>
-            <source>{model} could not be fetched. {problem}</source>
-            <translation>无法下载 {model}。{problem}</translation>
+            <source>Download of {model} failed. {problem}</source>
+            <translation>{model} 下载失败。{problem}</translation>
         </message>
         <message>
             <location filename="../../app/controllers/server_controller.py"></location>
@@ -920,13 +920,13 @@
         </message>
         <message>
             <location filename="../../app/controllers/storage_controller.py"></location>
-            <source>Open the folder</source>
+            <source>Open folder</source>
             <translation>打开文件夹</translation>
         </message>
         <message>
             <location filename="../../app/controllers/storage_controller.py"></location>
-            <source>Restore a backup…</source>
-            <translation>从备份恢复…</translation>
+            <source>Restore backup…</source>
+            <translation>恢复备份…</translation>
         </message>
         <message>
             <location filename="../../app/controllers/storage_controller.py"></location>
@@ -935,14 +935,14 @@
         </message>
         <message>
             <location filename="../../app/controllers/storage_controller.py"></location>
-            <source>Your chats are saved again.</source>
-            <translation>对话已恢复保存。</translation>
+            <source>Chats are being saved again</source>
+            <translation>对话已恢复保存</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/controllers/storage_controller.py"></location>
-            <source>%n chats are kept only while Underhill is open. Stay and export those you need.</source>
+            <source>%n chats are kept only while the app is open. Cancel and export those you need.</source>
             <translation>
-                <numerusform>%n 个对话只在 Underhill 打开期间保留。请留下并导出你需要的对话。</numerusform>
+                <numerusform>%n 个对话只在应用打开期间保留。如有需要，取消退出并导出。</numerusform>
             </translation>
         </message>
         <message>
@@ -977,8 +977,8 @@
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>Back up all chats…</source>
-            <translation>备份所有对话…</translation>
+            <source>Back up chats…</source>
+            <translation>备份对话…</translation>
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
@@ -987,8 +987,8 @@
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>The chat was written to {file}.</source>
-            <translation>对话已导出到 {file}。</translation>
+            <source>Chat exported to {file}</source>
+            <translation>对话已导出到 {file}</translation>
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
@@ -997,9 +997,9 @@
         </message>
         <message numerus="yes">
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>%n chats were written to {file}.</source>
+            <source>%n chats exported to {file}</source>
             <translation>
-                <numerusform>已将 %n 个对话导出到 {file}。</numerusform>
+                <numerusform>%n 个对话已导出到 {file}</numerusform>
             </translation>
         </message>
         <message>
@@ -1009,31 +1009,31 @@
         </message>
         <message numerus="yes">
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>%n chats were imported from {file}.</source>
+            <source>%n chats imported from {file}.</source>
             <translation>
                 <numerusform>已从 {file} 导入 %n 个对话。</numerusform>
             </translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>%n more in it cannot be read.</source>
+            <source>%n more couldn't be read.</source>
             <translation>
-                <numerusform>其中另有 %n 个无法读取。</numerusform>
+                <numerusform>另有 %n 个无法读取。</numerusform>
             </translation>
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>Back up all chats</source>
-            <translation>备份所有对话</translation>
+            <source>Back up chats</source>
+            <translation>备份对话</translation>
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>All chats are backed up in {file}.</source>
-            <translation>所有对话已备份到 {file}。</translation>
+            <source>Chats backed up to {file}</source>
+            <translation>对话已备份到 {file}</translation>
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>An answer is being written.</source>
+            <source>An answer is being generated.</source>
             <translation>正在生成回答。</translation>
         </message>
         <message>
@@ -1043,23 +1043,23 @@
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>Restore a backup</source>
-            <translation>从备份恢复</translation>
+            <source>Restore backup</source>
+            <translation>恢复备份</translation>
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>The chats of {file} are back.</source>
-            <translation>已从 {file} 恢复对话。</translation>
+            <source>Backup restored from {file}.</source>
+            <translation>已从 {file} 恢复备份。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>Those before it are kept as {file}.</source>
-            <translation>恢复前的对话保存为 {file}。</translation>
+            <source>Previous chats saved as {file}.</source>
+            <translation>原对话保存为 {file}。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>{file} is where Underhill keeps your chats.</source>
-            <translation>{file} 是 Underhill 保存对话的地方。</translation>
+            <source>{file} is the app's own chat file.</source>
+            <translation>{file} 是应用自己的对话文件。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
@@ -1078,8 +1078,8 @@
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>Underhill may not use {file}.</source>
-            <translation>Underhill 没有权限使用 {file}。</translation>
+            <source>No permission to use {file}.</source>
+            <translation>没有使用 {file} 的权限。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
@@ -1088,7 +1088,7 @@
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
-            <source>{file} could not be read or written.</source>
+            <source>Can't read or write {file}.</source>
             <translation>无法读写 {file}。</translation>
         </message>
         <message>
@@ -1098,8 +1098,8 @@
         </message>
         <message>
             <location filename="../../app/controllers/tray.py"></location>
-            <source>Show Underhill</source>
-            <translation>显示 Underhill</translation>
+            <source>Open Underhill</source>
+            <translation>打开 Underhill</translation>
         </message>
         <message>
             <location filename="../../app/controllers/tray.py"></location>
@@ -1108,7 +1108,7 @@
         </message>
         <message>
             <location filename="../../app/controllers/tray.py"></location>
-            <source>Your answer is there</source>
+            <source>Answer ready</source>
             <translation>回答已完成</translation>
         </message>
         <message>
@@ -1118,8 +1118,8 @@
         </message>
         <message>
             <location filename="../../app/controllers/tray.py"></location>
-            <source>answering</source>
-            <translation>正在回答</translation>
+            <source>generating</source>
+            <translation>正在生成</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
@@ -1148,8 +1148,8 @@
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Chat offline with Mixture-of-Experts models bigger than your computer's memory.</source>
-            <translation>离线与大于电脑内存的混合专家（MoE）模型对话。</translation>
+            <source>Chat offline with Mixture-of-Experts models bigger than your memory.</source>
+            <translation>离线与比内存更大的混合专家（MoE）模型对话。</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
@@ -1168,12 +1168,12 @@
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Parts and their licences</source>
-            <translation>组件及其许可证</translation>
+            <source>Components and licenses</source>
+            <translation>组件与许可证</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Made with</source>
+            <source>Components</source>
             <translation>组件</translation>
         </message>
         <message>
@@ -1183,7 +1183,7 @@
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Licence</source>
+            <source>License</source>
             <translation>许可证</translation>
         </message>
         <message>
@@ -1209,33 +1209,28 @@
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Not everything is saved.</source>
-            <translation>有内容尚未保存。</translation>
+            <source>Unsaved chats</source>
+            <translation>有内容尚未保存</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>What is not saved</source>
+            <source>Unsaved text</source>
             <translation>未保存的内容</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Copy what is not saved</source>
+            <source>Copy unsaved text</source>
             <translation>复制未保存的内容</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>This would be lost. Copy it, or stay and make room:</source>
-            <translation>以下内容将会丢失。请复制它，或留下并腾出空间：</translation>
+            <source>This will be lost. Copy it or free disk space:</source>
+            <translation>以下内容将会丢失。复制它，或释放磁盘空间：</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Quit all the same</source>
+            <source>Quit anyway</source>
             <translation>仍然退出</translation>
-        </message>
-        <message>
-            <location filename="../../app/dialogs.py"></location>
-            <source>Stay</source>
-            <translation>留下</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
@@ -1244,8 +1239,8 @@
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Recently deleted</source>
-            <translation>最近删除</translation>
+            <source>Trash</source>
+            <translation>回收站</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
@@ -1259,23 +1254,23 @@
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Delete for good</source>
+            <source>Delete permanently</source>
             <translation>永久删除</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Delete all for good</source>
+            <source>Delete all permanently</source>
             <translation>全部永久删除</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Deleted chats are kept for {days} days, then removed for good.</source>
-            <translation>已删除的对话会保留 {days} 天，之后永久删除。</translation>
+            <source>Deleted chats are kept for {days} days.</source>
+            <translation>已删除的对话会保留 {days} 天。</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>No chat has been deleted.</source>
-            <translation>没有已删除的对话。</translation>
+            <source>Trash is empty</source>
+            <translation>回收站为空</translation>
         </message>
         <message>
             <location filename="../../app/export/export_chats.py"></location>
@@ -1298,13 +1293,8 @@
             <translation>回答</translation>
         </message>
         <message>
-            <location filename="../../app/export/export_chats.py"></location>
-            <source>Thought</source>
-            <translation>思考过程</translation>
-        </message>
-        <message>
             <location filename="../../app/export/import_chats.py"></location>
-            <source>[picture]</source>
+            <source>[image]</source>
             <translation>[图片]</translation>
         </message>
         <message>
@@ -1319,8 +1309,8 @@
         </message>
         <message>
             <location filename="../../app/export/import_chats.py"></location>
-            <source>A chat in {file} is too long to be read.</source>
-            <translation>{file} 中有一个对话太长，无法读取。</translation>
+            <source>A chat in {file} is too long.</source>
+            <translation>{file} 中有一个对话过长。</translation>
         </message>
         <message>
             <location filename="../../app/export/import_chats.py"></location>
@@ -1329,13 +1319,13 @@
         </message>
         <message>
             <location filename="../../app/export/import_chats.py"></location>
-            <source>{file} holds no chats that Underhill can read.</source>
-            <translation>{file} 中没有 Underhill 能读取的对话。</translation>
+            <source>No readable chats in {file}.</source>
+            <translation>{file} 中没有可读取的对话。</translation>
         </message>
         <message>
             <location filename="../../app/export/import_chats.py"></location>
-            <source>Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its ZIP).</source>
-            <translation>请选择由 Underhill 导出的 JSON 文件，或 ChatGPT 的导出文件（conversations.json 或其 ZIP 压缩包）。</translation>
+            <source>Choose a JSON file exported by Underhill or ChatGPT (conversations.json or its ZIP).</source>
+            <translation>选择由 Underhill 或 ChatGPT 导出的 JSON 文件（conversations.json 或其 ZIP）。</translation>
         </message>
         <message>
             <location filename="../../app/i18n/languages.py"></location>
@@ -1363,87 +1353,82 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>16 bits – as it is</source>
+            <source>16-bit – original</source>
             <translation>16 位：原始精度</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>8 bits – practically the original</source>
-            <translation>8 位：与原模型几乎无异</translation>
+            <source>8-bit – practically lossless</source>
+            <translation>8 位：几乎无损</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>4 bits – nearly as good, half the size</source>
+            <source>4-bit – nearly as good, half the size</source>
             <translation>4 位：效果接近，体积减半</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>2 bits – small, and noticeably less exact</source>
-            <translation>2 位：体积小，精度明显下降</translation>
+            <source>2-bit – smallest, noticeably less precise</source>
+            <translation>2 位：体积最小，精度明显下降</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>4 bits – just as they come</source>
-            <translation>4 位，与下载的完全相同</translation>
+            <source>4-bit – unchanged</source>
+            <translation>4 位：与下载的完全相同</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>0.5 %</source>
+            <source>0.5%</source>
             <translation>0.5%</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>1 %</source>
+            <source>1%</source>
             <translation>1%</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>2 % – usual</source>
-            <translation>2%（常用）</translation>
+            <source>2% – default</source>
+            <translation>2%（默认）</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>5 % – smallest</source>
+            <source>5% – smallest</source>
             <translation>5%（最小）</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Automatic – 8 bits, or 4 where the model was stored with about 4</source>
-            <translation>自动：8 位；若模型本来就以约 4 位保存，则为 4 位</translation>
+            <source>Automatic – 8-bit, or 4-bit where the model is stored that way</source>
+            <translation>自动：8 位；模型本来以 4 位存储时为 4 位</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>4 bits – nearly as good, half the size of 8 bits</source>
-            <translation>4 位——效果接近，大小为 8 位的一半</translation>
+            <source>16-bit – original, for small models</source>
+            <translation>16 位：原始精度，适合小模型</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>16 bits – as it is; for small models</source>
-            <translation>16 位——保持原样；适合小模型</translation>
+            <source>Download</source>
+            <translation>下载</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Get</source>
-            <translation>获取</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/dialogs.py"></location>
-            <source>takes {size}</source>
+            <source>{size} on disk</source>
             <translation>占用 {size}</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Look at it</source>
-            <translation>查看</translation>
+            <source>Open</source>
+            <translation>打开</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>{size} to fetch</source>
-            <translation>需下载 {size}</translation>
+            <source>{size} download</source>
+            <translation>下载 {size}</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>The original, unquantized</source>
+            <source>Original, unquantized</source>
             <translation>未量化的原始模型</translation>
         </message>
         <message numerus="yes">
@@ -1455,37 +1440,37 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Open its page</source>
+            <source>Open web page</source>
             <translation>打开网页</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>reads up to {tokens:,} tokens</source>
-            <translation>最多可读取 {tokens:,} 词元</translation>
+            <source>{tokens:,}-token context</source>
+            <translation>{tokens:,} 词元上下文</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>{experts} experts in each of {layers} layers, {active} at a time</source>
-            <translation>共 {layers} 层，每层 {experts} 个专家，每次激活 {active} 个</translation>
+            <source>{layers} layers × {experts} experts, {active} active</source>
+            <translation>{layers} 层 × {experts} 专家，激活 {active}</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Make smaller</source>
-            <translation>缩小模型</translation>
+            <source>Shrink</source>
+            <translation>缩小</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Make {model} smaller</source>
+            <source>Shrink {model}</source>
             <translation>缩小 {model}</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its answers change slightly. How much is measured first. That can take a while, and chat waits meanwhile.</source>
-            <translation>影响最小的专家只保留 2 位或 4 位。模型占用的内存更少，回答更快，但回答会略有变化。先测量变化有多大，这可能需要一些时间，期间对话会等待。</translation>
+            <source>The least important experts are stored with 2 or 4 bits: less memory, faster answers, a small loss of quality. Measuring it can take a while; chat waits meanwhile.</source>
+            <translation>最不重要的专家改用 2 位或 4 位存储：占用内存更少、回答更快，质量略有损失。测量可能需要一些时间，期间对话会等待。</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Most quality loss</source>
+            <source>Maximum quality loss</source>
             <translation>质量损失上限</translation>
         </message>
         <message>
@@ -1505,43 +1490,43 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>No expert can have fewer bits within this loss. Allow more.</source>
-            <translation>在此损失上限内，没有专家可以降低位数。可放宽上限。</translation>
+            <source>No expert can be reduced within this limit. Allow more loss.</source>
+            <translation>在此上限内没有专家可以缩小。可放宽上限。</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Experts take {after} instead of {before}.</source>
-            <translation>专家占用 {after}，原来为 {before}。</translation>
+            <source>Experts: {before} → {after}</source>
+            <translation>专家：{before} → {after}</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Bits: {shares}</source>
-            <translation>位数：{shares}</translation>
+            <source>Precision: {shares}</source>
+            <translation>精度：{shares}</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Change: {change}, measured on {tokens} tokens</source>
-            <translation>变化：{change}，在 {tokens} 个词元上测得</translation>
+            <source>Quality change: {change} (measured on {tokens} tokens)</source>
+            <translation>质量变化：{change}（在 {tokens} 词元上测得）</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Needs {needed} on the disk, {free} free. The original goes to the trash.</source>
-            <translation>需要 {needed} 磁盘空间，剩余 {free}。原模型会移到回收站。</translation>
+            <source>Needs {needed} of disk space ({free} free). The original moves to the trash.</source>
+            <translation>需要 {needed} 磁盘空间（剩余 {free}）。原模型会移到回收站。</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Other weights: {bits}-bit, {after} instead of {before} in memory</source>
-            <translation>其他权重：{bits} 位，内存占用 {after}，原来为 {before}</translation>
+            <source>Shared weights: {bits}-bit, {before} → {after} in memory</source>
+            <translation>共享权重：{bits} 位，内存 {before} → {after}</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Import a model</source>
+            <source>Import model</source>
             <translation>导入模型</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Makes a converted copy; the original stays. It can take a while. You can keep chatting.</source>
-            <translation>生成转换后的副本，原文件不变。可能需要一些时间，期间可以继续对话。</translation>
+            <source>Makes a converted copy; the original stays. You can keep chatting.</source>
+            <translation>生成转换后的副本，原文件不变。可继续对话。</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -1555,7 +1540,7 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Most quality loss: {loss}</source>
+            <source>Maximum quality loss: {loss}</source>
             <translation>质量损失上限：{loss}</translation>
         </message>
         <message>
@@ -1565,8 +1550,8 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Experts that matter least keep 2 or 4 bits. Measured once the model is there.</source>
-            <translation>影响最小的专家只保留 2 位或 4 位。导入完成后开始测量。</translation>
+            <source>Stores the least important experts with 2 or 4 bits. Measured after the import.</source>
+            <translation>最不重要的专家用 2 位或 4 位存储。导入完成后测量。</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -1580,28 +1565,23 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>There is a model of this name already.</source>
-            <translation>已有同名的模型。</translation>
+            <source>A model with this name exists</source>
+            <translation>已有同名的模型</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>Models to get</source>
-            <translation>可获取的模型</translation>
+            <source>Discover</source>
+            <translation>发现模型</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>Search the hub, for instance “qwen3”</source>
-            <translation>搜索模型站，例如“qwen3”</translation>
+            <source>Search models</source>
+            <translation>搜索模型</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>Search the hub for models</source>
-            <translation>在模型站搜索模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/discover.py"></location>
-            <source>Only what fits</source>
-            <translation>只看适合本机的</translation>
+            <source>Runs on this computer</source>
+            <translation>适合这台电脑</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
@@ -1610,40 +1590,45 @@
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>Looking…</source>
-            <translation>正在搜索…</translation>
+            <source>Open settings</source>
+            <translation>打开设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Searching…</source>
+            <translation>正在查找…</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/library/discover.py"></location>
-            <source>%n found on the hub</source>
+            <source>%n results</source>
             <translation>
-                <numerusform>在模型站找到 %n 个</numerusform>
+                <numerusform>%n 个结果</numerusform>
             </translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>The catalogue is on its way.</source>
-            <translation>正在加载模型目录。</translation>
+            <source>Loading models…</source>
+            <translation>正在加载模型…</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>The catalogue is empty.</source>
-            <translation>模型目录为空。</translation>
+            <source>No models</source>
+            <translation>没有模型</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>Models that people run today, those that suit this computer first. Nothing is sent until you search or get one.</source>
-            <translation>当下常用的模型，适合这台电脑的排在前面。在你搜索或获取模型之前，不会发送任何数据。</translation>
+            <source>Best for this computer first</source>
+            <translation>适合这台电脑的排在前面</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>None of these fits this computer.</source>
-            <translation>其中没有适合这台电脑的模型。</translation>
+            <source>None of these runs on this computer</source>
+            <translation>这些模型都不适合这台电脑</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>Nothing that Underhill opens was found for “{words}”. Only Mixture-of-Experts models are shown.</source>
-            <translation>没有找到与“{words}”相符且 Underhill 能打开的模型。这里只显示混合专家（MoE）模型。</translation>
+            <source>No supported models for “{words}” (MoE only)</source>
+            <translation>没有与“{words}”匹配的 MoE 模型</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
@@ -1652,40 +1637,35 @@
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>Open</source>
-            <translation>打开</translation>
+            <source>From other apps</source>
+            <translation>其他应用</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>Models of other apps</source>
-            <translation>其他应用的模型</translation>
+            <source>Find models</source>
+            <translation>查找模型</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>Look</source>
-            <translation>查找</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/discover.py"></location>
-            <source>Look again</source>
+            <source>Find again</source>
             <translation>重新查找</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/library/discover.py"></location>
-            <source>%n so far</source>
+            <source>%n found so far</source>
             <translation>
                 <numerusform>已找到 %n 个</numerusform>
             </translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>What Hugging Face's cache, LM Studio and Ollama keep here can be imported without fetching it again.</source>
-            <translation>Hugging Face 缓存、LM Studio 和 Ollama 已保存在本机的模型可以直接导入，无需重新下载。</translation>
+            <source>Import models from Hugging Face, LM Studio or Ollama, no download needed</source>
+            <translation>导入 Hugging Face、LM Studio、Ollama 的模型，无需下载</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>No Mixture-of-Experts model of another app was found on this computer.</source>
-            <translation>没有在这台电脑上找到其他应用的混合专家模型。</translation>
+            <source>No supported models from other apps found</source>
+            <translation>没有找到其他应用的可用模型</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
@@ -1703,24 +1683,9 @@
             <translation>{deed}：{title}</translation>
         </message>
         <message>
-            <location filename="../../app/library/entries.py"></location>
-            <source>Import a folder…</source>
-            <translation>导入文件夹…</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/entries.py"></location>
-            <source>Import a GGUF file…</source>
-            <translation>导入 GGUF 文件…</translation>
-        </message>
-        <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Your models</source>
+            <source>My models</source>
             <translation>我的模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/installed.py"></location>
-            <source>The list of models is on its way.</source>
-            <translation>正在加载模型列表。</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -1729,18 +1694,18 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Check every byte</source>
-            <translation>完整校验</translation>
+            <source>Verify files</source>
+            <translation>校验文件</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Move to another folder…</source>
-            <translation>移动到其他文件夹…</translation>
+            <source>Move to folder…</source>
+            <translation>移到文件夹…</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Show in files</source>
-            <translation>在文件管理器中显示</translation>
+            <source>Show in folder</source>
+            <translation>打开所在文件夹</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -1754,8 +1719,8 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Make smaller…</source>
-            <translation>缩小模型…</translation>
+            <source>Shrink…</source>
+            <translation>缩小…</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -1769,38 +1734,33 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Where they live</source>
-            <translation>存放位置</translation>
+            <source>Model folders</source>
+            <translation>模型文件夹</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Add a folder…</source>
+            <source>Add folder…</source>
             <translation>添加文件夹…</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Deleted</source>
-            <translation>已删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/installed.py"></location>
-            <source>Empty the trash</source>
+            <source>Empty trash</source>
             <translation>清空回收站</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>New models go here</source>
-            <translation>新模型放在这里</translation>
+            <source>Save new models here</source>
+            <translation>新模型保存到此处</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Take out of the library</source>
-            <translation>从模型库移除</translation>
+            <source>Remove from list</source>
+            <translation>从列表移除</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>new models go here</source>
-            <translation>新模型保存在此</translation>
+            <source>default</source>
+            <translation>默认</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -1819,7 +1779,7 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>How full the disk of {folder} is</source>
+            <source>Disk usage of {folder}</source>
             <translation>{folder} 所在磁盘的使用情况</translation>
         </message>
         <message>
@@ -1829,28 +1789,23 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Bring back</source>
-            <translation>恢复</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/installed.py"></location>
-            <source>Empty the trash?</source>
+            <source>Empty trash?</source>
             <translation>清空回收站？</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>The deleted models are removed for good, which frees {amount}.</source>
+            <source>Deleted models are removed permanently. This frees {amount}.</source>
             <translation>已删除的模型将被永久移除，可释放 {amount}。</translation>
         </message>
         <message>
-            <location filename="../../app/library/installed.py"></location>
-            <source>A folder for models</source>
-            <translation>模型文件夹</translation>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>In memory</source>
+            <translation>在内存中</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>Fits</source>
-            <translation>适合</translation>
+            <source>Runs from disk</source>
+            <translation>从磁盘运行</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -1859,17 +1814,27 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
+            <source>Not checked</source>
+            <translation>未检查</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
             <source>Too big</source>
             <translation>过大</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>Waiting for its turn</source>
-            <translation>正在排队</translation>
+            <source>From disk</source>
+            <translation>从磁盘</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>On its way</source>
+            <source>Queued</source>
+            <translation>排队中</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Downloading</source>
             <translation>下载中</translation>
         </message>
         <message>
@@ -1879,38 +1844,38 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>Here</source>
-            <translation>已完成</translation>
+            <source>Failed</source>
+            <translation>失败</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>{total} parameters</source>
+            <source>Downloaded</source>
+            <translation>已下载</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>{total} params</source>
             <translation>{total} 参数</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>{total} parameters, {active} of them active</source>
-            <translation>{total} 参数，其中激活 {active}</translation>
+            <source>{total} params ({active} active)</source>
+            <translation>{total} 参数（激活 {active}）</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>experts at {bits} bits</source>
-            <translation>专家精度 {bits} 位</translation>
+            <source>{bits}-bit experts</source>
+            <translation>{bits} 位专家</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>other weights: {bits}-bit</source>
-            <translation>其他权重：{bits} 位</translation>
+            <source>{bits}-bit shared weights</source>
+            <translation>{bits} 位共享权重</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
             <source>experts: {shares}</source>
             <translation>专家：{shares}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_text.py"></location>
-            <source>{size} on the disk</source>
-            <translation>占用磁盘 {size}</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -1924,27 +1889,27 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>KL {kl} from full precision</source>
-            <translation>与最高精度相比 KL {kl}</translation>
+            <source>KL {kl} vs. full precision</source>
+            <translation>与全精度相差 KL {kl}</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>licence {licence}</source>
-            <translation>许可证 {licence}</translation>
+            <source>License: {licence}</source>
+            <translation>许可证：{licence}</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>asks for an account</source>
-            <translation>需要登录账号</translation>
+            <source>Sign-in required</source>
+            <translation>需要登录</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>{size} to fetch as {form} instead of {whole}</source>
-            <translation>需下载 {size}（{form}），而不是 {whole}</translation>
+            <source>{size} download as {form} (original: {whole})</source>
+            <translation>下载 {size}（{form}，原始 {whole}）</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>kept by {app}</source>
+            <source>From {app}</source>
             <translation>来自 {app}</translation>
         </message>
         <message>
@@ -1954,33 +1919,33 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>Recommended: the quickest of those that run well here.</source>
-            <translation>推荐：在这台电脑上运行良好的模型中最快的一个。</translation>
+            <source>Recommended: fastest</source>
+            <translation>推荐：最快</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>Recommended: the largest that answers here as fast as one reads.</source>
-            <translation>推荐：在这台电脑上回答速度跟得上阅读的模型中最大的一个。</translation>
+            <source>Recommended: best answers at reading speed</source>
+            <translation>推荐：质量最佳且流畅</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>Smaller and quicker.</source>
-            <translation>更小、更快。</translation>
+            <source>Smaller and faster</source>
+            <translation>更小、更快</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>Larger, and slower.</source>
-            <translation>更大，但更慢。</translation>
+            <source>Larger and slower</source>
+            <translation>更大、更慢</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>None of the {known} models that Underhill recommends runs well here; the built-in one does.</source>
-            <translation>Underhill 推荐的 {known} 个模型都不适合这台电脑；内置模型可以正常运行。</translation>
+            <source>None of the {known} recommended models runs well here. The built-in one does.</source>
+            <translation>{known} 个推荐模型都不适合这台电脑，内置模型可以正常运行。</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>{fit} of the {known} models that Underhill recommends run well here.</source>
-            <translation>Underhill 推荐的 {known} 个模型中，有 {fit} 个能在这台电脑上良好运行。</translation>
+            <source>{fit} of {known} recommended models run well here</source>
+            <translation>{known} 个推荐模型中有 {fit} 个能流畅运行</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -1994,8 +1959,8 @@
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
-            <source>Nothing is on its way. Models are under “Get models”.</source>
-            <translation>没有正在下载的模型。可在“获取模型”中查找模型。</translation>
+            <source>No downloads</source>
+            <translation>没有下载</translation>
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
@@ -2004,7 +1969,7 @@
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
-            <source>Dismiss</source>
+            <source>Remove</source>
             <comment>a download that is done</comment>
             <translation>移除</translation>
         </message>
@@ -2015,12 +1980,12 @@
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
-            <source>The {amount} that have arrived are removed.</source>
+            <source>The {amount} downloaded so far will be deleted.</source>
             <translation>已下载的 {amount} 将被删除。</translation>
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
-            <source>Cancel the download</source>
+            <source>Cancel download</source>
             <translation>取消下载</translation>
         </message>
         <message>
@@ -2030,18 +1995,8 @@
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
-            <source>Back to the chat</source>
+            <source>Back to chat</source>
             <translation>返回对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/page.py"></location>
-            <source>Get models</source>
-            <translation>获取模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/page.py"></location>
-            <source>In other apps</source>
-            <translation>其他应用</translation>
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
@@ -2050,43 +2005,38 @@
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
-            <source>Looking</source>
-            <translation>正在查找</translation>
+            <source>Verifying {model}…</source>
+            <translation>正在校验 {model}…</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
-            <source>Checking {model}</source>
-            <translation>正在校验 {model}</translation>
+            <source>Moving {model}…</source>
+            <translation>正在移动 {model}…</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
-            <source>Moving {model}</source>
-            <translation>正在移动 {model}</translation>
+            <source>Shrinking {model}…</source>
+            <translation>正在缩小 {model}…</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
-            <source>Making {model} smaller</source>
-            <translation>正在缩小 {model}</translation>
+            <source>Restoring {model}…</source>
+            <translation>正在恢复 {model}…</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
-            <source>Restoring {model}</source>
-            <translation>正在恢复 {model}</translation>
+            <source>{model} restored</source>
+            <translation>{model} 已恢复原样</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
-            <source>{model} is as it was.</source>
-            <translation>{model} 已恢复原样。</translation>
+            <source>Importing {model}…</source>
+            <translation>正在导入 {model}…</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
-            <source>Importing {model}</source>
-            <translation>正在导入 {model}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/view_model.py"></location>
-            <source>Waiting</source>
-            <translation>正在等待</translation>
+            <source>Waiting…</source>
+            <translation>正在等待…</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
@@ -2095,28 +2045,23 @@
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
-            <source>{model} is whole: every byte is as it was when it was made.</source>
-            <translation>{model} 完好无损：每个字节都与制作时一致。</translation>
+            <source>{model}: all files OK</source>
+            <translation>{model}：文件完好</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
-            <source>{model} is in {folder} now.</source>
-            <translation>{model} 现位于 {folder}。</translation>
+            <source>{model} moved to {folder}</source>
+            <translation>{model} 已移到 {folder}</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
-            <source>{name} is back.</source>
-            <translation>{name} 已恢复。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/view_model.py"></location>
-            <source>{model} is here.</source>
-            <translation>{model} 已下载完成。</translation>
+            <source>{name} restored</source>
+            <translation>{name} 已恢复</translation>
         </message>
         <message>
             <location filename="../../app/local_server.py"></location>
-            <source>This one holds until you close Underhill.</source>
-            <translation>这个密钥在你关闭 Underhill 之前有效。</translation>
+            <source>This key works until you close the app.</source>
+            <translation>此密钥在你关闭应用之前有效。</translation>
         </message>
         <message>
             <location filename="../../app/local_server.py"></location>
@@ -2130,43 +2075,43 @@
         </message>
         <message>
             <location filename="../../app/main.py"></location>
-            <source>Underhill ended unexpectedly the last time.</source>
-            <translation>Underhill 上次意外退出。</translation>
+            <source>The app closed unexpectedly last time.</source>
+            <translation>应用上次意外关闭。</translation>
         </message>
         <message>
             <location filename="../../app/main.py"></location>
-            <source>Your chats are safe. What was going on then is kept in {file}.</source>
-            <translation>你的对话没有丢失。当时的情况记录在 {file}。</translation>
+            <source>Your chats are safe. Details are in {file}.</source>
+            <translation>你的对话没有丢失。详情见 {file}。</translation>
         </message>
         <message>
             <location filename="../../app/main.py"></location>
-            <source>The engine ended unexpectedly the last time.</source>
-            <translation>引擎上次意外结束。</translation>
+            <source>The engine stopped unexpectedly last time.</source>
+            <translation>引擎上次意外停止。</translation>
         </message>
         <message>
             <location filename="../../app/main.py"></location>
-            <source>What is known of it is kept in {file}.</source>
-            <translation>已知的情况保存在 {file} 中。</translation>
+            <source>Details are in {file}.</source>
+            <translation>详情见 {file}。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Underhill runs large chat models on this computer, also models that are bigger than its memory.</source>
-            <translation>Underhill 在这台电脑上运行大型对话模型，包括比内存还大的模型。</translation>
+            <source>Underhill runs large chat models on this computer, even ones bigger than its memory.</source>
+            <translation>Underhill 在这台电脑上运行大型对话模型，即使模型比内存还大。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for a model or fetch one.</source>
-            <translation>一切都留在本机：你的对话、文件和测量结果。在你搜索或下载模型之前，不会发送任何内容。</translation>
+            <source>Your chats, files and measurements stay here. Nothing is sent until you search for or download a model.</source>
+            <translation>对话、文件和测量结果都留在本机。在你搜索或下载模型之前，不会发送任何内容。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>A small model is built in, so you can begin at once. The next two pages find one that suits this computer better.</source>
-            <translation>内置了一个小模型，可以立即开始。接下来的两页会为这台电脑找到更合适的模型。</translation>
+            <source>A small built-in model lets you start right away. The next two pages find a better one for this computer.</source>
+            <translation>内置的小模型可以立即使用。接下来两页为这台电脑找到更好的模型。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Look at this computer</source>
-            <translation>查看这台电脑</translation>
+            <source>Check this computer</source>
+            <translation>检查这台电脑</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
@@ -2175,27 +2120,22 @@
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>What is sent, and when</source>
-            <translation>何时会发送什么</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding.py"></location>
             <source>This computer</source>
             <translation>这台电脑</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Underhill measures how fast memory, disk and processor are, to say which models will run well.</source>
-            <translation>Underhill 会测量内存、磁盘和处理器的速度，以判断哪些模型能良好运行。</translation>
+            <source>Measures memory, disk and processor to tell which models run well.</source>
+            <translation>测量内存、磁盘和处理器的速度，判断哪些模型能流畅运行。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>That takes some 15 seconds, once, and stays here. You need not wait for it.</source>
-            <translation>只需测量一次，大约 15 秒，结果留在本机。你不必等待。</translation>
+            <source>About 15 seconds, once. You can continue meanwhile.</source>
+            <translation>约 15 秒，只需一次。可以先继续。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>How far the measurement is</source>
+            <source>Measurement progress</source>
             <translation>测量进度</translation>
         </message>
         <message>
@@ -2205,130 +2145,115 @@
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Show the figures</source>
+            <source>Show figures</source>
             <translation>显示数据</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Hide the figures</source>
+            <source>Hide figures</source>
             <translation>收起数据</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>An answer is being written; the measurement goes on after it.</source>
-            <translation>正在生成回答；测量会在之后继续。</translation>
+            <source>Paused while an answer is generated</source>
+            <translation>生成回答期间暂停</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/onboarding.py"></location>
-            <source>{name} with %n cores.</source>
+            <source>{name}, %n cores</source>
             <translation>
-                <numerusform>{name}，%n 个核心。</numerusform>
+                <numerusform>{name}，%n 核</numerusform>
             </translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>It runs on its battery, where it may be slower.</source>
-            <translation>正在使用电池，速度可能较慢。</translation>
+            <source>On battery: may be slower.</source>
+            <translation>正在使用电池，可能较慢。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>{limit} of memory, of which {free} are free now.</source>
-            <translation>内存 {limit}，目前可用 {free}。</translation>
+            <source>{limit} of memory, {free} free</source>
+            <translation>内存 {limit}，可用 {free}</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>What fits into that runs fastest.</source>
-            <translation>能放进可用内存的模型运行最快。</translation>
+            <source>Models that fit in memory run fastest.</source>
+            <translation>能放进内存的模型运行最快。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Graphics card: {name} with {size}. Underhill computes on it beside the processor where that is faster.</source>
-            <translation>显卡：{name}，{size}。在更快的情况下，Underhill 会让它与处理器一起计算。</translation>
+            <source>{name}, {size} of GPU memory. Used beside the CPU where that is faster.</source>
+            <translation>{name}，{size} 显存。在更快时与 CPU 一起使用。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>{free} are free on the disk.</source>
-            <translation>磁盘剩余 {free}。</translation>
+            <source>{free} free on disk</source>
+            <translation>磁盘剩余 {free}</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>{amount} a second</source>
-            <translation>每秒 {amount}</translation>
+            <source>{amount}/s</source>
+            <translation>{amount}/s</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>It is fast ({speed}): models much bigger than the memory can run from it.</source>
-            <translation>磁盘很快（{speed}）：比内存大得多的模型也可以从磁盘运行。</translation>
+            <source>Fast disk ({speed}): runs models much bigger than memory.</source>
+            <translation>磁盘很快（{speed}）：可运行比内存大得多的模型。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>It is quick enough ({speed}) for models that are somewhat bigger than the memory.</source>
-            <translation>磁盘速度足够（{speed}），可以运行比内存略大的模型。</translation>
+            <source>Medium disk ({speed}): runs models somewhat bigger than memory.</source>
+            <translation>磁盘速度中等（{speed}）：可运行比内存略大的模型。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>It is slow ({speed}): choose models that fit into memory.</source>
+            <source>Slow disk ({speed}): choose models that fit in memory.</source>
             <translation>磁盘较慢（{speed}）：选择能放进内存的模型。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>A model for this computer</source>
-            <translation>适合这台电脑的模型</translation>
+            <source>Choose a model</source>
+            <translation>选择模型</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Open that setting</source>
-            <translation>打开此设置</translation>
+            <source>Open setting</source>
+            <translation>打开设置</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Do you have a model already? Underhill can make its own copy of it, without a network.</source>
-            <translation>已经有模型了？Underhill 无需联网就能为它制作自己的副本。</translation>
+            <source>Already have a model? Import it, no network needed.</source>
+            <translation>已有模型？可直接导入，无需联网。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Underhill stays offline and fetches nothing. The built-in model works, as does one you bring.</source>
-            <translation>Underhill 保持离线，不会下载任何内容。内置模型和你自己的模型都可以使用。</translation>
+            <source>Offline mode is on. The built-in model and imported models work.</source>
+            <translation>离线模式已开启。内置模型和导入的模型可以使用。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Underhill looks which models suit this computer. The built-in one can be used at once.</source>
-            <translation>Underhill 正在查找适合这台电脑的模型。内置模型可以立即使用。</translation>
+            <source>Checking which models run well… The built-in one is ready.</source>
+            <translation>正在检查适合的模型… 内置模型已就绪。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>None of the models in Underhill's list suits this computer as it is now. The built-in one does.</source>
-            <translation>Underhill 列表中的模型都不适合这台电脑目前的状态。内置模型适合。</translation>
+            <source>No listed model suits this computer now. The built-in one does.</source>
+            <translation>列表中的模型目前都不适合这台电脑，内置模型可以使用。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Fetching one takes a while; meanwhile, and without a network, the built-in model is there.</source>
-            <translation>下载模型需要一些时间；在此期间或没有网络时，可以使用内置模型。</translation>
+            <source>You can chat with the built-in model while a download runs.</source>
+            <translation>下载期间可以先用内置模型对话。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Chat with it</source>
-            <translation>开始对话</translation>
+            <source>{amount} download, {time}</source>
+            <translation>下载 {amount}，{time}</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Get it</source>
-            <translation>下载</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding.py"></location>
-            <source>{amount} to fetch, {time}</source>
-            <translation>需下载 {amount}，{time}</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding.py"></location>
-            <source>{amount} on the disk</source>
-            <translation>占用磁盘 {amount}</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding.py"></location>
-            <source>it is here already</source>
-            <translation>已在本机</translation>
+            <source>{amount} on disk</source>
+            <translation>占用 {amount}</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
@@ -2337,8 +2262,8 @@
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Skip the tour</source>
-            <translation>跳过引导</translation>
+            <source>Skip</source>
+            <translation>跳过</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
@@ -2347,8 +2272,8 @@
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
-            <source>{file} is not a file but a device or a pipe.</source>
-            <translation>{file} 不是文件，而是设备或管道。</translation>
+            <source>{file} is a device, not a file.</source>
+            <translation>{file} 是设备，不是文件。</translation>
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
@@ -2357,13 +2282,13 @@
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
-            <source>The path of {file} is too long for this system.</source>
-            <translation>{file} 的路径对这个系统来说太长。</translation>
+            <source>The path of {file} is too long.</source>
+            <translation>{file} 的路径过长。</translation>
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
-            <source>Move the file to a folder nearer the top, or give it a shorter name.</source>
-            <translation>把文件移到层级更浅的文件夹，或改成更短的名称。</translation>
+            <source>Move the file to another folder or shorten its name.</source>
+            <translation>把文件移到其他文件夹，或缩短文件名。</translation>
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
@@ -2372,43 +2297,43 @@
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
-            <source>Choose the files in it that matter.</source>
-            <translation>请选择其中需要的文件。</translation>
+            <source>Attach single files.</source>
+            <translation>只添加单个文件。</translation>
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
-            <source>{file} is not there any more.</source>
+            <source>{file} no longer exists.</source>
             <translation>{file} 已不存在。</translation>
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
-            <source>Underhill opens links to the web and to mail addresses only, not {link}</source>
-            <translation>Underhill 只打开网页和邮件地址的链接，不打开 {link}</translation>
+            <source>Only web and mail links can be opened, not {link}</source>
+            <translation>只能打开网页和邮件链接，无法打开 {link}</translation>
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
-            <source>This computer has no program that opens {link}</source>
-            <translation>这台电脑上没有能打开 {link} 的程序</translation>
+            <source>No app can open {link}</source>
+            <translation>没有能打开 {link} 的程序</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Answers</source>
-            <translation>回答</translation>
+            <source>Generation</source>
+            <translation>生成</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>How words are chosen. In force from the next answer on.</source>
-            <translation>如何选择用词。从下一个回答起生效。</translation>
+            <source>Applies to the next answer.</source>
+            <translation>从下一个回答起生效。</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Speed and precision</source>
-            <translation>速度与精度</translation>
+            <source>Performance</source>
+            <translation>性能</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>What runs how exactly, and where it waits.</source>
-            <translation>哪些部分以多高的精度运行，以及存放在哪里。</translation>
+            <source>How fast and how precise answers are.</source>
+            <translation>回答的速度与精度。</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -2417,8 +2342,8 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>How much of this computer Underhill may use.</source>
-            <translation>Underhill 可以使用这台电脑的多少资源。</translation>
+            <source>How much memory the app may use.</source>
+            <translation>应用可使用的内存。</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -2427,42 +2352,42 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Pages of settings</source>
+            <source>Settings pages</source>
             <translation>设置页面</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Advanced</source>
-            <translation>高级</translation>
+            <source>Show advanced</source>
+            <translation>显示高级</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Show the settings that few people need, too</source>
+            <source>Also show settings that few people need</source>
             <translation>同时显示很少用到的设置</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>No setting is called that.</source>
-            <translation>没有找到这样的设置。</translation>
+            <source>No matching settings</source>
+            <translation>没有匹配的设置</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>For all models</source>
-            <translation>适用于所有模型</translation>
+            <source>All models</source>
+            <translation>所有模型</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Which models these settings are for</source>
-            <translation>这些设置适用于哪些模型</translation>
+            <source>Models these settings apply to</source>
+            <translation>这些设置适用的模型</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Some changes take effect when the model is loaded again.</source>
-            <translation>部分更改在重新加载模型后生效。</translation>
+            <source>Reload the model to apply some changes</source>
+            <translation>重新加载模型后应用部分更改</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Load it again now</source>
+            <source>Reload now</source>
             <translation>立即重新加载</translation>
         </message>
         <message>
@@ -2472,20 +2397,20 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>threshold t1 t2 scores distribution picture</source>
+            <source>threshold t1 t2 scores distribution chart</source>
             <comment>words of the search</comment>
             <translation>阈值 t1 t2 分数 分布 图 threshold</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>memory cache ceiling free room bar</source>
+            <source>memory cache limit ceiling free bar</source>
             <comment>words of the search</comment>
             <translation>内存 缓存 上限 空闲 memory</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Only for {model}</source>
-            <translation>仅适用于 {model}</translation>
+            <source>{model} only</source>
+            <translation>仅 {model}</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -2494,12 +2419,12 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Models with a value of their own:</source>
-            <translation>有自己的值的模型：</translation>
+            <source>Models with their own value:</source>
+            <translation>有单独设置的模型：</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>For all models: {value}</source>
+            <source>All models: {value}</source>
             <translation>所有模型：{value}</translation>
         </message>
         <message>
@@ -2514,8 +2439,8 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>All settings, those for single models too, go back to what they were at first. Chats and models stay.</source>
-            <translation>所有设置（包括针对单个模型的设置）都将恢复为初始值。对话和模型会保留。</translation>
+            <source>All settings return to their defaults, including those for single models. Chats and models stay.</source>
+            <translation>所有设置（包括针对单个模型的设置）恢复为默认值。对话和模型会保留。</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -2524,13 +2449,13 @@
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
-            <source>Takes effect when the model is loaded again.</source>
+            <source>Reload the model to apply.</source>
             <translation>重新加载模型后生效。</translation>
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
-            <source>Show those settings</source>
-            <translation>显示那些设置</translation>
+            <source>Show related settings</source>
+            <translation>显示相关设置</translation>
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
@@ -2556,13 +2481,18 @@
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
-            <source>Does nothing unless {setting} is {value}.</source>
-            <translation>只有当“{setting}”为“{value}”时才起作用。</translation>
+            <source>Only with {setting}: {value}.</source>
+            <translation>仅在“{setting}”为“{value}”时有效。</translation>
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
-            <source>Automatic</source>
-            <translation>自动</translation>
+            <source>{name}: slider</source>
+            <translation>{name}：滑块</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/number_slider.py"></location>
+            <source>Recommended: {value}</source>
+            <translation>推荐值：{value}</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -2571,12 +2501,12 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>How Underhill looks.</source>
-            <translation>Underhill 的外观。</translation>
+            <source>Theme, font size and language.</source>
+            <translation>主题、字号和语言。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Like the system</source>
+            <source>System</source>
             <translation>跟随系统</translation>
         </message>
         <message>
@@ -2591,7 +2521,7 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>{number:.0f} %</source>
+            <source>{number:.0f}%</source>
             <translation>{number:.0f}%</translation>
         </message>
         <message>
@@ -2601,8 +2531,8 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Size of text</source>
-            <translation>文字大小</translation>
+            <source>Font size</source>
+            <translation>字号</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -2611,35 +2541,35 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>theme appearance dark light system colours</source>
+            <source>theme appearance dark light system colors</source>
             <comment>words of the search</comment>
             <translation>主题 外观 深色 浅色 跟随系统 颜色 theme dark light</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>size of text font appearance larger smaller</source>
+            <source>text font size appearance larger smaller</source>
             <comment>words of the search</comment>
             <translation>文字大小 字号 字体 放大 缩小 font size</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Takes effect when Underhill is started again.</source>
-            <translation>重新启动 Underhill 后生效。</translation>
+            <source>Restart to apply.</source>
+            <translation>重新启动后生效。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Start it again now</source>
+            <source>Restart now</source>
             <translation>立即重新启动</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Access token</source>
-            <translation>访问令牌</translation>
+            <source>Hugging Face token</source>
+            <translation>Hugging Face 令牌</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Asking the keyring…</source>
-            <translation>正在查询密钥环…</translation>
+            <source>Checking…</source>
+            <translation>正在检查…</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -2648,48 +2578,38 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Keep</source>
+            <source>Save</source>
             <translation>保存</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Forget</source>
-            <translation>删除</translation>
+            <source>Remove the token</source>
+            <translation>移除令牌</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Forget the access token</source>
-            <translation>删除访问令牌</translation>
+            <source>Token for {hub} saved in the system keyring.</source>
+            <translation>{hub} 的令牌已保存在系统密钥环中。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>There is one for {hub}, in the system's keyring.</source>
-            <translation>系统密钥环中存有 {hub} 的令牌。</translation>
+            <source>Using HF_TOKEN from the environment.</source>
+            <translation>正在使用环境变量 HF_TOKEN。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>The one in the variable HF_TOKEN is used; it goes before the keyring.</source>
-            <translation>正在使用环境变量 HF_TOKEN 中的令牌；它优先于密钥环。</translation>
+            <source>No token for {hub}. Models with a license to accept need one.</source>
+            <translation>没有 {hub} 的令牌。需要接受许可协议的模型必须有令牌。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>There is none for {hub}. Models whose licence has to be accepted need one.</source>
-            <translation>没有 {hub} 的令牌。需要先接受许可协议的模型必须有令牌才能下载。</translation>
+            <source>New models are saved in the first folder. Removing a folder keeps its files.</source>
+            <translation>新模型保存在第一个文件夹。移除文件夹不会删除文件。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Trying it…</source>
-            <translation>正在验证…</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/pages.py"></location>
-            <source>Model folders</source>
-            <translation>模型文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/pages.py"></location>
-            <source>Models live in these folders, on as many disks as you like; new ones go into the first. Taking a folder out leaves what is in it on the disk.</source>
-            <translation>模型存放在这些文件夹中，可以分布在任意多个磁盘上；新模型放入第一个文件夹。移除文件夹不会删除磁盘上的内容。</translation>
+            <source>Take out</source>
+            <translation>移除</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -2703,23 +2623,23 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Network and folders</source>
-            <translation>网络与文件夹</translation>
+            <source>Models and network</source>
+            <translation>模型与网络</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Where models come from, and where they live.</source>
-            <translation>模型从哪里来，存放在哪里。</translation>
+            <source>Model sources and folders.</source>
+            <translation>模型来源与存放位置。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>access token hub keyring licence gated network</source>
+            <source>access token hub keyring license gated network</source>
             <comment>words of the search</comment>
             <translation>访问 令牌 模型站 密钥环 许可 网络 token hub</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Check for updates when Underhill starts</source>
+            <source>Check for updates at startup</source>
             <translation>启动时检查更新</translation>
         </message>
         <message>
@@ -2736,38 +2656,38 @@
         </message>
         <message>
             <location filename="../../app/settings/preferences.py"></location>
-            <source>Your preferences could not be read, so the usual ones are used ({error}).</source>
-            <translation>无法读取你的偏好设置，已改用默认设置（{error}）。</translation>
+            <source>Can't read your preferences ({error}). Defaults are used.</source>
+            <translation>无法读取偏好设置（{error}），已改用默认值。</translation>
         </message>
         <message>
             <location filename="../../app/settings/preferences.py"></location>
-            <source>Your settings were saved by a newer version of Underhill.</source>
-            <translation>你的设置由更新版本的 Underhill 保存。</translation>
+            <source>Your settings were saved by a newer version.</source>
+            <translation>你的设置由更新的版本保存。</translation>
         </message>
         <message>
             <location filename="../../app/settings/preferences.py"></location>
-            <source>Install that version again to change them. They are untouched.</source>
-            <translation>重新安装那个版本即可更改。它们未被改动。</translation>
+            <source>Install that version to change them. Nothing was changed.</source>
+            <translation>安装那个版本后即可更改。原设置没有改动。</translation>
         </message>
         <message>
             <location filename="../../app/settings/preferences.py"></location>
-            <source>Your settings cannot be saved.</source>
-            <translation>无法保存你的设置。</translation>
+            <source>Can't save your settings.</source>
+            <translation>无法保存设置。</translation>
         </message>
         <message>
             <location filename="../../app/settings/preferences.py"></location>
-            <source>They hold until you close Underhill.</source>
-            <translation>这些设置在关闭 Underhill 之前有效。</translation>
+            <source>They apply until you close the app.</source>
+            <translation>它们在关闭应用前有效。</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>at full precision</source>
+            <source>full precision</source>
             <translation>全精度</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>coarse</source>
-            <translation>粗略</translation>
+            <source>lower precision</source>
+            <translation>低精度</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
@@ -2786,43 +2706,48 @@
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>unimportant</source>
-            <translation>不重要</translation>
+            <source>less important</source>
+            <translation>不太重要</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>Open a model to see its scores.</source>
-            <translation>打开一个模型即可查看其分数。</translation>
+            <source>Load a model to see its scores.</source>
+            <translation>加载模型后即可查看分数。</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>This model's scores are shown once they are measured, which Underhill does while nobody asks.</source>
-            <translation>此模型的分数测量完成后会显示在这里；Underhill 会在空闲时测量。</translation>
+            <source>Scores appear once they are measured, which happens when idle.</source>
+            <translation>分数会在空闲时测量，完成后显示。</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>This model was measured before its scores were kept. To see them, have it measured again: {command}</source>
-            <translation>测量此模型时还没有保存分数。要查看分数，请重新测量：{command}</translation>
+            <source>Measure this model again to see its scores: {command}</source>
+            <translation>重新测量此模型后即可查看分数：{command}</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>Under Exact every expert runs at full precision.</source>
-            <translation>在“精确”模式下，所有专家都以全精度运行。</translation>
+            <source>With Exact, every expert runs at full precision.</source>
+            <translation>“精确”模式下，所有专家都以全精度运行。</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>Of what has to be fetched from disk:</source>
-            <translation>需要从磁盘读取的专家中：</translation>
+            <source>Of experts read from disk:</source>
+            <translation>从磁盘读取的专家中：</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>With T2 at {value}, T1 is {value} too: it is never above T2.</source>
-            <translation>T2 为 {value} 时，T1 也为 {value}：T1 从不高于 T2。</translation>
+            <source>T1 lowered to {value}: it can't exceed T2.</source>
+            <translation>T1 已降为 {value}：不能高于 T2。</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>With T1 at {value}, T2 is {value} too: it is never below T1.</source>
-            <translation>T1 为 {value} 时，T2 也为 {value}：T2 从不低于 T1。</translation>
+            <source>T2 raised to {value}: it can't be below T1.</source>
+            <translation>T2 已升为 {value}：不能低于 T1。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Waiting</source>
+            <translation>正在等待</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -2831,13 +2756,13 @@
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>Answered</source>
-            <translation>已回答</translation>
+            <source>Answering</source>
+            <translation>正在回答</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>Failed</source>
-            <translation>失败</translation>
+            <source>Answered</source>
+            <translation>已回答</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -3025,8 +2950,8 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Save as…</source>
-            <translation>另存为…</translation>
+            <source>Save as preset…</source>
+            <translation>另存为预设…</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -3035,12 +2960,12 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Rename the preset</source>
-            <translation>重命名该预设</translation>
+            <source>Rename preset</source>
+            <translation>重命名预设</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Delete the preset</source>
+            <source>Delete preset</source>
             <translation>删除预设</translation>
         </message>
         <message>
@@ -3050,13 +2975,13 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>What the model is told before the chat, such as: Answer in one sentence.</source>
-            <translation>对话开始前告诉模型的话，例如：用一句话回答。</translation>
+            <source>For example: Answer in one sentence.</source>
+            <translation>例如：用一句话回答。</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Texts that end an answer, one a line</source>
-            <translation>停止词（每行一个，回答遇到时即结束）</translation>
+            <source>Stop sequences, one per line</source>
+            <translation>停止序列（每行一个）</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -3065,13 +2990,13 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>As the settings say</source>
-            <translation>沿用设置</translation>
+            <source>Use defaults</source>
+            <translation>使用默认值</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Use in this chat</source>
-            <translation>用于此对话</translation>
+            <source>Apply</source>
+            <translation>应用</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -3080,18 +3005,13 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Name of the preset</source>
+            <source>Preset name</source>
             <translation>预设名称</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Rename preset</source>
-            <translation>重命名预设</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Another preset has this name already. Name of the preset</source>
-            <translation>已有同名的预设。预设名称</translation>
+            <source>This name is taken. Preset name</source>
+            <translation>该名称已被使用。预设名称</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -3100,28 +3020,23 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Put this in the place of the preset {name}?</source>
-            <translation>用它替换预设“{name}”吗？</translation>
+            <source>Replace preset {name}?</source>
+            <translation>替换预设“{name}”？</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>What it holds now is lost. Chats that use it stay as they are.</source>
-            <translation>其现有内容将丢失。使用它的对话保持不变。</translation>
+            <source>Chats that use it don't change.</source>
+            <translation>使用它的对话不变。</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Replace it</source>
+            <source>Replace</source>
             <translation>替换</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Delete the preset {name}?</source>
-            <translation>删除预设“{name}”吗？</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Chats that use it stay as they are.</source>
-            <translation>使用它的对话保持不变。</translation>
+            <source>Delete preset {name}?</source>
+            <translation>删除预设“{name}”？</translation>
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
@@ -3155,7 +3070,7 @@
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
-            <source>A package arrived damaged.</source>
+            <source>A downloaded package is damaged.</source>
             <translation>下载的软件包已损坏。</translation>
         </message>
         <message>
@@ -3175,12 +3090,12 @@
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
-            <source>Another Underhill is installing the engine.</source>
-            <translation>另一个 Underhill 正在安装引擎。</translation>
+            <source>Another window is installing the engine.</source>
+            <translation>另一个窗口正在安装引擎。</translation>
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
-            <source>Wait for it, then try again.</source>
+            <source>Wait for it to finish, then try again.</source>
             <translation>等它完成后再重试。</translation>
         </message>
         <message>
@@ -3235,33 +3150,23 @@
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
-            <source>Resume</source>
-            <translation>继续</translation>
+            <source>Paused. The download so far is kept.</source>
+            <translation>已暂停。已下载的部分会保留。</translation>
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
-            <source>Paused. What was downloaded is kept.</source>
-            <translation>已暂停。已下载的内容会保留。</translation>
+            <source>Package mirror URL</source>
+            <translation>软件包镜像地址</translation>
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
-            <source>Package mirror (address)</source>
-            <translation>软件包镜像（地址）</translation>
-        </message>
-        <message>
-            <location filename="../../app/setup/page.py"></location>
-            <source>Torch builds (address or folder)</source>
+            <source>Torch builds (URL or folder)</source>
             <translation>Torch 安装包（地址或文件夹）</translation>
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
-            <source>Proxy (address)</source>
-            <translation>代理（地址）</translation>
-        </message>
-        <message>
-            <location filename="../../app/setup/page.py"></location>
-            <source>As the system says</source>
-            <translation>跟随系统</translation>
+            <source>Proxy URL</source>
+            <translation>代理地址</translation>
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
@@ -3275,13 +3180,13 @@
         </message>
         <message>
             <location filename="../../app/setup/updates.py"></location>
-            <source>Underhill has heard of no update since {month}.</source>
-            <translation>自 {month}以来，Underhill 没有收到任何更新消息。</translation>
+            <source>No update information since {month}.</source>
+            <translation>自 {month}以来没有收到更新信息。</translation>
         </message>
         <message>
             <location filename="../../app/setup/updates.py"></location>
-            <source>Updates may be held back on the way. Look for a newer version where you got this one.</source>
-            <translation>更新可能在途中被拦截。请到你获取此版本的地方查看是否有新版本。</translation>
+            <source>Updates may be blocked. Check for a newer version where you downloaded this one.</source>
+            <translation>更新可能被拦截。到你下载此版本的地方查看是否有新版本。</translation>
         </message>
         <message>
             <location filename="../../app/setup/updates.py"></location>
@@ -3290,13 +3195,8 @@
         </message>
         <message>
             <location filename="../../app/setup/updates.py"></location>
-            <source>Download</source>
-            <translation>下载</translation>
-        </message>
-        <message>
-            <location filename="../../app/setup/updates.py"></location>
-            <source>It is used from the next start.</source>
-            <translation>下次启动时使用。</translation>
+            <source>Restart to use it.</source>
+            <translation>重新启动后使用。</translation>
         </message>
         <message>
             <location filename="../../app/setup/updates.py"></location>
@@ -3315,12 +3215,12 @@
         </message>
         <message>
             <location filename="../../app/setup/updates.py"></location>
-            <source>This version stays as it is.</source>
+            <source>This version is unchanged.</source>
             <translation>当前版本不受影响。</translation>
         </message>
         <message>
             <location filename="../../app/shell.py"></location>
-            <source>Start the engine again</source>
+            <source>Restart engine</source>
             <translation>重新启动引擎</translation>
         </message>
         <message>
@@ -3340,7 +3240,7 @@
         </message>
         <message>
             <location filename="../../app/sidebar/chat_model.py"></location>
-            <source>The latest {most} messages</source>
+            <source>Latest {most} messages</source>
             <translation>最近 {most} 条消息</translation>
         </message>
         <message>
@@ -3355,17 +3255,12 @@
         </message>
         <message>
             <location filename="../../app/sidebar/chat_model.py"></location>
-            <source>Last seven days</source>
-            <translation>过去七天</translation>
+            <source>Previous 7 days</source>
+            <translation>过去 7 天</translation>
         </message>
         <message>
             <location filename="../../app/sidebar/chat_model.py"></location>
-            <source>an answer is being written</source>
-            <translation>正在生成回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/chat_model.py"></location>
-            <source>a new answer is there</source>
+            <source>new answer</source>
             <translation>有新回答</translation>
         </message>
         <message>
@@ -3395,23 +3290,23 @@
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>Folders, import, export and backup</source>
-            <translation>文件夹、导入、导出与备份</translation>
+            <source>More chat actions</source>
+            <translation>更多对话操作</translation>
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>Search all messages</source>
-            <translation>搜索所有消息</translation>
+            <source>Search chats</source>
+            <translation>搜索对话</translation>
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>Your chats will be listed here.</source>
-            <translation>你的对话会列在这里。</translation>
+            <source>No chats yet</source>
+            <translation>还没有对话</translation>
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>No chat has that.</source>
-            <translation>没有找到匹配的对话。</translation>
+            <source>No matching chats</source>
+            <translation>没有匹配的对话</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/sidebar/sidebar.py"></location>
@@ -3432,8 +3327,8 @@
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>Remove folder, keep its chats</source>
-            <translation>移除文件夹，保留其中的对话</translation>
+            <source>Delete folder, keep chats</source>
+            <translation>删除文件夹，保留对话</translation>
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
@@ -3442,7 +3337,7 @@
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>Pin to the top</source>
+            <source>Pin</source>
             <translation>置顶</translation>
         </message>
         <message>
@@ -3457,7 +3352,7 @@
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>Out of its folder</source>
+            <source>Remove from folder</source>
             <translation>移出文件夹</translation>
         </message>
         <message>
@@ -3479,73 +3374,73 @@
         </message>
         <message>
             <location filename="../../app/storage/backup.py"></location>
-            <source>Choose another file. Your chats are as they were.</source>
-            <translation>请选择其他文件。你的对话没有改动。</translation>
+            <source>Choose another file. Your chats are unchanged.</source>
+            <translation>选择其他文件。你的对话没有改动。</translation>
         </message>
         <message>
             <location filename="../../app/storage/backup.py"></location>
-            <source>Install a newer version, then restore it there. Your chats are as they were.</source>
-            <translation>请安装更新的版本后再恢复。你的对话没有改动。</translation>
+            <source>Install a newer version, then restore it there. Your chats are unchanged.</source>
+            <translation>安装更新的版本后再恢复。你的对话没有改动。</translation>
         </message>
         <message>
             <location filename="../../app/storage/backup.py"></location>
-            <source>{file} is no backup of Underhill's chats, or it is damaged.</source>
-            <translation>{file} 不是 Underhill 的对话备份，或已损坏。</translation>
+            <source>{file} isn't a chat backup, or it is damaged.</source>
+            <translation>{file} 不是对话备份，或已损坏。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Your chats were saved by a newer version of Underhill.</source>
-            <translation>你的对话由更新版本的 Underhill 保存。</translation>
+            <source>Your chats were saved by a newer version.</source>
+            <translation>你的对话由更新的版本保存。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Install that version again to see them. They are untouched.</source>
-            <translation>重新安装该版本即可查看。这些对话没有改动。</translation>
+            <source>Install that version to see them. Nothing was changed.</source>
+            <translation>安装那个版本后即可查看。对话没有改动。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>The file that holds your chats is damaged.</source>
-            <translation>保存对话的文件已损坏。</translation>
+            <source>The chat file is damaged.</source>
+            <translation>对话文件已损坏。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Another program is holding the file that keeps your chats.</source>
-            <translation>其他程序正占用保存对话的文件。</translation>
+            <source>Another program has locked the chat file.</source>
+            <translation>对话文件被其他程序占用。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Close other Underhill windows or backup programs, then try again.</source>
-            <translation>请关闭其他 Underhill 窗口或备份程序，然后重试。</translation>
+            <source>Close other windows of the app and backup programs, then try again.</source>
+            <translation>关闭应用的其他窗口和备份程序，然后重试。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>The disk is full, so your chats cannot be saved.</source>
-            <translation>磁盘已满，无法保存你的对话。</translation>
+            <source>The disk is full. Chats can't be saved.</source>
+            <translation>磁盘已满，无法保存对话。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Underhill may not write to {folder}.</source>
-            <translation>Underhill 没有权限写入 {folder}。</translation>
+            <source>No permission to write to {folder}.</source>
+            <translation>没有写入 {folder} 的权限。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Check the permissions of that folder, then start Underhill again.</source>
-            <translation>请检查该文件夹的权限，然后重新启动 Underhill。</translation>
+            <source>Check the folder's permissions, then restart the app.</source>
+            <translation>检查该文件夹的权限，然后重新启动应用。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Something went wrong inside Underhill, and a change to your chats was not made.</source>
-            <translation>Underhill 内部出了问题，对对话的一项更改未能完成。</translation>
+            <source>Something went wrong. A change to your chats wasn't saved.</source>
+            <translation>出了点问题，对对话的一项更改未能保存。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Try again; if it happens again, please report the details.</source>
-            <translation>请重试；如果再次发生，请报告详细信息。</translation>
+            <source>Try again. If it happens again, report the details.</source>
+            <translation>重试一次。如果再次发生，请报告详细信息。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Your chats cannot be saved.</source>
-            <translation>无法保存你的对话。</translation>
+            <source>Can't save your chats.</source>
+            <translation>无法保存对话。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
@@ -3554,18 +3449,18 @@
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>The file that holds your chats is damaged. Underhill has started a new one.</source>
-            <translation>保存对话的文件已损坏。Underhill 已新建一个。</translation>
+            <source>The chat file is damaged. A new one was created.</source>
+            <translation>对话文件已损坏，已新建一个。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>The damaged file is kept as {file}; a backup of yours can be put in its place.</source>
-            <translation>损坏的文件已保存为 {file}；可以用你的备份替换它。</translation>
+            <source>The damaged file is kept as {file}. You can restore a backup.</source>
+            <translation>损坏的文件保存为 {file}。你可以恢复备份。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Until then, chats are not saved.</source>
-            <translation>在此之前，对话不会被保存。</translation>
+            <source>Until then, chats aren't saved.</source>
+            <translation>在此之前，对话不会保存。</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
@@ -3574,18 +3469,18 @@
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
-            <source>room for experts</source>
-            <translation>留给专家的空间</translation>
+            <source>free for experts</source>
+            <translation>专家可用</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
-            <source>Underhill itself</source>
-            <translation>Underhill 自身</translation>
+            <source>app</source>
+            <translation>应用</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
-            <source>other weights</source>
-            <translation>其他权重</translation>
+            <source>shared weights</source>
+            <translation>共享权重</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
@@ -3594,43 +3489,38 @@
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
-            <source>for computing</source>
-            <translation>计算用</translation>
+            <source>workspace</source>
+            <translation>计算缓冲</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
-            <source>kept for context and computing</source>
-            <translation>为上下文和计算保留</translation>
+            <source>reserved for context and workspace</source>
+            <translation>为上下文和计算预留</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
-            <source>not needed</source>
+            <source>unused</source>
             <translation>未使用</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
-            <source>Where the memory under the ceiling goes</source>
-            <translation>上限内的内存用在哪里</translation>
+            <source>Memory use</source>
+            <translation>内存占用</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
-            <source>Experts in graphics memory</source>
+            <source>Experts in GPU memory</source>
             <translation>显存中的专家</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
-            <source>Known once a model is open.</source>
-            <translation>打开模型后显示。</translation>
+            <source>Load a model to see memory use.</source>
+            <translation>加载模型后显示。</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/charts.py"></location>
-            <source>Graphics memory: {part} of {whole} of experts</source>
-            <translation>显存：专家 {part}，共 {whole}</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/docks.py"></location>
-            <source>Live</source>
-            <translation>实时</translation>
+            <source>GPU memory: {part} of {whole} for experts</source>
+            <translation>显存：专家 {part} / {whole}</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/docks.py"></location>
@@ -3644,8 +3534,8 @@
         </message>
         <message>
             <location filename="../../app/telemetry/docks.py"></location>
-            <source>{title}: a window of its own, or back</source>
-            <translation>{title}：分离为独立窗口，或放回</translation>
+            <source>Undock or dock {title}</source>
+            <translation>分离或停靠“{title}”</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/docks.py"></location>
@@ -3659,8 +3549,8 @@
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>Uses since it was opened</source>
-            <translation>打开以来的使用次数</translation>
+            <source>Uses since loading</source>
+            <translation>加载以来的使用次数</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
@@ -3674,8 +3564,8 @@
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>Where it lies</source>
-            <translation>存放位置</translation>
+            <source>Location</source>
+            <translation>位置</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
@@ -3689,13 +3579,13 @@
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>in graphics memory</source>
+            <source>in GPU memory</source>
             <translation>在显存中</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>Close what is said of this expert</source>
-            <translation>关闭此专家的详情</translation>
+            <source>Close expert details</source>
+            <translation>关闭专家详情</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
@@ -3704,22 +3594,17 @@
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>{bits} bits, {place}</source>
+            <source>{bits}-bit, {place}</source>
             <translation>{bits} 位，{place}</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>nothing; it lies on the disk</source>
-            <translation>无，位于磁盘上</translation>
+            <source>{held}; loading {bits}-bit</source>
+            <translation>{held}；正在加载 {bits} 位</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>{held}; being read at {bits} bits</source>
-            <translation>{held}；正在以 {bits} 位读取</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>{last} last, {mean} on average</source>
+            <source>last {last}, average {mean}</source>
             <translation>最近 {last}，平均 {mean}</translation>
         </message>
         <message>
@@ -3729,13 +3614,13 @@
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>{answer:,} in this answer, {uses:,} since opened</source>
-            <translation>此回答中 {answer:,} 次，打开以来 {uses:,} 次</translation>
+            <source>{answer:,} in this answer, {uses:,} since loading</source>
+            <translation>本次回答 {answer:,} 次，加载以来 {uses:,} 次</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>Ran coarse</source>
-            <translation>粗略运行</translation>
+            <source>Lower precision</source>
+            <translation>低精度</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
@@ -3754,13 +3639,8 @@
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>Held</source>
-            <translation>驻留</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>Bytes</source>
-            <translation>字节</translation>
+            <source>Size</source>
+            <translation>大小</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
@@ -3774,18 +3654,18 @@
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>{count:,} times, {share:.0f} % of its uses</source>
-            <translation>{count:,} 次，占其使用的 {share:.0f}%</translation>
+            <source>{count:,} ({share:.0f}%)</source>
+            <translation>{count:,} 次（{share:.0f}%）</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>What the colours mean</source>
-            <translation>颜色的含义</translation>
+            <source>Color legend</source>
+            <translation>图例</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>A row for each layer, a column for each expert. Click one to see more of it.</source>
-            <translation>每行一层，每列一个专家。点击某个专家可查看详情。</translation>
+            <source>One row per layer, one column per expert. Click one for details.</source>
+            <translation>每行一层，每列一个专家。点击查看详情。</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
@@ -3804,7 +3684,7 @@
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>now and then</source>
+            <source>sometimes</source>
             <translation>偶尔</translation>
         </message>
         <message>
@@ -3814,18 +3694,13 @@
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>{place} at {bits} bits</source>
-            <translation>{place}，{bits} 位</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/experts_panel.py"></location>
             <source>{times} in this answer</source>
             <translation>此回答中{times}</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>{times} since the model was opened</source>
-            <translation>模型打开以来{times}</translation>
+            <source>{times} since loading</source>
+            <translation>加载以来{times}</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
@@ -3851,127 +3726,122 @@
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>Waiting for a model</source>
-            <translation>等待模型</translation>
+            <source>No model loaded</source>
+            <translation>未加载模型</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>read ahead in time</source>
+            <source>prefetched in time</source>
             <translation>预取及时</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>read ahead, but late</source>
+            <source>prefetched late</source>
             <translation>预取过晚</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>fetched on demand</source>
+            <source>read on demand</source>
             <translation>按需读取</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Nothing is running.</source>
-            <translation>当前没有运行。</translation>
+            <source>Idle</source>
+            <translation>空闲</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Why this speed</source>
-            <translation>速度说明</translation>
+            <source>Speed</source>
+            <translation>速度</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>{rate} tokens/s</source>
-            <translation>{rate} 词元/秒</translation>
+            <source>Time waiting for disk, last 30 s</source>
+            <translation>等待磁盘的时间（最近 30 秒）</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Share of the time spent waiting for the disk, over the last half minute</source>
-            <translation>最近半分钟等待磁盘的时间占比</translation>
+            <source>Tokens per second, last 30 s</source>
+            <translation>每秒词元数（最近 30 秒）</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Tokens per second over the last half minute</source>
-            <translation>最近半分钟的每秒词元数</translation>
+            <source>Prompt tokens per second, last 30 s</source>
+            <translation>提示词处理速度（最近 30 秒）</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Prompt tokens per second over the last half minute</source>
-            <translation>最近半分钟每秒读取的提示词词元数</translation>
+            <source>Disk reads, last 30 s</source>
+            <translation>磁盘读取（最近 30 秒）</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Disk reads over the last half minute</source>
-            <translation>最近半分钟的磁盘读取</translation>
+            <source>Prompt processing</source>
+            <translation>处理提示词</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Tokens per second</source>
-            <translation>每秒词元数</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Read from disk</source>
+            <source>Disk reads</source>
             <translation>磁盘读取</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Waiting for the disk</source>
+            <source>Waiting for disk</source>
             <translation>等待磁盘</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Cache hits and misses over the last half minute</source>
-            <translation>最近半分钟的缓存命中与未命中</translation>
+            <source>Cache hits and misses, last 30 s</source>
+            <translation>缓存命中与未命中（最近 30 秒）</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>What reads ahead</source>
-            <translation>预取依据</translation>
+            <source>Prefetch</source>
+            <translation>预取</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Precision of expert uses over the last half minute</source>
-            <translation>最近半分钟使用专家的精度</translation>
+            <source>Expert precision, last 30 s</source>
+            <translation>专家精度（最近 30 秒）</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Requests for experts</source>
+            <source>Expert requests</source>
             <translation>专家请求</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Precision of expert uses</source>
-            <translation>专家使用的精度</translation>
+            <source>Expert precision</source>
+            <translation>专家精度</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Answering.</source>
-            <translation>正在回答。</translation>
+            <source>Plan</source>
+            <translation>运行方案</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Underhill takes {amount} of {ceiling} that it may take.</source>
-            <translation>Underhill 占用 {amount}，上限为 {ceiling}。</translation>
+            <source>Using {amount} of {ceiling}</source>
+            <translation>已用 {amount} / {ceiling}</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Underhill takes {amount}.</source>
-            <translation>Underhill 占用 {amount}。</translation>
+            <source>Using {amount}</source>
+            <translation>已用 {amount}</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>The graphics card computed {share} of them, the processor the rest; {rate}/s crossed to the card.</source>
-            <translation>其中 {share} 由显卡计算，其余由处理器计算；每秒有 {rate} 传到显卡。</translation>
+            <source>GPU: {share} of them, CPU: the rest. {rate}/s to the GPU.</source>
+            <translation>GPU：其中 {share}，其余由 CPU 计算。传到 GPU：{rate}/s。</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>No expert was asked for yet.</source>
-            <translation>还没有请求过专家。</translation>
+            <source>No expert requests yet</source>
+            <translation>还没有专家请求</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>under 1 %</source>
+            <source>under 1%</source>
             <translation>不到 1%</translation>
         </message>
         <message>
@@ -4001,17 +3871,17 @@
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
-            <source>How this answer was made</source>
-            <translation>这条回答是如何生成的</translation>
+            <source>Answer details</source>
+            <translation>回答详情</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
-            <source>Copy the figures</source>
+            <source>Copy figures</source>
             <translation>复制数据</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
-            <source>As a table (.csv) or as a picture (.png)</source>
+            <source>Save as a table (.csv) or image (.png)</source>
             <translation>保存为表格（.csv）或图片（.png）</translation>
         </message>
         <message>
@@ -4021,28 +3891,28 @@
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
-            <source>Save the figures</source>
+            <source>Save figures</source>
             <translation>保存数据</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
-            <source>the picture could not be written</source>
+            <source>the image can't be saved</source>
             <translation>图片无法写入</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
-            <source>{file} could not be saved: {error}. Choose another folder.</source>
-            <translation>无法保存 {file}：{error}。请选择其他文件夹。</translation>
+            <source>Can't save {file}: {error}. Choose another folder.</source>
+            <translation>无法保存 {file}：{error}。选择其他文件夹。</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
-            <source>Table (*.csv);;Picture (*.png)</source>
+            <source>Table (*.csv);;Image (*.png)</source>
             <translation>表格 (*.csv);;图片 (*.png)</translation>
         </message>
         <message>
             <location filename="../../app/transcript/item.py"></location>
-            <source>Thinking for {time}</source>
-            <translation>已思考 {time}…</translation>
+            <source>Thinking… {time}</source>
+            <translation>思考中… {time}</translation>
         </message>
         <message>
             <location filename="../../app/transcript/item.py"></location>
@@ -4051,49 +3921,44 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>The answer reached the longest length that is set.</source>
-            <translation>回答已达到设定的最大长度。</translation>
+            <source>Length limit reached</source>
+            <translation>已达长度上限</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>The context is full: the model cannot read or write any more in this chat.</source>
-            <translation>上下文已满：模型无法在此对话中继续读写。</translation>
+            <source>Context full. Start a new chat or raise the context length.</source>
+            <translation>上下文已满。新建对话，或调高上下文长度。</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>You stopped this answer.</source>
-            <translation>你已停止这条回答。</translation>
+            <source>Stopped. The engine didn't respond and was restarted.</source>
+            <translation>已停止。引擎没有响应，已重新启动。</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>You stopped this answer. Something in the engine did not let go of it, so the engine was ended and is started again. What the answer had said is kept.</source>
-            <translation>您停止了这个回答。引擎中有操作不肯放开它，因此引擎已被终止并重新启动。回答已说出的内容都已保留。</translation>
+            <source>Generation failed</source>
+            <translation>生成失败</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>The answer broke off because of an error.</source>
-            <translation>回答因出错而中断。</translation>
+            <source>One layer asking for one expert. A stretch of the prompt counts once.</source>
+            <translation>某一层请求一个专家。提示词的一段只计一次。</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>A request is one layer asking for one expert: once for each token of an answer, but only once for a whole stretch of the prompt, however many of its tokens use that expert.</source>
-            <translation>一次请求是指某一层需要某个专家：生成回答时，每个词元请求一次；读取提示时，一整段只请求一次，无论其中有多少词元使用该专家。</translation>
+            <source>One token going through one expert. Prompt tokens share requests.</source>
+            <translation>一个词元经过一个专家。提示词的词元会共用请求。</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>A use is one token that goes through one expert. Many tokens of a prompt share one request, so that there are more uses than requests.</source>
-            <translation>一次使用是指一个词元经过一个专家。提示中的许多词元共用一次请求，因此使用次数多于请求次数。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/notes.py"></location>
-            <source>The model reads from here on: what is above did not fit into the context.</source>
-            <translation>模型从这里开始读取：以上内容超出了上下文。</translation>
+            <source>Messages above are outside the context</source>
+            <translation>以上消息已不在上下文中</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/transcript/notes.py"></location>
-            <source>The context is full: %n older turns were left out of what the model read.</source>
+            <source>Context full: {count:,} older messages not included</source>
             <translation>
-                <numerusform>上下文已满：模型没有读取最早的 %n 轮对话。</numerusform>
+                <numerusform>上下文已满：略去较早的 {count:,} 条消息</numerusform>
             </translation>
         </message>
         <message>
@@ -4104,22 +3969,22 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>This answer was cut off when Underhill closed.</source>
-            <translation>Underhill 关闭时，这条回答被中断。</translation>
+            <source>Interrupted when the app closed</source>
+            <translation>应用关闭时中断</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>You have edited this answer.</source>
-            <translation>你编辑过这条回答。</translation>
+            <source>Edited</source>
+            <translation>已编辑</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>first word after {time}</source>
-            <translation>首字：{time}</translation>
+            <source>{time} to first token</source>
+            <translation>首词元 {time}</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>{percent} % cache hits</source>
+            <source>{percent}% cache hits</source>
             <translation>缓存命中 {percent}%</translation>
         </message>
         <message>
@@ -4139,11 +4004,6 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Speed</source>
-            <translation>速度</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/notes.py"></location>
             <source>Thought for</source>
             <translation>思考用时</translation>
         </message>
@@ -4154,13 +4014,13 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>{count:,} tokens, {reused:,} of them known already</source>
-            <translation>{count:,} 词元，其中 {reused:,} 个已处理过</translation>
+            <source>{count:,} tokens ({reused:,} cached)</source>
+            <translation>{count:,} 词元（缓存 {reused:,}）</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Time to the first token</source>
-            <translation>首个词元耗时</translation>
+            <source>Time to first token</source>
+            <translation>首词元用时</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -4169,38 +4029,33 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>{hits:,} of {uses:,} ({percent} %)</source>
+            <source>{hits:,} of {uses:,} ({percent}%)</source>
             <translation>{hits:,} / {uses:,}（{percent}%）</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Requests met from memory</source>
-            <translation>专家请求（内存命中）</translation>
+            <source>Cache hits</source>
+            <translation>缓存命中</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Expert uses skipped</source>
-            <translation>专家使用（跳过）</translation>
+            <source>Skipped experts</source>
+            <translation>跳过的专家</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Expert uses at {bits} bits</source>
-            <translation>专家使用（{bits} 位）</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/notes.py"></location>
-            <source>{uses:,} ({percent} %)</source>
+            <source>{uses:,} ({percent}%)</source>
             <translation>{uses:,}（{percent}%）</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Most memory taken</source>
+            <source>Peak memory</source>
             <translation>内存峰值</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>{percent} % at {bits} bits</source>
-            <translation>{bits} 位占 {percent}%</translation>
+            <source>{percent}% {bits}-bit</source>
+            <translation>{bits} 位 {percent}%</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -4224,48 +4079,43 @@
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Version before</source>
-            <translation>上一个版本</translation>
+            <source>Previous version</source>
+            <translation>上一版本</translation>
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Version after</source>
-            <translation>下一个版本</translation>
+            <source>Next version</source>
+            <translation>下一版本</translation>
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Show the thought</source>
-            <translation>显示思考过程</translation>
+            <source>Show thinking</source>
+            <translation>展开思考</translation>
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Go on from its end</source>
-            <translation>从末尾继续</translation>
+            <source>Continue</source>
+            <translation>继续生成</translation>
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Read what is attached</source>
-            <translation>阅读附件</translation>
+            <source>View attachment</source>
+            <translation>查看附件</translation>
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Copy message</source>
-            <translation>复制消息</translation>
+            <source>Edit</source>
+            <translation>编辑</translation>
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Edit and send again</source>
-            <translation>编辑并重新发送</translation>
+            <source>Regenerate</source>
+            <translation>重新生成</translation>
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Answer again</source>
-            <translation>重新回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/page.py"></location>
-            <source>New chat from here</source>
-            <translation>从此处新建对话</translation>
+            <source>Branch from here</source>
+            <translation>从此处分支</translation>
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
@@ -4274,18 +4124,18 @@
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Hide the thought</source>
-            <translation>隐藏思考过程</translation>
+            <source>Hide thinking</source>
+            <translation>收起思考</translation>
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Edit this answer</source>
-            <translation>编辑此回答</translation>
+            <source>Edit answer</source>
+            <translation>编辑回答</translation>
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Go to the end</source>
-            <translation>转到末尾</translation>
+            <source>Scroll to bottom</source>
+            <translation>滚动到底部</translation>
         </message>
         <message>
             <location filename="../../app/transcript/paint.py"></location>
@@ -4294,7 +4144,7 @@
         </message>
         <message>
             <location filename="../../app/transcript/paint.py"></location>
-            <source>A later thought</source>
+            <source>More thinking</source>
             <translation>后续思考</translation>
         </message>
         <message>
@@ -4315,8 +4165,8 @@
         </message>
         <message>
             <location filename="../../app/transcript/view.py"></location>
-            <source>Copy the address of the link</source>
-            <translation>复制链接地址</translation>
+            <source>Copy link</source>
+            <translation>复制链接</translation>
         </message>
         <message>
             <location filename="../../app/transcript/view.py"></location>
@@ -4329,19 +4179,14 @@
             <translation>将所选内容复制为 Markdown</translation>
         </message>
         <message>
-            <location filename="../../app/widgets/builders.py"></location>
-            <source>Keep it</source>
-            <translation>保留</translation>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Next chat</source>
+            <translation>下一个对话</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Next chat in the list</source>
-            <translation>列表中的下一个对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Chat before it in the list</source>
-            <translation>列表中的上一个对话</translation>
+            <source>Previous chat</source>
+            <translation>上一个对话</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
@@ -4350,28 +4195,18 @@
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Take back the last deletion</source>
-            <translation>撤销上一次删除</translation>
+            <source>Undo delete</source>
+            <translation>撤销删除</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Rename the chosen chat</source>
-            <translation>重命名所选对话</translation>
+            <source>Rename chat</source>
+            <translation>重命名对话</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Move the chosen chats to a folder</source>
-            <translation>把所选对话移到文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Delete the chosen chats</source>
-            <translation>删除所选对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Send the message</source>
-            <translation>发送消息</translation>
+            <source>Delete chat</source>
+            <translation>删除对话</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
@@ -4380,22 +4215,22 @@
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Stop the answer (again: no longer wait for it), leave off editing, go back to the chat</source>
-            <translation>停止回答（再按一次：不再等待）、放弃编辑、返回对话</translation>
+            <source>Stop, cancel edit, back to chat</source>
+            <translation>停止、取消编辑、返回对话</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Answer the last question again</source>
-            <translation>重新回答上一个问题</translation>
+            <source>Regenerate the last answer</source>
+            <translation>重新生成上一个回答</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Have a cut answer go on</source>
-            <translation>让中断的回答继续</translation>
+            <source>Continue the last answer</source>
+            <translation>继续上一个回答</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Edit the last message (in an empty message box)</source>
+            <source>Edit the last message (when the box is empty)</source>
             <translation>编辑上一条消息（输入框为空时）</translation>
         </message>
         <message>
@@ -4405,18 +4240,13 @@
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Message before, message after (in the conversation)</source>
-            <translation>上一条、下一条消息（在对话中）</translation>
+            <source>Previous, next message</source>
+            <translation>上一条、下一条消息</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Show or hide the thought (in the conversation)</source>
-            <translation>显示或隐藏思考（在对话中）</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/keyboard.py"></location>
-            <source>How the answer was made (in the conversation)</source>
-            <translation>查看回答是怎样生成的（在对话中）</translation>
+            <source>Show or hide thinking</source>
+            <translation>展开或收起思考</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
@@ -4425,33 +4255,13 @@
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Get and manage models</source>
-            <translation>获取和管理模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Next part of the window</source>
-            <translation>窗口的下一部分</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/keyboard.py"></location>
-            <source>This list</source>
-            <translation>本列表</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/keyboard.py"></location>
-            <source>Close Underhill</source>
-            <translation>关闭 Underhill</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/messages.py"></location>
-            <source>Dismiss</source>
-            <translation>关闭提示</translation>
+            <source>Next pane</source>
+            <translation>下一窗格</translation>
         </message>
         <message>
             <location filename="../../app/widgets/search_field.py"></location>
-            <source>Clear the search</source>
-            <translation>清除搜索内容</translation>
+            <source>Clear search</source>
+            <translation>清除搜索</translation>
         </message>
         <message>
             <location filename="../../app/widgets/search_field.py"></location>
@@ -4460,23 +4270,18 @@
         </message>
         <message>
             <location filename="../../app/widgets/search_field.py"></location>
-            <source>Place before</source>
+            <source>Previous match</source>
             <translation>上一处</translation>
         </message>
         <message>
             <location filename="../../app/widgets/search_field.py"></location>
-            <source>Place after</source>
+            <source>Next match</source>
             <translation>下一处</translation>
         </message>
         <message>
             <location filename="../../app/widgets/search_field.py"></location>
-            <source>Close the search</source>
-            <translation>关闭查找</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/search_field.py"></location>
-            <source>Not in this chat.</source>
-            <translation>此对话中没有。</translation>
+            <source>Close search</source>
+            <translation>关闭搜索</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/widgets/search_field.py"></location>
@@ -4487,7 +4292,7 @@
         </message>
         <message>
             <location filename="../../app/widgets/text.py"></location>
-            <source>about a minute left</source>
+            <source>about 1 min left</source>
             <translation>剩余约 1 分钟</translation>
         </message>
         <message>
@@ -4510,8 +4315,8 @@
         <name>engine</name>
         <message>
             <location filename="../../engine/calibration/calibrator.py"></location>
-            <source>T1 and T2 are those published for Mixtral until this model's own have been found.</source>
-            <translation>在找到此模型自己的 T1 和 T2 之前，使用为 Mixtral 发表的数值。</translation>
+            <source>T1 and T2 are defaults until this model is calibrated.</source>
+            <translation>校准完成前，T1 和 T2 使用默认值。</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/calibrator.py"></location>
@@ -4520,8 +4325,8 @@
         </message>
         <message>
             <location filename="../../engine/calibration/evaluate.py"></location>
-            <source>There is no file {file}.</source>
-            <translation>没有文件 {file}。</translation>
+            <source>{file} doesn't exist.</source>
+            <translation>{file} 不存在。</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/evaluate.py"></location>
@@ -4530,8 +4335,8 @@
         </message>
         <message>
             <location filename="../../engine/calibration/evaluate.py"></location>
-            <source>{file} cannot be read as text.</source>
-            <translation>{file} 无法作为文本读取。</translation>
+            <source>Can't read {file} as text.</source>
+            <translation>无法将 {file} 作为文本读取。</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/evaluate.py"></location>
@@ -4560,68 +4365,68 @@
         </message>
         <message>
             <location filename="../../engine/calibration/idle_tasks.py"></location>
-            <source>Measuring its precision dials ({share} %).</source>
-            <translation>正在测量它的精度档位（{share} %）。</translation>
+            <source>Measuring quality ({share}%)</source>
+            <translation>正在测量质量（{share}%）</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/idle_tasks.py"></location>
-            <source>Its precision dials could not be measured: {sentence}</source>
-            <translation>无法测量它的精度档位：{sentence}</translation>
+            <source>Can't measure quality: {sentence}</source>
+            <translation>无法测量质量：{sentence}</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/idle_tasks.py"></location>
-            <source>Teaching the gates of coming layers ({share} %).</source>
-            <translation>正在教后续层的门控（{share} %）。</translation>
+            <source>Training gates ({share}%)</source>
+            <translation>正在训练门控（{share}%）</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/idle_tasks.py"></location>
-            <source>The gates of coming layers could not be taught: {sentence}</source>
-            <translation>无法教后续层的门控：{sentence}</translation>
+            <source>Can't train gates: {sentence}</source>
+            <translation>无法训练门控：{sentence}</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/idle_tasks.py"></location>
-            <source>Learning which experts tokens use, and which follow which ({share} %).</source>
-            <translation>正在学习词元使用哪些专家、哪些专家相继出现（{share} %）。</translation>
+            <source>Training predictors ({share}%)</source>
+            <translation>正在训练预测器（{share}%）</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/idle_tasks.py"></location>
-            <source>Which experts tokens use could not be learnt: {sentence}</source>
-            <translation>无法学习词元使用哪些专家：{sentence}</translation>
+            <source>Can't train predictors: {sentence}</source>
+            <translation>无法训练预测器：{sentence}</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/idle_tasks.py"></location>
-            <source>Fitting to its routing which experts stay in memory ({share} %).</source>
-            <translation>正在按它的路由拟合哪些专家留在内存（{share} %）。</translation>
+            <source>Fitting eviction weights ({share}%)</source>
+            <translation>正在拟合淘汰权重（{share}%）</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/idle_tasks.py"></location>
-            <source>Which experts stay in memory could not be fitted to its routing: {sentence}</source>
-            <translation>无法按它的路由拟合哪些专家留在内存：{sentence}</translation>
+            <source>Can't fit eviction weights: {sentence}</source>
+            <translation>无法拟合淘汰权重：{sentence}</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/idle_tasks.py"></location>
-            <source>Measuring this computer ({total} %).</source>
-            <translation>正在为这台电脑测速（{total} %）。</translation>
+            <source>Measuring this computer ({total}%)</source>
+            <translation>正在测量这台电脑（{total}%）</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/lowering_search.py"></location>
-            <source>A tolerance of {tolerance} % is not possible.</source>
+            <source>A loss of {tolerance}% isn't possible.</source>
             <translation>损失上限不能设为 {tolerance}%。</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/lowering_search.py"></location>
-            <source>Choose one from {least} % to {most} %.</source>
-            <translation>可选范围为 {least}% 到 {most}%。</translation>
+            <source>Choose {least}% to {most}%.</source>
+            <translation>可选 {least}% 到 {most}%。</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/lowering_search.py"></location>
-            <source>Holding other weights at {bits} bits</source>
-            <translation>以 {bits} 位保存其他权重</translation>
+            <source>Testing {bits}-bit shared weights</source>
+            <translation>正在测试 {bits} 位共享权重</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/lowering_search.py"></location>
-            <source>Experts of {name} have fewer bits already.</source>
-            <translation>{name} 的专家已经降低过位数。</translation>
+            <source>{name} has been shrunk already.</source>
+            <translation>{name} 已经缩小过。</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/lowering_search.py"></location>
@@ -4630,8 +4435,8 @@
         </message>
         <message>
             <location filename="../../engine/calibration/lowering_search.py"></location>
-            <source>Experts of {name} are not stored with 4 or 8 bits.</source>
-            <translation>{name} 的专家不是以 4 位或 8 位存储的。</translation>
+            <source>{name} isn't stored with 4 or 8 bits.</source>
+            <translation>{name} 不是以 4 位或 8 位存储的。</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/lowering_search.py"></location>
@@ -4640,8 +4445,8 @@
         </message>
         <message>
             <location filename="../../engine/calibration/robustness.py"></location>
-            <source>Comparing experts with their 2 bits</source>
-            <translation>正在比较专家与其 2 位版本</translation>
+            <source>Comparing 2-bit experts</source>
+            <translation>正在比较 2 位专家</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/robustness.py"></location>
@@ -4655,13 +4460,13 @@
         </message>
         <message>
             <location filename="../../engine/calibration/robustness.py"></location>
-            <source>Finding how few bits all experts can have</source>
-            <translation>正在确定所有专家最少可用几位</translation>
+            <source>Finding the lowest precision</source>
+            <translation>正在寻找最低精度</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/robustness.py"></location>
-            <source>Finding how many may be lowered</source>
-            <translation>正在确定可以降低多少专家</translation>
+            <source>Finding how many experts to reduce</source>
+            <translation>正在确定可降低的专家数</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/teaching.py"></location>
@@ -4715,23 +4520,23 @@
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
-            <source>Noting what the source files are</source>
-            <translation>正在记录源文件的信息</translation>
+            <source>Checking source files</source>
+            <translation>正在检查源文件</translation>
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
-            <source>The import was stopped.</source>
+            <source>Import stopped.</source>
             <translation>导入已停止。</translation>
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
-            <source>Import again to continue it.</source>
+            <source>Import again to resume.</source>
             <translation>再次导入即可继续。</translation>
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
-            <source>Reading the model's outline</source>
-            <translation>正在读取模型概要</translation>
+            <source>Reading model structure</source>
+            <translation>正在读取模型结构</translation>
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
@@ -4745,8 +4550,8 @@
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
-            <source>Copying the other weights</source>
-            <translation>正在复制其他权重</translation>
+            <source>Copying shared weights</source>
+            <translation>正在复制共享权重</translation>
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
@@ -4765,13 +4570,13 @@
         </message>
         <message>
             <location filename="../../engine/convert/pieces.py"></location>
-            <source>{key} is stored as {dtype}, which Underhill does not read.</source>
-            <translation>{key} 以 {dtype} 保存，Underhill 不能读取。</translation>
+            <source>{key} has the unsupported type {dtype}.</source>
+            <translation>{key} 的类型 {dtype} 不受支持。</translation>
         </message>
         <message>
             <location filename="../../engine/convert/pieces.py"></location>
-            <source>Get the model in its original precision.</source>
-            <translation>请获取原始精度的模型。</translation>
+            <source>Use the model in its original precision.</source>
+            <translation>使用此模型的原始精度版本。</translation>
         </message>
         <message>
             <location filename="../../engine/convert/skeleton.py"></location>
@@ -4845,8 +4650,8 @@
         </message>
         <message>
             <location filename="../../engine/convert/skeleton.py"></location>
-            <source>Models of the family {model_type} cannot be opened: {reason}.</source>
-            <translation>无法打开 {model_type} 系列的模型：{reason}。</translation>
+            <source>{model_type} models aren't supported: {reason}.</source>
+            <translation>不支持 {model_type} 模型：{reason}。</translation>
         </message>
         <message>
             <location filename="../../engine/convert/skeleton.py"></location>
@@ -4865,43 +4670,43 @@
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>Update the driver, or set the mode to cpu.</source>
-            <translation>请更新驱动程序，或将模式设为 cpu。</translation>
+            <source>Update the driver, or set “Compute device” to CPU.</source>
+            <translation>更新驱动程序，或将“计算设备”设为 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>No driver of an NVIDIA graphics card was found.</source>
-            <translation>没有找到 NVIDIA 显卡的驱动程序。</translation>
+            <source>No NVIDIA GPU driver found.</source>
+            <translation>未找到 NVIDIA GPU 驱动程序。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>Install NVIDIA's driver, or set the mode to cpu.</source>
-            <translation>请安装 NVIDIA 的驱动程序，或将模式设为 cpu。</translation>
+            <source>Install NVIDIA's driver, or set “Compute device” to CPU.</source>
+            <translation>安装 NVIDIA 驱动程序，或将“计算设备”设为 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>The driver of the graphics card is too old: it has no {function}.</source>
-            <translation>显卡驱动程序太旧：缺少 {function}。</translation>
+            <source>The GPU driver is too old: it has no {function}.</source>
+            <translation>GPU 驱动程序过旧：缺少 {function}。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>The graphics card has no memory left for this.</source>
-            <translation>显卡没有足够的显存。</translation>
+            <source>Not enough GPU memory.</source>
+            <translation>显存不足。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>Close other programs that use the card, or set the mode to cpu.</source>
-            <translation>请关闭其他使用显卡的程序，或将模式设为 cpu。</translation>
+            <source>Close other programs that use the GPU, or set “Compute device” to CPU.</source>
+            <translation>关闭其他使用 GPU 的程序，或将“计算设备”设为 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>The driver of the graphics card is too old for Underhill's kernels.</source>
-            <translation>显卡驱动程序太旧，无法运行 Underhill 的内核。</translation>
+            <source>The GPU driver is too old.</source>
+            <translation>GPU 驱动程序过旧。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>The driver of the graphics card was updated and is not in use yet.</source>
-            <translation>显卡驱动程序已更新，但尚未启用。</translation>
+            <source>The GPU driver was updated but isn't in use yet.</source>
+            <translation>GPU 驱动程序已更新，但尚未启用。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
@@ -4910,68 +4715,63 @@
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>The driver could not make Underhill's kernels ready for this card.</source>
-            <translation>驱动程序无法为此显卡准备 Underhill 的内核。</translation>
+            <source>The GPU driver can't load the kernels for this card.</source>
+            <translation>GPU 驱动程序无法为此显卡加载内核。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>The graphics card cannot be used now: another program has it for itself.</source>
-            <translation>现在无法使用显卡：它被另一个程序独占。</translation>
+            <source>The GPU is in use by another program.</source>
+            <translation>GPU 正被其他程序独占。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>Close that program, or set the mode to cpu.</source>
-            <translation>请关闭该程序，或将模式设为 cpu。</translation>
+            <source>Close that program, or set “Compute device” to CPU.</source>
+            <translation>关闭该程序，或将“计算设备”设为 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>The graphics card has stopped working for Underhill ({code}).</source>
-            <translation>显卡已停止为 Underhill 工作（{code}）。</translation>
+            <source>The GPU stopped working ({code}).</source>
+            <translation>GPU 停止工作（{code}）。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>Load the model again. If it happens again, update the driver or restart the computer.</source>
-            <translation>请重新加载模型。如果再次发生，请更新驱动程序或重新启动电脑。</translation>
+            <source>Reload the model. If it happens again, update the driver or restart the computer.</source>
+            <translation>重新加载模型。如果再次发生，更新驱动程序或重新启动电脑。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>The driver of the graphics card refused: {function} returned {code}.</source>
-            <translation>显卡驱动程序拒绝了请求：{function} 返回 {code}。</translation>
+            <source>The GPU driver failed: {function} returned {code}.</source>
+            <translation>GPU 驱动程序出错：{function} 返回 {code}。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/linears.py"></location>
-            <source>The graphics card {name} computes something other than the processor: shared weights differ by {worst}.</source>
-            <translation>显卡 {name} 的计算结果与处理器不同：共享权重相差 {worst}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/cuda/linears.py"></location>
-            <source>Update the graphics driver, or set the mode to cpu.</source>
-            <translation>请更新显卡驱动程序，或把模式设为 cpu。</translation>
+            <source>{name} and the CPU give different results: shared weights differ by {worst}.</source>
+            <translation>{name} 与 CPU 的计算结果不同：共享权重相差 {worst}。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
-            <source>The checkpoint is damaged; download it again.</source>
-            <translation>检查点已损坏；请重新下载。</translation>
+            <source>Download the model again.</source>
+            <translation>请重新下载模型。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
-            <source>Something went wrong inside Underhill.</source>
-            <translation>Underhill 内部出了问题。</translation>
+            <source>Something went wrong.</source>
+            <translation>出了点问题。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
-            <source>Your chat is safe. Try again; if it happens again, please report the details.</source>
-            <translation>你的对话是安全的。请重试；如果再次发生，请报告详细信息。</translation>
+            <source>Try again. If it happens again, report the details.</source>
+            <translation>重试一次。如果再次发生，请报告详细信息。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
-            <source>There was not enough memory for this.</source>
-            <translation>内存不足，无法完成此操作。</translation>
+            <source>Not enough memory.</source>
+            <translation>内存不足。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
-            <source>Close other programs or lower the expert cache.</source>
-            <translation>请关闭其他程序，或调小专家缓存。</translation>
+            <source>Close other programs or lower the memory limit.</source>
+            <translation>关闭其他程序，或调低内存上限。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
@@ -4980,33 +4780,28 @@
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
-            <source>Free some space and try again.</source>
-            <translation>请腾出一些空间后重试。</translation>
+            <source>Free some space, then try again.</source>
+            <translation>释放一些空间，然后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
-            <source>The disk refused: {strerror} ({filename}).</source>
-            <translation>磁盘拒绝了操作：{strerror}（{filename}）。</translation>
+            <source>Disk error: {strerror} ({filename}).</source>
+            <translation>磁盘错误：{strerror}（{filename}）。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
-            <source>The disk refused: {strerror}.</source>
-            <translation>磁盘拒绝了操作：{strerror}。</translation>
+            <source>Disk error: {strerror}.</source>
+            <translation>磁盘错误：{strerror}。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
-            <source>Check that the disk is connected and that you may write there.</source>
-            <translation>请检查磁盘是否已连接，以及你是否有权在那里写入。</translation>
+            <source>Check that the disk is connected and writable.</source>
+            <translation>检查磁盘是否已连接且可写入。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/cache/expert_cache.py"></location>
-            <source>There is no memory left for experts.</source>
-            <translation>没有内存可以留给专家了。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/experts/cache/expert_cache.py"></location>
-            <source>Lower the expert cache or close other programs.</source>
-            <translation>请调小专家缓存，或关闭其他程序。</translation>
+            <source>Not enough memory for experts.</source>
+            <translation>没有内存可供专家使用。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/cache/expert_cache.py"></location>
@@ -5020,23 +4815,23 @@
         </message>
         <message>
             <location filename="../../engine/experts/card_mode.py"></location>
-            <source>The experts of this model are not quantized, so the graphics card has no kernels for them.</source>
-            <translation>此模型的专家未量化，显卡没有对应的内核。</translation>
+            <source>The experts of this model are not quantized, so they can't run on the GPU.</source>
+            <translation>此模型的专家未量化，无法在 GPU 上运行。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/card_mode.py"></location>
             <source>Import the model with quantized experts.</source>
-            <translation>请用量化的专家重新导入模型。</translation>
+            <translation>请以量化专家重新导入此模型。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/card_mode.py"></location>
-            <source>The graphics card {name} is too old to compute experts.</source>
-            <translation>显卡 {name} 太旧，无法计算专家。</translation>
+            <source>{name} is too old to compute experts.</source>
+            <translation>{name} 太旧，无法计算专家。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/card_mode.py"></location>
-            <source>Set the mode to cpu.</source>
-            <translation>请将模式设为 cpu。</translation>
+            <source>Set “Compute device” to CPU.</source>
+            <translation>请将“计算设备”设为 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/eam.py"></location>
@@ -5060,18 +4855,18 @@
         </message>
         <message>
             <location filename="../../engine/experts/execution/card_proof.py"></location>
-            <source>The graphics card {name} computes something other than the processor: {tier}-bit experts differ by {worst}.</source>
-            <translation>显卡 {name} 的计算结果与处理器不同：{tier} 位专家相差 {worst}。</translation>
+            <source>{name} and the CPU give different results: {tier}-bit experts differ by {worst}.</source>
+            <translation>{name} 与 CPU 的结果不同：{tier} 位专家相差 {worst}。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/execution/card_proof.py"></location>
-            <source>Please report this with the name of the card; the processor computes until then.</source>
-            <translation>请连同显卡名称一起报告此问题；在此之前由处理器计算。</translation>
+            <source>Please report this with the name of the GPU. The CPU is used instead.</source>
+            <translation>请附上 GPU 型号报告此问题。现在改用 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/loading/pending.py"></location>
-            <source>The expert cache is held by something else.</source>
-            <translation>专家缓存正被其他任务占用。</translation>
+            <source>The expert cache is busy.</source>
+            <translation>专家缓存正忙。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/loading/pending.py"></location>
@@ -5145,8 +4940,8 @@
         </message>
         <message>
             <location filename="../../engine/formats/checkpoint.py"></location>
-            <source>{path} holds its weights as {other}; Underhill reads safetensors only.</source>
-            <translation>{path} 的权重以 {other} 格式保存；Underhill 只能读取 safetensors。</translation>
+            <source>{path} stores weights as {other}. Only safetensors is supported.</source>
+            <translation>{path} 的权重为 {other} 格式。只支持 safetensors。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/checkpoint.py"></location>
@@ -5185,17 +4980,17 @@
         </message>
         <message>
             <location filename="../../engine/formats/errors.py"></location>
-            <source>Get the model in another file.</source>
-            <translation>请获取该模型的其他文件。</translation>
+            <source>Use another version of the model.</source>
+            <translation>使用该模型的其他版本。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/errors.py"></location>
-            <source>Get the model in safetensors format.</source>
-            <translation>请获取 safetensors 格式的模型。</translation>
+            <source>Use the model in safetensors format.</source>
+            <translation>使用 safetensors 格式的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/errors.py"></location>
-            <source>{path} cannot be read ({strerror}).</source>
+            <source>Can't read {path} ({strerror}).</source>
             <translation>无法读取 {path}（{strerror}）。</translation>
         </message>
         <message>
@@ -5210,38 +5005,28 @@
         </message>
         <message>
             <location filename="../../engine/formats/errors.py"></location>
-            <source>Download the model again, or the rest of it.</source>
-            <translation>请重新下载模型，或补全其余文件。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/formats/errors.py"></location>
             <source>The checkpoint lacks the tensor {name}.</source>
             <translation>检查点缺少张量 {name}。</translation>
         </message>
         <message>
-            <location filename="../../engine/formats/errors.py"></location>
-            <source>Download the model again.</source>
-            <translation>请重新下载模型。</translation>
+            <location filename="../../engine/formats/families.py"></location>
+            <source>This {kind} model is dense. Only Mixture-of-Experts models are supported.</source>
+            <translation>此 {kind} 模型是稠密模型。只支持混合专家（MoE）模型。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/families.py"></location>
-            <source>This {kind} model is dense, not a Mixture-of-Experts model: it has no routed experts.</source>
-            <translation>这个 {kind} 模型是稠密模型，不是混合专家模型：它没有路由专家。</translation>
+            <source>Choose a Mixture-of-Experts model.</source>
+            <translation>选择混合专家（MoE）模型。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/families.py"></location>
-            <source>Underhill runs Mixture-of-Experts models; choose one of those.</source>
-            <translation>Underhill 运行的是混合专家（MoE）模型；请选择其中之一。</translation>
+            <source>This quantization isn't supported ({method}).</source>
+            <translation>不支持此量化方式（{method}）。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/families.py"></location>
-            <source>This model is already quantized ({method}), in a way that Underhill does not read.</source>
-            <translation>此模型已经量化过（{method}），Underhill 不能读取这种方式。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/formats/families.py"></location>
-            <source>Get the model in its original precision, as GGUF, or quantized by GPTQ or AWQ.</source>
-            <translation>改用此模型的原始精度版本、GGUF 版本，或由 GPTQ、AWQ 量化的版本。</translation>
+            <source>Use the original precision, a GGUF, GPTQ or AWQ version.</source>
+            <translation>使用原始精度、GGUF、GPTQ 或 AWQ 版本。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/gguf_configs.py"></location>
@@ -5290,8 +5075,8 @@
         </message>
         <message>
             <location filename="../../engine/formats/gguf_header.py"></location>
-            <source>{name} is GGUF version {version}, which Underhill does not read.</source>
-            <translation>{name} 是第 {version} 版 GGUF，Underhill 不能读取。</translation>
+            <source>{name} is GGUF version {version}, which isn't supported.</source>
+            <translation>{name} 是 GGUF 第 {version} 版，不受支持。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/gguf_header.py"></location>
@@ -5335,13 +5120,13 @@
         </message>
         <message>
             <location filename="../../engine/formats/gguf_header.py"></location>
-            <source>{name} in {name2} is stored as {type_name}, which Underhill does not read.</source>
-            <translation>{name2} 中的 {name} 以 {type_name} 存储，Underhill 不能读取。</translation>
+            <source>{name} in {name2} has the unsupported type {type_name}.</source>
+            <translation>{name2} 中 {name} 的类型 {type_name} 不受支持。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/gguf_header.py"></location>
-            <source>Get the model in another quantization, such as Q4_K_M or Q8_0.</source>
-            <translation>改用此模型的其他量化版本，例如 Q4_K_M 或 Q8_0。</translation>
+            <source>Use another quantization, such as Q4_K_M or Q8_0.</source>
+            <translation>使用其他量化版本，例如 Q4_K_M 或 Q8_0。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/gguf_header.py"></location>
@@ -5440,13 +5225,13 @@
         </message>
         <message>
             <location filename="../../engine/formats/gguf_rows.py"></location>
-            <source>{name} is stored as {name2}, which Underhill does not read.</source>
-            <translation>{name} 以 {name2} 保存，Underhill 不能读取。</translation>
+            <source>{name} has the unsupported type {name2}.</source>
+            <translation>{name} 的类型 {name2} 不受支持。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/gguf_rows.py"></location>
-            <source>Get the model in another quantization.</source>
-            <translation>请获取该模型的其他量化版本。</translation>
+            <source>Use another quantization.</source>
+            <translation>使用其他量化版本。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/gguf_source.py"></location>
@@ -5475,13 +5260,13 @@
         </message>
         <message>
             <location filename="../../engine/formats/gguf_source.py"></location>
-            <source>This GGUF file holds a {name} model, which Underhill does not open from GGUF.</source>
-            <translation>这个 GGUF 文件是 {name} 模型，Underhill 不能从 GGUF 打开它。</translation>
+            <source>{name} models aren't supported from GGUF.</source>
+            <translation>不支持从 GGUF 导入 {name} 模型。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/gguf_source.py"></location>
-            <source>Get the model in safetensors format, or one of these: {architectures}.</source>
-            <translation>请获取 safetensors 格式的模型，或以下之一：{architectures}。</translation>
+            <source>Use safetensors format, or one of: {architectures}.</source>
+            <translation>使用 safetensors 格式，或以下之一：{architectures}。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/gguf_source.py"></location>
@@ -5720,8 +5505,8 @@
         </message>
         <message>
             <location filename="../../engine/formats/packed_integers.py"></location>
-            <source>This model is already quantized ({name} {how}), in a way that Underhill does not read.</source>
-            <translation>此模型已经量化过（{name} {how}），Underhill 不能读取这种方式。</translation>
+            <source>This quantization isn't supported ({name} {how}).</source>
+            <translation>不支持此量化方式（{name} {how}）。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/packed_mlx.py"></location>
@@ -5845,7 +5630,7 @@
         </message>
         <message>
             <location filename="../../engine/generation/chat.py"></location>
-            <source>{name} of the model cannot be read.</source>
+            <source>Can't read the model's {name}.</source>
             <translation>无法读取模型的 {name}。</translation>
         </message>
         <message>
@@ -5855,7 +5640,7 @@
         </message>
         <message>
             <location filename="../../engine/generation/chat.py"></location>
-            <source>There is nothing to answer.</source>
+            <source>Nothing to answer.</source>
             <translation>没有可回答的内容。</translation>
         </message>
         <message>
@@ -5865,13 +5650,13 @@
         </message>
         <message>
             <location filename="../../engine/generation/chat.py"></location>
-            <source>This message takes {ids} tokens, and the model sees {context} at a time.</source>
-            <translation>这条消息有 {ids} 个词元，而模型一次只能看到 {context} 个。</translation>
+            <source>Message too long: {ids} tokens, the limit is {context}.</source>
+            <translation>消息过长：{ids} 词元，上限为 {context}。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/chat.py"></location>
-            <source>Shorten it, or raise the context length in the settings if the model allows.</source>
-            <translation>请缩短消息；如果模型允许，也可以在设置中调大上下文长度。</translation>
+            <source>Shorten it, or raise the context length in Settings.</source>
+            <translation>缩短消息，或在设置中调高上下文长度。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/constraint.py"></location>
@@ -5910,28 +5695,28 @@
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>Download the model again, from its makers, or choose another.</source>
-            <translation>请从模型作者处重新下载，或选择其他模型。</translation>
+            <source>Download the model again or choose another.</source>
+            <translation>重新下载模型，或选择其他模型。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>Your chat is kept. Choose another model, or get this one from its makers.</source>
-            <translation>对话已保留。请选择其他模型，或从作者处获取此模型。</translation>
+            <source>Choose another model, or download this one from its makers.</source>
+            <translation>选择其他模型，或从作者处下载此模型。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>The model's tokenizer cannot be read.</source>
+            <source>Can't read the model's tokenizer.</source>
             <translation>无法读取模型的分词器。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>Download or import the model again; its tokenizer files may be missing or need code we do not run.</source>
-            <translation>请重新下载或导入模型；它的分词器文件可能缺失，或者需要我们不会运行的代码。</translation>
+            <source>Download or import the model again. Its tokenizer may be missing or need code that isn't run.</source>
+            <translation>重新下载或导入模型。它的分词器可能缺失，或需要不会运行的代码。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>The model has no tokenizer.json, which Underhill needs to turn text into tokens.</source>
-            <translation>模型没有 tokenizer.json，Underhill 需要用它把文本转换成词元。</translation>
+            <source>The model has no tokenizer.json.</source>
+            <translation>模型没有 tokenizer.json。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
@@ -5945,18 +5730,18 @@
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>The model's tokenizer takes too long for this text.</source>
+            <source>The model's tokenizer took too long for this text.</source>
             <translation>模型的分词器处理这段文字耗时过长。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>The model's tokenizer takes too much memory for this text.</source>
+            <source>The model's tokenizer needs too much memory for this text.</source>
             <translation>模型的分词器处理这段文字占用内存过多。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>The model's tokenizer ends in a fault on this text.</source>
-            <translation>模型的分词器处理这段文字时发生故障。</translation>
+            <source>The model's tokenizer failed on this text.</source>
+            <translation>模型的分词器处理这段文字时出错。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
@@ -5975,33 +5760,33 @@
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>The model's chat template takes too long to write this chat.</source>
-            <translation>模型的对话模板写出这段对话耗时过长。</translation>
+            <source>The model's chat template took too long for this chat.</source>
+            <translation>模型的对话模板处理这段对话耗时过长。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>The model's chat template cannot be run.</source>
+            <source>The model's chat template can't be run.</source>
             <translation>无法运行模型的对话模板。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>The model's chat template makes too much of this chat.</source>
-            <translation>模型的对话模板把这段对话写得过长。</translation>
+            <source>The model's chat template makes this chat too long.</source>
+            <translation>模型的对话模板使这段对话过长。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>Reading the model's tokenizer takes too long.</source>
+            <source>Reading the model's tokenizer took too long.</source>
             <translation>读取模型的分词器耗时过长。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>Reading the model's tokenizer takes too much memory.</source>
+            <source>Reading the model's tokenizer needs too much memory.</source>
             <translation>读取模型的分词器占用内存过多。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
-            <source>Reading the model's tokenizer ends in a fault.</source>
-            <translation>读取模型的分词器时发生故障。</translation>
+            <source>Reading the model's tokenizer failed.</source>
+            <translation>读取模型的分词器失败。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/rendering.py"></location>
@@ -6010,173 +5795,173 @@
         </message>
         <message>
             <location filename="../../engine/generation/sampling.py"></location>
-            <source>The model's output is not a number: some of its weights are damaged.</source>
-            <translation>模型的输出不是数字：它的部分权重已损坏。</translation>
+            <source>The model's weights are damaged: its output is not a number.</source>
+            <translation>模型的权重已损坏：输出不是数字。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/sampling.py"></location>
-            <source>Your chat is kept. Import the model again, from its makers, or choose another.</source>
-            <translation>您的对话已保留。请从制作者处重新导入模型，或选择其他模型。</translation>
+            <source>Import the model again or choose another.</source>
+            <translation>重新导入模型，或选择其他模型。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>It was measured while other programs took {busy} % of the processor, and will be measured again when they do not.</source>
-            <translation>测量时其他程序占用了 {busy} % 的处理器，等它们空闲后会重新测量。</translation>
+            <source>Measured while other programs used {busy}% of the processor. It will be measured again.</source>
+            <translation>测量时其他程序占用了 {busy}% 的处理器，之后会重新测量。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>, {performance} of them fast ones</source>
-            <translation>，其中 {performance} 个是性能核</translation>
+            <source> ({performance} fast)</source>
+            <translation>（{performance} 个性能核）</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>{name}: {physical} cores{kinds}, {logical} threads; {isa} kernels on {cores} threads.</source>
-            <translation>{name}：{physical} 核{kinds}，{logical} 线程；{isa} 内核使用 {cores} 个线程。</translation>
+            <source>{name}: {physical} cores{kinds}, {logical} threads; {isa} on {cores} threads.</source>
+            <translation>{name}：{physical} 核{kinds}，{logical} 线程；{isa} 使用 {cores} 个线程。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>{available} of {limit} of memory are free; it is read at {memory_rate} GB/s.</source>
-            <translation>内存 {limit}，空闲 {available}；读取速度 {memory_rate} GB/s。</translation>
+            <source>Memory: {available} of {limit} free, {memory_rate} GB/s.</source>
+            <translation>内存：可用 {available} / {limit}，{memory_rate} GB/s。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>; {pinned} GB/s to it</source>
-            <translation>；传输到显卡的速度为 {pinned} GB/s</translation>
+            <source>, {pinned} GB/s link</source>
+            <translation>，传输 {pinned} GB/s</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>{name}: {free} of {total} free{link}; CUDA capability {capability}.</source>
-            <translation>{name}：{total} 中有 {free} 可用{link}；CUDA 计算能力 {capability}。</translation>
+            <source>{name}: {free} of {total} of GPU memory free{link}. CUDA capability {capability}.</source>
+            <translation>{name}：显存 {total}，可用 {free}{link}。CUDA 计算能力 {capability}。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>{disk_free} are free on the disk.</source>
-            <translation>磁盘空闲 {disk_free}。</translation>
+            <source>Disk: {disk_free} free.</source>
+            <translation>磁盘：剩余 {disk_free}。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>It runs on its battery, where it may be slower.</source>
-            <translation>正在使用电池供电，速度可能较慢。</translation>
+            <source>On battery: may be slower.</source>
+            <translation>正在使用电池，可能较慢。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>The disk reads experts at {disk_rate} GB/s; at best, {point}.</source>
-            <translation>从磁盘读取专家的速度为 {disk_rate} GB/s；最快可达 {point}。</translation>
+            <source>Disk reads: {disk_rate} GB/s; at best {point}.</source>
+            <translation>磁盘读取：{disk_rate} GB/s；最快 {point}。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>{share} % at {tier} bits</source>
-            <translation>{tier} 位时 {share} %</translation>
+            <source>{share}% at {tier}-bit</source>
+            <translation>{tier} 位时 {share}%</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>Experts are computed at this part of the memory's pace: {shares}.</source>
-            <translation>计算专家的速度相当于内存速度的：{shares}。</translation>
+            <source>Expert computing, share of memory speed: {shares}.</source>
+            <translation>专家计算相当于内存速度的：{shares}。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>past the file cache</source>
-            <translation>绕过文件缓存</translation>
+            <source>direct</source>
+            <translation>直接读取</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>through the file cache</source>
-            <translation>经由文件缓存</translation>
+            <source>cached</source>
+            <translation>经由缓存</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>{rate} GB/s ({nbytes} at a time, {depth} at once, {way})</source>
-            <translation>{rate} GB/s（每次 {nbytes}，同时 {depth} 路，{way}）</translation>
+            <source>{rate} GB/s ({nbytes} blocks, {depth} parallel, {way})</source>
+            <translation>{rate} GB/s（块 {nbytes}，并行 {depth}，{way}）</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>Paused at {percent} % of battery; it goes on once this computer is plugged in</source>
-            <translation>电量剩余 {percent} %，已暂停；接通电源后继续</translation>
+            <source>Paused at {percent}% battery. Plug in to continue.</source>
+            <translation>电量 {percent}%，已暂停。接通电源后继续。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/control_groups.py"></location>
-            <source>Underhill needs {needed} MB of memory before any model, and may use {given} MB.</source>
-            <translation>Underhill 在加载任何模型之前就需要 {needed} MB 内存，而可用的只有 {given} MB。</translation>
+            <source>The app needs {needed} MB of memory and may use {given} MB.</source>
+            <translation>应用需要 {needed} MB 内存，可用的只有 {given} MB。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/control_groups.py"></location>
-            <source>Raise the memory limit that Underhill runs under, or close other programs under the same limit.</source>
-            <translation>请提高 Underhill 所受的内存限制，或关闭受同一限制的其他程序。</translation>
+            <source>Raise the memory limit the app runs under, or close other programs under the same limit.</source>
+            <translation>提高应用所受的内存限制，或关闭受同一限制的其他程序。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/disk_speed.py"></location>
-            <source>The disk of {folder} is too full to be measured.</source>
-            <translation>{folder} 所在的磁盘太满，无法测速。</translation>
+            <source>Not enough disk space in {folder} to measure it.</source>
+            <translation>{folder} 空间不足，无法测速。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/disk_speed.py"></location>
-            <source>Free {part} MB there and measure again.</source>
-            <translation>请在那里腾出 {part} MB，然后重新测速。</translation>
+            <source>Free {part} MB, then measure again.</source>
+            <translation>释放 {part} MB，然后重新测速。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/disk_speed.py"></location>
-            <source>The disk of {folder} cannot be measured, as nothing can be written there ({strerror}).</source>
-            <translation>无法测量 {folder} 所在的磁盘，因为那里不能写入（{strerror}）。</translation>
+            <source>Can't measure the disk of {folder}: not writable ({strerror}).</source>
+            <translation>无法测量 {folder} 所在的磁盘：不可写入（{strerror}）。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/disk_speed.py"></location>
-            <source>Choose a folder that can be written to, or measure with a model that lies there.</source>
-            <translation>请选择可以写入的文件夹，或用位于那里的模型来测速。</translation>
+            <source>Choose a writable folder, or measure with a model stored there.</source>
+            <translation>选择可写入的文件夹，或用存放在那里的模型测速。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>the disk is another one</source>
+            <source>the disk has changed</source>
             <translation>磁盘已更换</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>the memory has another size</source>
+            <source>the memory size has changed</source>
             <translation>内存大小已改变</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>the processor is another one</source>
+            <source>the processor has changed</source>
             <translation>处理器已更换</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>other cores may be used</source>
+            <source>the usable cores have changed</source>
             <translation>可用的核心已改变</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>the operating system is another one</source>
+            <source>the operating system has changed</source>
             <translation>操作系统已更换</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>Underhill is of another version</source>
-            <translation>Underhill 的版本已改变</translation>
+            <source>the app version has changed</source>
+            <translation>应用版本已改变</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>torch is of another version</source>
-            <translation>torch 的版本已改变</translation>
+            <source>the torch version has changed</source>
+            <translation>torch 版本已改变</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>This computer has not been measured yet.</source>
-            <translation>尚未对这台电脑测速。</translation>
+            <source>This computer hasn't been measured yet.</source>
+            <translation>尚未测量这台电脑。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>on its battery</source>
+            <source>on battery</source>
             <translation>使用电池时</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>on mains</source>
+            <source>on mains power</source>
             <translation>接通电源时</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>This computer has not been measured {where} yet.</source>
-            <translation>尚未在 {where} 对这台电脑测速。</translation>
+            <source>This computer hasn't been measured {where} yet.</source>
+            <translation>尚未在{where}测量这台电脑。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
@@ -6185,8 +5970,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/fingerprint.py"></location>
-            <source>It has to be measured again.</source>
-            <translation>需要重新测速。</translation>
+            <source>It will be measured again.</source>
+            <translation>需要重新测量。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/full_probe.py"></location>
@@ -6200,8 +5985,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/full_probe.py"></location>
-            <source>The disk of {place} could not be read while it was measured ({strerror}).</source>
-            <translation>测量时无法读取 {place} 所在的磁盘（{strerror}）。</translation>
+            <source>Can't read the disk of {place} ({strerror}).</source>
+            <translation>无法读取 {place} 所在的磁盘（{strerror}）。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/full_probe.py"></location>
@@ -6210,23 +5995,23 @@
         </message>
         <message>
             <location filename="../../engine/hardware/full_probe.py"></location>
-            <source>kernels</source>
-            <translation>计算内核</translation>
+            <source>processor</source>
+            <translation>处理器</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/full_probe.py"></location>
-            <source>graphics cards</source>
-            <translation>显卡</translation>
+            <source>GPUs</source>
+            <translation>GPU</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/full_probe.py"></location>
-            <source>the disk</source>
+            <source>disk</source>
             <translation>磁盘</translation>
         </message>
         <message>
             <location filename="../../engine/hub/chunks.py"></location>
-            <source>What has arrived of {name} is cut short.</source>
-            <translation>{name} 已下载的部分不完整。</translation>
+            <source>The downloaded part of {name} is damaged.</source>
+            <translation>{name} 已下载的部分已损坏。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
@@ -6240,18 +6025,18 @@
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
-            <source>{shown} is not the address of a hub.</source>
-            <translation>{shown} 不是模型库的地址。</translation>
+            <source>{shown} isn't a hub URL.</source>
+            <translation>{shown} 不是模型站地址。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
-            <source>It begins with https://.</source>
-            <translation>它应以 https:// 开头。</translation>
+            <source>It starts with https://.</source>
+            <translation>应以 https:// 开头。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
-            <source>{repo} is not the name of a model.</source>
-            <translation>{repo} 不是模型的名称。</translation>
+            <source>{repo} isn't a model name.</source>
+            <translation>{repo} 不是模型名称。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
@@ -6270,13 +6055,13 @@
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
-            <source>{proxy} is not the address of a proxy.</source>
-            <translation>{proxy} 不是代理的地址。</translation>
+            <source>{proxy} isn't a proxy URL.</source>
+            <translation>{proxy} 不是代理地址。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
-            <source>It begins with http://.</source>
-            <translation>它应以 http:// 开头。</translation>
+            <source>It starts with http://.</source>
+            <translation>应以 http:// 开头。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
@@ -6290,47 +6075,47 @@
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
-            <source>No token was given.</source>
-            <translation>没有给出令牌。</translation>
+            <source>No token given.</source>
+            <translation>没有提供令牌。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
-            <source>Paste it, or give it on standard input.</source>
-            <translation>请粘贴令牌，或从标准输入给出。</translation>
+            <source>Paste it.</source>
+            <translation>粘贴令牌。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
-            <source>This is not a token.</source>
+            <source>This isn't a token.</source>
             <translation>这不是令牌。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
-            <source>Copy it again, whole and alone.</source>
-            <translation>请重新复制，要完整且不带其他内容。</translation>
+            <source>Copy it again, the token only.</source>
+            <translation>重新复制，只复制令牌。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/control.py"></location>
-            <source>The download was stopped.</source>
+            <source>Download stopped.</source>
             <translation>下载已停止。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/control.py"></location>
-            <source>Start it again to continue where it stopped.</source>
-            <translation>再次开始即可从停下的地方继续。</translation>
+            <source>Start it again to resume.</source>
+            <translation>再次开始即可继续。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/control.py"></location>
-            <source>{reason} Trying again in {left} s.</source>
+            <source>{reason} Retrying in {left} s.</source>
             <translation>{reason}{left} 秒后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/control.py"></location>
-            <source>{reason} Trying again.</source>
-            <translation>{reason}正在重试。</translation>
+            <source>{reason} Retrying…</source>
+            <translation>{reason}正在重试…</translation>
         </message>
         <message>
             <location filename="../../engine/hub/control.py"></location>
-            <source>{filename} cannot be written ({strerror}).</source>
+            <source>Can't write {filename} ({strerror}).</source>
             <translation>无法写入 {filename}（{strerror}）。</translation>
         </message>
         <message>
@@ -6350,8 +6135,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>(in the settings, or with `underhill-cli token`)</source>
-            <translation>（在设置中，或用 `underhill-cli token`）</translation>
+            <source>in Settings</source>
+            <translation>（在设置中）</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
@@ -6360,93 +6145,93 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>In a hotel or on a train, sign in to the network in a browser first, and try again.</source>
-            <translation>在酒店或列车上，请先在浏览器中登录网络，然后重试。</translation>
+            <source>If this network needs a sign-in, do it in a browser.</source>
+            <translation>若网络需要登录，请先在浏览器中登录。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{action} What has arrived is kept.</source>
+            <source>{action} The download so far is kept.</source>
             <translation>{action}已下载的部分会保留。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>The variable HF_HUB_OFFLINE says so: take it away and start Underhill again to search and download.</source>
-            <translation>变量 HF_HUB_OFFLINE 要求如此：要搜索和下载，先去掉它，再重新启动 Underhill。</translation>
+            <source>HF_HUB_OFFLINE is set. Remove it and restart the app.</source>
+            <translation>已设置 HF_HUB_OFFLINE。移除它并重新启动应用。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Switch that off in the settings to search and download.</source>
-            <translation>要搜索和下载，请在设置中关闭它。</translation>
+            <source>Turn it off in Settings.</source>
+            <translation>在设置中关闭它。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Underhill is set to stay offline.</source>
-            <translation>Underhill 已设为保持离线。</translation>
+            <source>Offline mode is on.</source>
+            <translation>离线模式已开启。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>The proxy {by_proxy} refused the connection to {host} ({cause}).</source>
-            <translation>代理 {by_proxy} 拒绝了到 {host} 的连接（{cause}）。</translation>
+            <source>Proxy {by_proxy} refused the connection to {host} ({cause}).</source>
+            <translation>代理 {by_proxy} 拒绝连接 {host}（{cause}）。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Check the proxy setting.</source>
-            <translation>请检查代理设置。</translation>
+            <source>Check the proxy URL.</source>
+            <translation>检查代理地址。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{host} has stopped answering.</source>
-            <translation>{host} 停止了响应。</translation>
+            <source>{host} isn't responding.</source>
+            <translation>{host} 无响应。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Check the connection, and try again.</source>
-            <translation>请检查网络连接，然后重试。</translation>
+            <source>Check the connection, then try again.</source>
+            <translation>检查网络连接，然后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>The proxy {by_proxy}</source>
+            <source>Proxy {by_proxy}</source>
             <translation>代理 {by_proxy}</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{who} could not be reached in time.</source>
-            <translation>连接 {who} 超时。</translation>
+            <source>{who} isn't responding.</source>
+            <translation>{who} 无响应。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>The certificate of {host} is not one that this computer trusts.</source>
-            <translation>这台电脑不信任 {host} 的证书。</translation>
+            <source>The certificate of {host} isn't trusted.</source>
+            <translation>不信任 {host} 的证书。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{sign_in} Else check the computer's clock. Where a proxy reads along, name its certificate in SSL_CERT_FILE.</source>
-            <translation>{sign_in}否则请检查电脑的时钟。如果有代理会查看内容，请在 SSL_CERT_FILE 中指定它的证书。</translation>
+            <source>{sign_in} Otherwise check the clock. Behind a proxy, set SSL_CERT_FILE.</source>
+            <translation>{sign_in}否则检查系统时间。使用代理时，设置 SSL_CERT_FILE。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>of the proxy {by_proxy}</source>
-            <translation>代理 {by_proxy} 的地址</translation>
+            <source>of proxy {by_proxy}</source>
+            <translation>代理 {by_proxy}</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>The address {who} cannot be found.</source>
+            <source>Can't find the address {who}.</source>
             <translation>找不到地址 {who}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Check that this computer is online, and the address.</source>
-            <translation>请检查这台电脑是否在线，以及地址是否正确。</translation>
+            <source>Check the internet connection and the address.</source>
+            <translation>检查网络连接和地址。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>This computer has no network.</source>
-            <translation>这台电脑没有网络。</translation>
+            <source>No internet connection.</source>
+            <translation>没有网络连接。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Connect it, and try again.</source>
-            <translation>请连接网络，然后重试。</translation>
+            <source>Connect, then try again.</source>
+            <translation>连接网络后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
@@ -6460,8 +6245,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{who} does not accept a connection.</source>
-            <translation>{who} 不接受连接。</translation>
+            <source>{who} refused the connection.</source>
+            <translation>{who} 拒绝连接。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
@@ -6470,8 +6255,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{host} answers too slowly.</source>
-            <translation>{host} 应答太慢。</translation>
+            <source>{host} is too slow.</source>
+            <translation>{host} 响应过慢。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
@@ -6480,43 +6265,43 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>The connection to {host} was cut.</source>
-            <translation>与 {host} 的连接中断了。</translation>
+            <source>The connection to {host} was lost.</source>
+            <translation>与 {host} 的连接中断。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{host}, where the hub keeps its files, refused ({status}).</source>
-            <translation>模型站存放文件的 {host} 拒绝了请求（{status}）。</translation>
+            <source>{host} refused the download ({status}).</source>
+            <translation>{host} 拒绝下载（{status}）。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{name} is shorter on {host} than its list of files says.</source>
-            <translation>{host} 上的 {name} 比其文件列表所写的短。</translation>
+            <source>{name} is incomplete on {host}.</source>
+            <translation>{host} 上的 {name} 不完整。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>The hub contradicts itself; try again later, or at another hub.</source>
-            <translation>模型站自相矛盾；请稍后再试，或换一个站点。</translation>
+            <source>Try again later or use another hub.</source>
+            <translation>稍后再试，或换一个模型站。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{repo} is only given to people with an account who have accepted its licence.</source>
-            <translation>{repo} 只提供给已登录账号并接受其许可协议的人。</translation>
+            <source>Sign-in required: {repo} has a license to accept.</source>
+            <translation>需要登录：{repo} 需要先接受许可协议。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Accept it at {page} and give Underhill a token of yours {how}.</source>
-            <translation>请在 {page} 接受协议，并把你的令牌交给 Underhill{how}。</translation>
+            <source>Accept it at {page}, then add a token {how}.</source>
+            <translation>在 {page} 接受协议，然后添加令牌{how}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Your account may not have {repo} yet.</source>
-            <translation>你的账号还不能获取 {repo}。</translation>
+            <source>Your account has no access to {repo} yet.</source>
+            <translation>你的账号尚无权访问 {repo}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Accept its licence at {page}; where the makers decide by hand, wait for their answer.</source>
-            <translation>请在 {page} 接受其许可协议；如果由作者人工审批，请等待答复。</translation>
+            <source>Accept its license at {page}. Access may need approval by its makers.</source>
+            <translation>在 {page} 接受许可协议。可能需要等待作者审批。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
@@ -6525,8 +6310,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>See {page} for those there are.</source>
-            <translation>现有的见 {page}。</translation>
+            <source>Available revisions: {page}</source>
+            <translation>可用版本见 {page}</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
@@ -6535,38 +6320,43 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>There is no model {repo} on {host}, or it is private.</source>
-            <translation>{host} 上没有模型 {repo}，或者它是私有的。</translation>
+            <source>Available files: {page}</source>
+            <translation>可用文件见 {page}</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Check the name; for a private model, give Underhill a token of yours {how}.</source>
-            <translation>请检查名称；如果是私有模型，请把你的令牌交给 Underhill{how}。</translation>
+            <source>No model {repo} on {host}, or it is private.</source>
+            <translation>{host} 上没有模型 {repo}，或它是私有的。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{host} does not accept the token it was given.</source>
-            <translation>{host} 不接受所给的令牌。</translation>
+            <source>Check the name. For a private model, add a token {how}.</source>
+            <translation>检查名称。如果是私有模型，添加令牌{how}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Give Underhill a new one {how}.</source>
-            <translation>请给 Underhill 一个新令牌{how}。</translation>
+            <source>{host} rejected the token.</source>
+            <translation>{host} 拒绝了令牌。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{host} asks for a token.</source>
-            <translation>{host} 要求提供令牌。</translation>
+            <source>Add a new token {how}.</source>
+            <translation>添加新令牌{how}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Give Underhill a token of yours {how}.</source>
-            <translation>请给 Underhill 一个你的令牌{how}。</translation>
+            <source>{host} needs a token.</source>
+            <translation>{host} 需要令牌。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>This network wants you to sign in before it lets anything through.</source>
-            <translation>这个网络要求先登录，才允许任何数据通过。</translation>
+            <source>Add a token {how}.</source>
+            <translation>添加令牌{how}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
+            <source>This network needs a sign-in.</source>
+            <translation>此网络需要登录。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
@@ -6575,133 +6365,133 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Wait {after} seconds</source>
-            <translation>请等待 {after} 秒</translation>
+            <source>Wait {after} s</source>
+            <translation>等待 {after} 秒</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Wait {ceil} minutes</source>
-            <translation>请等待 {ceil} 分钟</translation>
+            <source>Wait {ceil} min</source>
+            <translation>等待 {ceil} 分钟</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{host} has had too many requests from here.</source>
-            <translation>从这里发往 {host} 的请求太多了。</translation>
+            <source>Too many requests to {host}.</source>
+            <translation>对 {host} 的请求过多。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{wait} and try again; with a token of an account, more are allowed.</source>
-            <translation>{wait} 后重试；使用账号的令牌可以发送更多请求。</translation>
+            <source>{wait}, then try again. A token allows more.</source>
+            <translation>{wait}后重试。使用令牌可发送更多请求。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{host} has a problem of its own (error {status}).</source>
-            <translation>{host} 自身出了问题（错误 {status}）。</translation>
+            <source>Server error at {host} ({status}).</source>
+            <translation>{host} 服务器错误（{status}）。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{host} refused ({status}).</source>
+            <source>{host} refused the request ({status}).</source>
             <translation>{host} 拒绝了请求（{status}）。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Check the address of the hub in the settings.</source>
-            <translation>请在设置中检查模型站的地址。</translation>
+            <source>Check the model hub URL in Settings.</source>
+            <translation>检查设置中的模型站地址。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{host} answered with {what}.</source>
-            <translation>{host} 返回了 {what}。</translation>
+            <source>Unexpected answer from {host}: {what}.</source>
+            <translation>{host} 返回异常：{what}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Check the address of the hub; in a hotel or on a train, sign in to the network in a browser first.</source>
-            <translation>请检查模型站的地址；如果在酒店或列车上，请先在浏览器中登录网络。</translation>
+            <source>Check the model hub URL. If this network needs a sign-in, do it in a browser.</source>
+            <translation>检查模型站地址。若网络需要登录，请先在浏览器中登录。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{host} answered with a page of its own where {name} should be.</source>
-            <translation>{host} 返回的是它自己的页面，而这里应该是 {name}。</translation>
+            <source>{host} returned a web page instead of {name}.</source>
+            <translation>{host} 返回了网页，而不是 {name}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{sign_in} If you have signed in, check the address of the hub.</source>
-            <translation>{sign_in}如果已经登录，请检查模型站的地址。</translation>
+            <source>{sign_in} Otherwise check the model hub URL.</source>
+            <translation>{sign_in}否则检查模型站地址。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{host} gives whole files only, no parts of them.</source>
-            <translation>{host} 只提供整个文件，不提供其中的一部分。</translation>
+            <source>{host} doesn't support partial downloads.</source>
+            <translation>{host} 不支持分段下载。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Download the files first, and import them then: `underhill-cli pull --keep-source`.</source>
-            <translation>请先下载文件，再导入：`underhill-cli pull --keep-source`。</translation>
+            <source>Use another hub.</source>
+            <translation>换一个模型站。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{name} should have {promised} bytes, and {sent} are offered.</source>
-            <translation>{name} 应有 {promised} 字节，而对方提供的是 {sent}。</translation>
+            <source>{name} has the wrong size: {sent} bytes instead of {promised}.</source>
+            <translation>{name} 大小不符：{sent} 字节（应为 {promised}）。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Try again, through another network if you can. If it stays so, choose another copy of the model.</source>
-            <translation>再试一次，可以的话换个网络；如果还是这样，换该模型的另一份。</translation>
+            <source>Try again on another network, or choose another copy of the model.</source>
+            <translation>换个网络重试，或选择该模型的其他副本。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{name} arrived damaged, twice: its checksum is not the one that the hub names.</source>
-            <translation>{name} 两次下载都已损坏：校验和与模型站写明的不同。</translation>
+            <source>The download of {name} is damaged (wrong checksum).</source>
+            <translation>{name} 下载损坏（校验和不符）。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>That file was thrown away. Try again, through another network or hub if it keeps happening.</source>
-            <translation>该文件已丢弃。请重试；如果一再发生，请换一个网络或站点。</translation>
+            <source>Try again. If it keeps happening, use another network or hub.</source>
+            <translation>重试一次。如果一再发生，换个网络或模型站。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{name} has changed on the hub since the download began.</source>
-            <translation>下载开始后，{name} 在模型站上有了变化。</translation>
+            <source>{name} changed on the hub during the download.</source>
+            <translation>下载期间 {name} 在模型站上发生了变化。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Start the download again: it keeps the files that are still the same.</source>
-            <translation>请重新开始下载：没有变化的文件会保留。</translation>
+            <source>Start the download again. Unchanged files are kept.</source>
+            <translation>重新开始下载。未变化的文件会保留。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Free {value} MB there</source>
+            <source>Free {value} MB</source>
             <translation>请在那里腾出 {value} MB</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Free some space there</source>
+            <source>Free some space</source>
             <translation>请在那里腾出一些空间</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>There is not enough space for this on the disk of {folder}.</source>
-            <translation>{folder} 所在的磁盘空间不足。</translation>
+            <source>Not enough disk space in {folder}.</source>
+            <translation>{folder} 磁盘空间不足。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>{room} and try again.</source>
-            <translation>{room}后重试。</translation>
+            <source>{room}, then try again.</source>
+            <translation>{room}，然后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/listings.py"></location>
-            <source>Its makers publish it in about 4 bits, and those are kept: nothing is lost.</source>
-            <translation>制作者发布的就是约 4 位的版本，并原样保留：没有任何损失。</translation>
+            <source>Published in about 4 bits and kept as is: no loss.</source>
+            <translation>作者以约 4 位发布，原样保留：没有损失。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/listings.py"></location>
-            <source>Quantized to 4 bits by its makers: nearly as good as the original, and kept as it is.</source>
-            <translation>由制作者量化为 4 位：几乎与原始模型一样好，并原样保留。</translation>
+            <source>Quantized to 4 bits by its makers: nearly as good as the original.</source>
+            <translation>由作者量化为 4 位：效果接近原版。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/listings.py"></location>
-            <source>Quantized to 4 bits by {by}: nearly as good as the original, and kept as it is.</source>
-            <translation>由{by}量化为 4 位：几乎与原始模型一样好，并原样保留。</translation>
+            <source>Quantized to 4 bits by {by}: nearly as good as the original.</source>
+            <translation>由 {by} 量化为 4 位：效果接近原版。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/outline.py"></location>
@@ -6785,13 +6575,13 @@
         </message>
         <message>
             <location filename="../../engine/hub/outline.py"></location>
-            <source>{repo} is not a model that can be imported: {why}.</source>
-            <translation>{repo} 不是可以导入的模型：{why}。</translation>
+            <source>{repo} can't be imported: {why}.</source>
+            <translation>无法导入 {repo}：{why}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/outline.py"></location>
-            <source>Look for another repository of the same model, with safetensors or GGUF files.</source>
-            <translation>请寻找同一模型的其他仓库，其中要有 safetensors 或 GGUF 文件。</translation>
+            <source>Look for a version with safetensors or GGUF files.</source>
+            <translation>寻找含有 safetensors 或 GGUF 文件的版本。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/revision.py"></location>
@@ -6815,13 +6605,13 @@
         </message>
         <message>
             <location filename="../../engine/hub/revision.py"></location>
-            <source>There are: {listed}.</source>
-            <translation>现有：{listed}。</translation>
+            <source>Available: {listed}.</source>
+            <translation>可用：{listed}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/streaming.py"></location>
-            <source>A part of its files is on the disk already.</source>
-            <translation>它的一部分文件已在磁盘上。</translation>
+            <source>Some of its files are already on disk.</source>
+            <translation>部分文件已在磁盘上。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/streaming.py"></location>
@@ -6840,33 +6630,33 @@
         </message>
         <message>
             <location filename="../../engine/hub/tokens.py"></location>
-            <source>No keyring works on this computer, so a token cannot be kept; set {variable} instead.</source>
-            <translation>这台电脑上没有可用的密钥环，无法保存令牌；请改为设置 {variable}。</translation>
+            <source>No system keyring available. Set {variable} instead.</source>
+            <translation>没有可用的系统密钥环。改为设置 {variable}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/tokens.py"></location>
-            <source>The keyring of this computer is locked, so the token in it is not used. Unlock it, then try again.</source>
-            <translation>这台电脑的密钥环已锁定，因此没有使用其中的令牌。请解锁后重试。</translation>
+            <source>The system keyring is locked. Unlock it, then try again.</source>
+            <translation>系统密钥环已锁定。解锁后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/tokens.py"></location>
-            <source>The keyring of this computer is locked, so the token was neither kept nor removed.</source>
-            <translation>这台电脑的密钥环已锁定，因此令牌既没有保存，也没有移除。</translation>
+            <source>The system keyring is locked. Nothing was changed.</source>
+            <translation>系统密钥环已锁定，没有任何更改。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/tokens.py"></location>
-            <source>Unlock it and try again, or set the variable {variable}.</source>
-            <translation>请解锁后重试，或设置变量 {variable}。</translation>
+            <source>Unlock it and try again, or set {variable}.</source>
+            <translation>解锁后重试，或设置 {variable}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/tokens.py"></location>
-            <source>No keyring works on this computer, so the token cannot be kept safely.</source>
-            <translation>这台电脑上没有可用的密钥环，无法安全地保存令牌。</translation>
+            <source>No system keyring available to save the token.</source>
+            <translation>没有可用的系统密钥环来保存令牌。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/tokens.py"></location>
-            <source>Unlock or install one (on Linux: GNOME Keyring or KWallet), or set the variable {variable}.</source>
-            <translation>请解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet），或设置变量 {variable}。</translation>
+            <source>Install one (on Linux: GNOME Keyring or KWallet), or set {variable}.</source>
+            <translation>安装一个（Linux：GNOME Keyring 或 KWallet），或设置 {variable}。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/dense.py"></location>
@@ -6875,8 +6665,8 @@
         </message>
         <message>
             <location filename="../../engine/kernels/encode.py"></location>
-            <source>No memory is left to quantize in.</source>
-            <translation>没有内存可用于量化。</translation>
+            <source>Not enough memory to quantize.</source>
+            <translation>内存不足，无法量化。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/encode.py"></location>
@@ -6885,18 +6675,18 @@
         </message>
         <message>
             <location filename="../../engine/kernels/native.py"></location>
-            <source>No memory is left to compute in.</source>
-            <translation>没有内存可用于计算。</translation>
+            <source>Not enough memory to compute.</source>
+            <translation>内存不足，无法计算。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/native.py"></location>
-            <source>Lower the memory ceiling.</source>
-            <translation>请调低内存上限。</translation>
+            <source>Lower the memory limit.</source>
+            <translation>调低内存上限。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/native.py"></location>
-            <source>The compute threads could not be started.</source>
-            <translation>无法启动计算线程。</translation>
+            <source>Can't start the CPU threads.</source>
+            <translation>无法启动 CPU 线程。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/native.py"></location>
@@ -6905,53 +6695,48 @@
         </message>
         <message>
             <location filename="../../engine/library/builtin.py"></location>
-            <source>It is made when it is first used.</source>
-            <translation>它会在首次使用时生成。</translation>
+            <source>Built when first used.</source>
+            <translation>首次使用时生成。</translation>
         </message>
         <message>
             <location filename="../../engine/library/catalogue.py"></location>
-            <source>The catalogue {file} is damaged.</source>
+            <source>The model catalog {file} is damaged.</source>
             <translation>模型目录 {file} 已损坏。</translation>
         </message>
         <message>
             <location filename="../../engine/library/catalogue.py"></location>
-            <source>Install Underhill again.</source>
-            <translation>请重新安装 Underhill。</translation>
+            <source>Reinstall Underhill.</source>
+            <translation>重新安装 Underhill。</translation>
         </message>
         <message>
             <location filename="../../engine/library/computer.py"></location>
-            <source>Waiting for other programs to leave the processor</source>
-            <translation>正在等待其他程序让出处理器</translation>
+            <source>Waiting for other programs to finish</source>
+            <translation>正在等待其他程序完成</translation>
         </message>
         <message>
             <location filename="../../engine/library/computer.py"></location>
-            <source>Other programs take the processor, so what is known is kept.</source>
-            <translation>其他程序正占用处理器，因此保留已知的结果。</translation>
+            <source>The processor is busy; the previous result is kept.</source>
+            <translation>处理器正忙，保留之前的结果。</translation>
         </message>
         <message>
             <location filename="../../engine/library/computer.py"></location>
-            <source>{sentence} What was measured could not be kept, and will have to be measured again.</source>
-            <translation>{sentence}测量结果无法保存，之后需要重新测量。</translation>
+            <source>{sentence} The result couldn't be saved.</source>
+            <translation>{sentence}结果无法保存。</translation>
         </message>
         <message>
             <location filename="../../engine/library/damage.py"></location>
-            <source>Import it again. “Check every byte” in the library, or `underhill-cli verify {model}`, names everything that is damaged.</source>
-            <translation>请重新导入。模型库里的“完整校验”或 `underhill-cli verify {model}` 会列出所有损坏之处。</translation>
+            <source>Import it again. Verify its files to list all damage.</source>
+            <translation>重新导入。校验文件可列出所有损坏之处。</translation>
         </message>
         <message>
             <location filename="../../engine/library/damage.py"></location>
-            <source>Delete it (`underhill-cli rm builtin`): it is made anew when it is next used.</source>
-            <translation>请删除它（`underhill-cli rm builtin`）：下次使用时会重新生成。</translation>
+            <source>Delete it; it is rebuilt when next used.</source>
+            <translation>删除它，下次使用时会重建。</translation>
         </message>
         <message>
             <location filename="../../engine/library/damage.py"></location>
-            <source>Open the built-in model again: it is made anew.</source>
-            <translation>请重新打开内置模型：它会重新生成。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/damage.py"></location>
-            <source>Open the built-in model again: it is made anew. `underhill-cli verify builtin` checks it.</source>
-            <translation>请重新打开内置模型：它会重新生成。可用 `underhill-cli verify builtin` 检查。</translation>
+            <source>Load the built-in model again; it is rebuilt.</source>
+            <translation>重新加载内置模型，它会重建。</translation>
         </message>
         <message>
             <location filename="../../engine/library/dials.py"></location>
@@ -6960,38 +6745,38 @@
         </message>
         <message>
             <location filename="../../engine/library/dials.py"></location>
-            <source>Exact: full precision always; the answer does not depend on what is in memory.</source>
-            <translation>精确：始终使用全精度；回答不受内存中有哪些专家影响。</translation>
+            <source>Exact: always full precision.</source>
+            <translation>精确：始终全精度。</translation>
         </message>
         <message>
             <location filename="../../engine/library/dials.py"></location>
-            <source>{called}: what it costs on this model has not been measured yet.</source>
-            <translation>{called}：尚未测量它在此模型上的代价。</translation>
+            <source>{called}: quality loss not measured yet.</source>
+            <translation>{called}：质量损失尚未测量。</translation>
         </message>
         <message>
             <location filename="../../engine/library/dials.py"></location>
-            <source>{figures} on this model if every expert has to be fetched</source>
-            <translation>如果每个专家都要从磁盘读取，在此模型上的代价为 {figures}</translation>
+            <source>{figures} if all experts are read from disk</source>
+            <translation>全部专家从磁盘读取时 {figures}</translation>
         </message>
         <message>
             <location filename="../../engine/library/dials.py"></location>
-            <source>{called}: {most}, nothing while all are in memory.</source>
-            <translation>{called}：{most}；全部在内存中时没有代价。</translation>
+            <source>{called}: {most}, no loss when all are in memory.</source>
+            <translation>{called}：{most}；全部在内存时无损失。</translation>
         </message>
         <message>
             <location filename="../../engine/library/dials.py"></location>
-            <source>{called}: {figures} with {share} % of the experts in memory, {most}.</source>
-            <translation>{called}：{share} % 的专家在内存中时为 {figures}；{most}。</translation>
+            <source>{called}: {figures} with {share}% of experts in memory, {most}.</source>
+            <translation>{called}：{share}% 专家在内存时 {figures}；{most}。</translation>
         </message>
         <message>
             <location filename="../../engine/library/dials.py"></location>
-            <source>KL {kl} from Exact</source>
+            <source>KL {kl} vs. Exact</source>
             <translation>与“精确”相差 KL {kl}</translation>
         </message>
         <message>
             <location filename="../../engine/library/external_models.py"></location>
-            <source>Looking at {title}</source>
-            <translation>正在查看 {title}</translation>
+            <source>Checking {title}</source>
+            <translation>正在检查 {title}</translation>
         </message>
         <message>
             <location filename="../../engine/library/facts.py"></location>
@@ -7005,7 +6790,7 @@
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>The model folder {relative} is no whole path.</source>
+            <source>The model folder {relative} isn't a full path.</source>
             <translation>模型文件夹 {relative} 不是完整路径。</translation>
         </message>
         <message>
@@ -7015,7 +6800,7 @@
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>{folder} cannot be written.</source>
+            <source>Can't write to {folder}.</source>
             <translation>无法写入 {folder}。</translation>
         </message>
         <message>
@@ -7025,58 +6810,58 @@
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>{wanted} is not a folder of the library.</source>
-            <translation>{wanted} 不是模型库的文件夹。</translation>
+            <source>{wanted} isn't a model folder.</source>
+            <translation>{wanted} 不是模型文件夹。</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>There are: {paths}. Others are added in the settings, or by `underhill-cli folders --add`.</source>
-            <translation>现有：{paths}。可在设置中添加其他文件夹，或用 `underhill-cli folders --add`。</translation>
+            <source>Available: {paths}. Add others in Settings.</source>
+            <translation>可用：{paths}。可在设置中添加。</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>A folder's name cannot have line breaks.</source>
+            <source>A folder name can't have line breaks.</source>
             <translation>文件夹名称不能包含换行。</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>{path} is a model itself.</source>
+            <source>{path} is itself a model.</source>
             <translation>{path} 本身就是一个模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>Choose the folder that holds it, or import the model.</source>
-            <translation>请选择包含它的文件夹，或导入该模型。</translation>
+            <source>Choose its parent folder, or import the model.</source>
+            <translation>选择它的上级文件夹，或导入该模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>{path} cannot be made: there is no folder {parent}.</source>
-            <translation>无法创建 {path}：不存在文件夹 {parent}。</translation>
+            <source>Can't create {path}: {parent} doesn't exist.</source>
+            <translation>无法创建 {path}：{parent} 不存在。</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>Make that folder first, or connect the disk that it is on.</source>
+            <source>Create that folder first, or connect its disk.</source>
             <translation>先创建该文件夹，或连接它所在的磁盘。</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>{path} cannot be written, and there is no model in it.</source>
-            <translation>{path} 不可写入，而且里面没有模型。</translation>
+            <source>{path} isn't writable and contains no models.</source>
+            <translation>{path} 不可写入，里面也没有模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>The folder in Underhill's own data cannot be taken away.</source>
-            <translation>Underhill 自己数据目录中的文件夹不能移除。</translation>
+            <source>The app's own folder can't be removed.</source>
+            <translation>应用自己的文件夹不能移除。</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>Begin with the disk's root.</source>
-            <translation>请从磁盘根目录写起。</translation>
+            <source>Start from the disk's root.</source>
+            <translation>从磁盘根目录写起。</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
-            <source>The folder {folder} is not there now.</source>
-            <translation>文件夹 {folder} 现在不存在。</translation>
+            <source>The folder {folder} isn't available.</source>
+            <translation>文件夹 {folder} 目前不可用。</translation>
         </message>
         <message>
             <location filename="../../engine/library/folders.py"></location>
@@ -7085,7 +6870,7 @@
         </message>
         <message>
             <location filename="../../engine/library/home.py"></location>
-            <source>A model cannot be called {name}.</source>
+            <source>A model can't be named {name}.</source>
             <translation>模型不能命名为 {name}。</translation>
         </message>
         <message>
@@ -7095,8 +6880,8 @@
         </message>
         <message>
             <location filename="../../engine/library/import_compatibility.py"></location>
-            <source>Underhill does not open {architecture} models from GGUF.</source>
-            <translation>Underhill 不能从 GGUF 打开 {architecture} 模型。</translation>
+            <source>{architecture} models aren't supported from GGUF.</source>
+            <translation>不支持从 GGUF 导入 {architecture} 模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/import_compatibility.py"></location>
@@ -7105,93 +6890,93 @@
         </message>
         <message>
             <location filename="../../engine/library/import_compatibility.py"></location>
-            <source>Underhill does not open {model_type} models.</source>
-            <translation>Underhill 不能打开 {model_type} 模型。</translation>
+            <source>{model_type} models aren't supported.</source>
+            <translation>不支持 {model_type} 模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/import_compatibility.py"></location>
-            <source>It is dense, not a Mixture-of-Experts model; Underhill runs those, which have routed experts.</source>
-            <translation>它是稠密模型，不是混合专家模型；Underhill 运行的是有路由专家的混合专家模型。</translation>
+            <source>Dense model. Only Mixture-of-Experts models are supported.</source>
+            <translation>稠密模型。只支持混合专家（MoE）模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>{model} cannot be opened: {problem}</source>
-            <translation>无法打开 {model}：{problem}</translation>
+            <source>Can't load {model}: {problem}</source>
+            <translation>无法加载 {model}：{problem}</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>There is no model called {model} in the library.</source>
-            <translation>模型库中没有名为 {model} 的模型。</translation>
+            <source>No model named {model}.</source>
+            <translation>没有名为 {model} 的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>There are: {builtin}.</source>
-            <translation>现有：{builtin}。</translation>
+            <source>Available: {builtin}.</source>
+            <translation>可用：{builtin}。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>{path} is not a model.</source>
+            <source>{path} isn't a model.</source>
             <translation>{path} 不是模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>Choose a folder that holds config.json and .safetensors files, a GGUF file, or a model of the library.</source>
-            <translation>请选择存放 config.json 和 .safetensors 文件的文件夹、GGUF 文件，或模型库中的模型。</translation>
+            <source>Choose a folder with config.json and .safetensors files, a GGUF file, or an installed model.</source>
+            <translation>选择含有 config.json 和 .safetensors 文件的文件夹、GGUF 文件，或已安装的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>There is no unfinished import called {name}.</source>
+            <source>No unfinished import named {name}.</source>
             <translation>没有名为 {name} 的未完成导入。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>Import what it is to be made from.</source>
-            <translation>请导入用来制作它的源模型。</translation>
+            <source>Import its source.</source>
+            <translation>导入它的源模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>{name} was being imported while it arrived from a hub.</source>
+            <source>{name} was being imported while downloading.</source>
             <translation>{name} 是边下载边导入的。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>Pull {source} again: it goes on where it stopped.</source>
-            <translation>请重新拉取 {source}：会从停下的地方继续。</translation>
+            <source>Download {source} again to resume.</source>
+            <translation>再次下载 {source} 即可继续。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>There is already a model called {name}.</source>
+            <source>A model named {name} already exists.</source>
             <translation>已有名为 {name} 的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>Choose another name, or delete that one.</source>
-            <translation>请换一个名称，或删除已有的那个。</translation>
+            <source>Choose another name or delete that one.</source>
+            <translation>换一个名称，或删除已有的那个。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>Deleted models still take {waiting} MB there: emptying the trash frees them.</source>
-            <translation>已删除的模型仍占用 {waiting} MB：清空回收站即可释放。</translation>
+            <source>Emptying the trash frees {waiting} MB.</source>
+            <translation>清空回收站可释放 {waiting} MB。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>{parent} cannot be written, so {name} cannot be deleted.</source>
-            <translation>无法写入 {parent}，因此不能删除 {name}。</translation>
+            <source>Can't delete {name}: {parent} isn't writable.</source>
+            <translation>无法删除 {name}：{parent} 不可写入。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>Make its disk writable; or take the folder out of the library, and the model stays where it is.</source>
-            <translation>请让它所在的磁盘可写；或者把该文件夹移出模型库，模型会留在原处。</translation>
+            <source>Make its disk writable, or remove the folder from the list.</source>
+            <translation>让它所在的磁盘可写，或从列表移除该文件夹。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>There is no model called {name}.</source>
+            <source>No model named {name}.</source>
             <translation>没有名为 {name} 的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
-            <source>There are: {there}.</source>
-            <translation>现有：{there}。</translation>
+            <source>Available: {there}.</source>
+            <translation>可用：{there}。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
@@ -7210,18 +6995,18 @@
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>A very small model ({parameters} million parameters) that comes with Underhill, to try the app and see experts at work. It makes small talk and is often wrong; import a bigger model for real use.</source>
-            <translation>一个很小的模型（{parameters} 百万参数），随 Underhill 提供，用来试用这个应用、观察专家如何工作。它能闲聊，但经常出错；真正使用时请导入更大的模型。</translation>
+            <source>A tiny built-in model ({parameters}M params) for trying the app. It is often wrong; download a bigger one for real use.</source>
+            <translation>用于试用的内置小模型（{parameters}M 参数），经常出错；正式使用请下载更大的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>A very small model; expect simple and often wrong answers.</source>
-            <translation>一个很小的模型；回答会很简单，而且经常出错。</translation>
+            <source>A very small model: answers are simple and often wrong.</source>
+            <translation>非常小的模型：回答简单，经常出错。</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>This family runs through the compatibility backend, which is slower.</source>
-            <translation>此模型系列通过兼容后端运行，速度较慢。</translation>
+            <source>Runs in compatibility mode, more slowly.</source>
+            <translation>以兼容模式运行，速度较慢。</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
@@ -7235,8 +7020,8 @@
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>(It was made from {source}.)</source>
-            <translation>（它是由 {source} 制作的。）</translation>
+            <source>(Made from {source}.)</source>
+            <translation>（来源：{source}。）</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
@@ -7250,8 +7035,8 @@
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>Pull</source>
-            <translation>拉取</translation>
+            <source>Download</source>
+            <translation>下载</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
@@ -7260,8 +7045,8 @@
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>{verb} {source} again: it goes on where it stopped. Or delete what there is of it.</source>
-            <translation>请重新{verb} {source}：会从停下的地方继续。或者删除已有的部分。</translation>
+            <source>{verb} {source} again to resume, or delete it.</source>
+            <translation>再次{verb} {source} 即可继续，或删除它。</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
@@ -7270,22 +7055,22 @@
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>{how} was not finished.</source>
-            <translation>{how} 没有完成。</translation>
+            <source>{how} wasn't finished.</source>
+            <translation>{how}没有完成。</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>It ended with: {why}</source>
-            <translation>结束时的原因：{why}</translation>
+            <source>It failed: {why}</source>
+            <translation>失败原因：{why}</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>{how} is going on.</source>
-            <translation>{how} 正在进行。</translation>
+            <source>{how} is in progress.</source>
+            <translation>{how}正在进行。</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>It is being moved to {parent}.</source>
+            <source>Moving to {parent}.</source>
             <translation>正在移动到 {parent}。</translation>
         </message>
         <message>
@@ -7295,8 +7080,8 @@
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>Move it there again: it goes on where it stopped. Or move it to where it is, to leave it there.</source>
-            <translation>请再次移动到那里：会从停下的地方继续。或者移动到它现在的位置，让它留在那里。</translation>
+            <source>Move it there again to resume, or move it to its current folder to cancel.</source>
+            <translation>再次移动到那里即可继续，或移动到当前文件夹以取消。</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
@@ -7305,23 +7090,23 @@
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>There is another {name}, in {parent}.</source>
+            <source>Another {name} exists in {parent}.</source>
             <translation>{parent} 中还有一个 {name}。</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>Rename {path}, and it can be used.</source>
-            <translation>重命名 {path} 后即可使用它。</translation>
+            <source>Rename {path} to use it.</source>
+            <translation>重命名 {path} 后即可使用。</translation>
         </message>
         <message>
             <location filename="../../engine/library/lowering.py"></location>
-            <source>Writing the experts</source>
+            <source>Writing experts</source>
             <translation>正在写入专家</translation>
         </message>
         <message>
             <location filename="../../engine/library/lowering.py"></location>
-            <source>Only experts that are all stored with 4 or 8 bits can be lowered to fewer.</source>
-            <translation>只有全部以 4 位或 8 位存储的专家才能降到更少的位。</translation>
+            <source>Only models stored with 4 or 8 bits can be shrunk.</source>
+            <translation>只有以 4 位或 8 位存储的模型才能缩小。</translation>
         </message>
         <message>
             <location filename="../../engine/library/lowering.py"></location>
@@ -7330,8 +7115,8 @@
         </message>
         <message>
             <location filename="../../engine/library/lowering.py"></location>
-            <source>The original of {name} is no longer there.</source>
-            <translation>{name} 的原模型已经不在了。</translation>
+            <source>The original of {name} no longer exists.</source>
+            <translation>{name} 的原模型已不存在。</translation>
         </message>
         <message>
             <location filename="../../engine/library/lowering.py"></location>
@@ -7340,8 +7125,8 @@
         </message>
         <message>
             <location filename="../../engine/library/relocation.py"></location>
-            <source>The built-in model stays where it is.</source>
-            <translation>内置模型会留在原处。</translation>
+            <source>The built-in model can't be moved.</source>
+            <translation>内置模型不能移动。</translation>
         </message>
         <message>
             <location filename="../../engine/library/relocation.py"></location>
@@ -7350,33 +7135,33 @@
         </message>
         <message>
             <location filename="../../engine/library/relocation.py"></location>
-            <source>{destination} is there already, and is not a copy of this model that was begun.</source>
-            <translation>{destination} 已经存在，而且不是这个模型已开始的副本。</translation>
+            <source>{destination} already exists.</source>
+            <translation>{destination} 已存在。</translation>
         </message>
         <message>
             <location filename="../../engine/library/relocation.py"></location>
-            <source>Rename it or move it away, or choose another folder.</source>
-            <translation>请给它改名或把它移走，或者选择另一个文件夹。</translation>
+            <source>Rename or move it, or choose another folder.</source>
+            <translation>重命名或移走它，或选择其他文件夹。</translation>
         </message>
         <message>
             <location filename="../../engine/library/relocation.py"></location>
-            <source>{name} is in {goal} now, but its old copy could not be removed.</source>
-            <translation>{name} 已在 {goal} 中，但无法移除旧的副本。</translation>
+            <source>{name} moved to {goal}, but the old copy couldn't be removed.</source>
+            <translation>{name} 已移到 {goal}，但旧副本无法移除。</translation>
         </message>
         <message>
             <location filename="../../engine/library/relocation.py"></location>
-            <source>{sentence} It is tried again later.</source>
-            <translation>{sentence}稍后会再试。</translation>
+            <source>{sentence} Trying again later.</source>
+            <translation>{sentence}稍后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/library/relocation.py"></location>
-            <source>There is no model in {folder}.</source>
+            <source>No model in {folder}.</source>
             <translation>{folder} 中没有模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/relocation.py"></location>
-            <source>Choose a folder that holds config.json and .safetensors files, or one with models of Underhill in it.</source>
-            <translation>请选择存放 config.json 和 .safetensors 文件的文件夹，或里面有 Underhill 模型的文件夹。</translation>
+            <source>Choose a folder with config.json and .safetensors files, or a model folder of this app.</source>
+            <translation>选择含有 config.json 和 .safetensors 文件的文件夹，或本应用的模型文件夹。</translation>
         </message>
         <message>
             <location filename="../../engine/library/settings_file.py"></location>
@@ -7385,23 +7170,23 @@
         </message>
         <message>
             <location filename="../../engine/library/settings_file.py"></location>
-            <source>Install that version again to change these settings. They are untouched.</source>
-            <translation>重新安装那个版本即可更改这些设置。它们未被改动。</translation>
+            <source>Install that version to change these settings. Nothing was changed.</source>
+            <translation>安装那个版本后即可更改。原设置没有改动。</translation>
         </message>
         <message>
             <location filename="../../engine/library/settings_file.py"></location>
-            <source>{file} cannot be read.</source>
+            <source>Can't read {file}.</source>
             <translation>无法读取 {file}。</translation>
         </message>
         <message>
             <location filename="../../engine/library/settings_file.py"></location>
-            <source>Repair it, or delete it to go back to the usual settings.</source>
-            <translation>请修复它，或删除它以恢复默认设置。</translation>
+            <source>Repair it, or delete it to restore the defaults.</source>
+            <translation>修复它，或删除它以恢复默认设置。</translation>
         </message>
         <message>
             <location filename="../../engine/library/speed_record.py"></location>
-            <source>{low} to {high}</source>
-            <translation>{low}～{high}</translation>
+            <source>{low}–{high}</source>
+            <translation>{low}–{high}</translation>
         </message>
         <message>
             <location filename="../../engine/library/speed_record.py"></location>
@@ -7415,22 +7200,22 @@
         </message>
         <message>
             <location filename="../../engine/library/speed_record.py"></location>
-            <source>It runs at {measured} tokens a second, which is {word} than the {span} expected. The expectation has been corrected.</source>
-            <translation>它每秒运行 {measured} 个词元，比预计的 {span} {word}。预计值已更正。</translation>
+            <source>Measured {measured} tok/s, {word} than the expected {span}.</source>
+            <translation>实测 {measured} 词元/秒，比预计的 {span} {word}。</translation>
         </message>
         <message>
             <location filename="../../engine/library/store_copy.py"></location>
-            <source>{parent} cannot be written, so {name} cannot be taken away from there.</source>
-            <translation>无法写入 {parent}，因此不能从那里移走 {name}。</translation>
+            <source>Can't move {name}: {parent} isn't writable.</source>
+            <translation>无法移动 {name}：{parent} 不可写入。</translation>
         </message>
         <message>
             <location filename="../../engine/library/store_copy.py"></location>
-            <source>Import it under another name instead: that makes a copy.</source>
-            <translation>请改用其他名称导入：这会生成一个副本。</translation>
+            <source>Import it under another name to make a copy.</source>
+            <translation>用其他名称导入，生成一个副本。</translation>
         </message>
         <message>
             <location filename="../../engine/library/store_copy.py"></location>
-            <source>There is already a {name} in {parent}.</source>
+            <source>{name} already exists in {parent}.</source>
             <translation>{parent} 中已有 {name}。</translation>
         </message>
         <message>
@@ -7440,13 +7225,13 @@
         </message>
         <message>
             <location filename="../../engine/library/store_copy.py"></location>
-            <source>There is not enough space for {name} in {parent}.</source>
-            <translation>{parent} 的空间不足，放不下 {name}。</translation>
+            <source>Not enough disk space for {name} in {parent}.</source>
+            <translation>{parent} 空间不足，放不下 {name}。</translation>
         </message>
         <message>
             <location filename="../../engine/library/store_copy.py"></location>
-            <source>Free {free} MB there, or choose another folder.</source>
-            <translation>请在那里腾出 {free} MB，或选择其他文件夹。</translation>
+            <source>Free {free} MB, or choose another folder.</source>
+            <translation>释放 {free} MB，或选择其他文件夹。</translation>
         </message>
         <message>
             <location filename="../../engine/library/store_copy.py"></location>
@@ -7455,8 +7240,8 @@
         </message>
         <message>
             <location filename="../../engine/library/store_copy.py"></location>
-            <source>{name} came out otherwise than it was written</source>
-            <translation>{name} 写入后的内容与原来不同</translation>
+            <source>{name} differs from the original</source>
+            <translation>{name} 与原文件不同</translation>
         </message>
         <message>
             <location filename="../../engine/library/store_copy.py"></location>
@@ -7465,23 +7250,23 @@
         </message>
         <message>
             <location filename="../../engine/library/store_copy.py"></location>
-            <source>The copy in {parent} is not good: {what}.</source>
-            <translation>{parent} 中的副本有问题：{what}。</translation>
+            <source>The copy in {parent} is damaged: {what}.</source>
+            <translation>{parent} 中的副本已损坏：{what}。</translation>
         </message>
         <message>
             <location filename="../../engine/library/store_copy.py"></location>
-            <source>The model is still where it was. Verify it: either it is damaged itself, or the other disk is failing.</source>
-            <translation>模型仍在原处。请校验它：要么它自身已损坏，要么另一块磁盘有故障。</translation>
+            <source>The original is unchanged. Verify it; if it is fine, the other disk is failing.</source>
+            <translation>原模型没有改动。校验它；如果完好，则是另一块磁盘有故障。</translation>
         </message>
         <message>
             <location filename="../../engine/library/trash.py"></location>
-            <source>There is no deleted model called {name}.</source>
+            <source>No deleted model named {name}.</source>
             <translation>没有名为 {name} 的已删除模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/trash.py"></location>
-            <source>There are: {others}.</source>
-            <translation>现有：{others}。</translation>
+            <source>Available: {others}.</source>
+            <translation>可用：{others}。</translation>
         </message>
         <message>
             <location filename="../../engine/library/trash.py"></location>
@@ -7490,13 +7275,13 @@
         </message>
         <message>
             <location filename="../../engine/library/trash.py"></location>
-            <source>There is another model called {wanted} now.</source>
-            <translation>现在已有另一个名为 {wanted} 的模型。</translation>
+            <source>Another model named {wanted} exists.</source>
+            <translation>已有另一个名为 {wanted} 的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/trash.py"></location>
-            <source>Bring it back under another name.</source>
-            <translation>请用其他名称恢复它。</translation>
+            <source>Restore it under another name.</source>
+            <translation>用其他名称恢复。</translation>
         </message>
         <message>
             <location filename="../../engine/limits.py"></location>
@@ -7522,11 +7307,6 @@
             <location filename="../../engine/limits.py"></location>
             <source>The model's config.json is wrong: {what}.</source>
             <translation>模型的 config.json 有误：{what}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/compat/decoder.py"></location>
-            <source>This family runs through the compatibility backend, which is slower than Underhill's own decoder.</source>
-            <translation>此模型系列通过兼容后端运行，比 Underhill 自己的解码器慢。</translation>
         </message>
         <message>
             <location filename="../../engine/models/compat/modules.py"></location>
@@ -7670,8 +7450,8 @@
         </message>
         <message>
             <location filename="../../engine/models/families/__init__.py"></location>
-            <source>Underhill has no decoder of its own for {family} models.</source>
-            <translation>Underhill 没有自己的 {family} 模型解码器。</translation>
+            <source>{family} models run in compatibility mode only.</source>
+            <translation>{family} 模型只能以兼容模式运行。</translation>
         </message>
         <message>
             <location filename="../../engine/models/families/__init__.py"></location>
@@ -7875,13 +7655,13 @@
         </message>
         <message>
             <location filename="../../engine/native/library.py"></location>
-            <source>Set Underhill up again, with installers/run.sh, or build it: python -m engine.native.build</source>
-            <translation>请用 installers/run.sh 重新安装 Underhill，或自行编译：python -m engine.native.build</translation>
+            <source>Reinstall Underhill, or build it: python -m engine.native.build</source>
+            <translation>重新安装 Underhill，或自行编译：python -m engine.native.build</translation>
         </message>
         <message>
             <location filename="../../engine/native/library.py"></location>
-            <source>Native kernels ({names}) compute on {threads} {threads2}.</source>
-            <translation>原生内核（{names}）使用 {threads} {threads2}计算。</translation>
+            <source>Native kernels ({names}), {threads} {threads2}.</source>
+            <translation>原生内核（{names}），{threads} {threads2}。</translation>
         </message>
         <message>
             <location filename="../../engine/native/library.py"></location>
@@ -7900,153 +7680,138 @@
         </message>
         <message>
             <location filename="../../engine/planning/budget.py"></location>
-            <source>{available} of memory are free; Underhill may use {safe} in all and leaves the rest to other programs.</source>
-            <translation>有 {available} 空闲内存；Underhill 总共可使用 {safe}，其余留给其他程序。</translation>
+            <source>{available} of memory free; the app may use {safe}.</source>
+            <translation>空闲内存 {available}，应用可使用 {safe}。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/budget.py"></location>
-            <source>The ceiling of {asked} GB is lowered to {at_most}: no more is safely free.</source>
-            <translation>内存上限从 {asked} GB 降为 {at_most}：再多就不安全了。</translation>
+            <source>Memory limit lowered from {asked} GB to {at_most}: no more is free.</source>
+            <translation>内存上限从 {asked} GB 降为 {at_most}：没有更多空闲内存。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/budget.py"></location>
-            <source>The memory ceiling is {asked}, of which the program itself takes {in_use}.</source>
-            <translation>内存上限为 {asked}，其中程序自身占用 {in_use}。</translation>
+            <source>Memory limit {asked}; the app itself uses {in_use}.</source>
+            <translation>内存上限 {asked}，应用自身占用 {in_use}。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/fit.py"></location>
-            <source>Too big: {sentence}</source>
-            <translation>太大：{sentence}</translation>
+            <source>Not enough disk space: needs {disk}, {disk_free} free</source>
+            <translation>磁盘空间不足：需要 {disk}，剩余 {disk_free}</translation>
         </message>
         <message>
             <location filename="../../engine/planning/fit.py"></location>
-            <source>Too big for the disk: it takes {disk}, {disk_margin} should stay free, and {disk_free} are free there.</source>
-            <translation>磁盘放不下：它需要 {disk}，另外应留出 {disk_margin}，而那里空闲 {disk_free}。</translation>
+            <source>all in memory</source>
+            <translation>全部在内存</translation>
         </message>
         <message>
             <location filename="../../engine/planning/fit.py"></location>
-            <source>all of it in memory</source>
-            <translation>全部在内存中</translation>
+            <source>{whole}% in memory</source>
+            <translation>{whole}% 在内存</translation>
         </message>
         <message>
             <location filename="../../engine/planning/fit.py"></location>
-            <source>{whole} % of its experts in memory, the rest read from disk</source>
-            <translation>{whole} % 的专家在内存中，其余从磁盘读取</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/fit.py"></location>
-            <source>{pill}: about {span} tokens a second with {tier}-bit experts, {where}.</source>
-            <translation>{pill}：约每秒 {span} 个词元，使用 {tier} 位专家，{where}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/fit.py"></location>
-            <source>Slow</source>
-            <translation>较慢</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/fit.py"></location>
-            <source>Fits</source>
-            <translation>适合</translation>
+            <source>≈ {span} tok/s · {tier}-bit · {where}</source>
+            <translation>≈ {span} 词元/秒 · {tier} 位 · {where}</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>CPU-only</source>
-            <translation>仅处理器</translation>
+            <source>CPU</source>
+            <translation>CPU</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>CPU-assisted</source>
-            <translation>处理器辅助</translation>
+            <source>CPU + GPU</source>
+            <translation>CPU + GPU</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>GPU-centric</source>
-            <translation>显卡为主</translation>
+            <source>GPU</source>
+            <translation>GPU</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{name} is not computed on: the experts of this model are not quantized.</source>
-            <translation>不使用 {name} 计算：此模型的专家未量化。</translation>
+            <source>{name} isn't used: this model's experts are not quantized.</source>
+            <translation>未使用 {name}：此模型的专家未量化。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{name} is not computed on: its driver would take memory that the model needs.</source>
-            <translation>不使用 {name} 计算：它的驱动程序会占用模型所需的内存。</translation>
+            <source>{name} isn't used: its driver needs memory that the model needs.</source>
+            <translation>未使用 {name}：其驱动会占用模型所需的内存。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{name} is not computed on: too little of its memory is free.</source>
-            <translation>不使用 {name} 计算：它的可用显存太少。</translation>
+            <source>{name} isn't used: too little of its memory is free.</source>
+            <translation>未使用 {name}：可用显存太少。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{name} is not computed on: by arithmetic the processor alone is as fast.</source>
-            <translation>不使用 {name} 计算：据估算，仅用处理器同样快。</translation>
+            <source>{name} isn't used: the CPU is as fast (estimated).</source>
+            <translation>未使用 {name}：估计 CPU 一样快。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{name} computes too: {device_experts} of experts lie in its memory, and what it lacks is computed by the processor at the same time.</source>
-            <translation>{name} 也参与计算：它的显存中有 {device_experts} 专家，其余的由处理器同时计算。</translation>
+            <source>{name}: {device_experts} of experts in GPU memory; the CPU computes the others at the same time.</source>
+            <translation>{name}：{device_experts} 专家在显存中；其余由 CPU 同时计算。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>Expect about {span} tokens a second, by arithmetic that no card was held against.</source>
-            <translation>预计每秒约 {span} 个词元，这是未经任何显卡验证的估算。</translation>
+            <source>Speed: about {span} tok/s (estimated).</source>
+            <translation>速度：约 {span} tok/s（估计）。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{name} is not computed on: the processor alone was chosen.</source>
-            <translation>不在 {name} 上计算：选择了只用处理器。</translation>
+            <source>{name} isn't used: CPU is selected.</source>
+            <translation>不使用 {name}：已选择 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{name} is not computed on: it has no memory of its own.</source>
-            <translation>不使用 {name} 计算：它没有自己的显存。</translation>
+            <source>{name} isn't used: it has no memory of its own.</source>
+            <translation>未使用 {name}：它没有独立显存。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{name} is not computed on: it is too old.</source>
-            <translation>不使用 {name} 计算：它太旧了。</translation>
+            <source>{name} isn't used: it is too old.</source>
+            <translation>未使用 {name}：型号太旧。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{name} is not computed on: another card is.</source>
-            <translation>不使用 {name} 计算：使用的是另一块显卡。</translation>
+            <source>{name} isn't used: another GPU is.</source>
+            <translation>未使用 {name}：已使用另一块 GPU。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>This version of Underhill does not compute everything on the card.</source>
-            <translation>这个版本的 Underhill 不会把全部计算放在显卡上。</translation>
+            <source>This version can't compute everything on the GPU.</source>
+            <translation>此版本无法全部在 GPU 上计算。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>The graphics card is too old to compute experts.</source>
-            <translation>显卡太旧，无法计算专家。</translation>
+            <source>This GPU is too old.</source>
+            <translation>此 GPU 太旧。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>No NVIDIA graphics card with memory of its own was found here.</source>
-            <translation>这里没有找到带独立显存的 NVIDIA 显卡。</translation>
+            <source>No NVIDIA GPU with its own memory found.</source>
+            <translation>未找到带独立显存的 NVIDIA GPU。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{names} cannot run here. {why_not}</source>
-            <translation>{names} 模式不能在这里运行。{why_not}</translation>
+            <source>{names} can't run here. {why_not}</source>
+            <translation>{names} 无法在此运行。{why_not}</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>Set the mode to {auto} or {cpu}.</source>
-            <translation>请把模式设为 {auto} 或 {cpu}。</translation>
+            <source>Choose {auto} or {cpu}.</source>
+            <translation>选择 {auto} 或 {cpu}。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{name} has no memory of its own: nothing would be gained.</source>
-            <translation>{name} 没有独立显存：用它不会更快。</translation>
+            <source>{name} has no memory of its own: no gain.</source>
+            <translation>{name} 没有独立显存：不会更快。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>The card's memory does not hold it.</source>
-            <translation>显存放不下它。</translation>
+            <source>It doesn't fit in GPU memory.</source>
+            <translation>显存放不下。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
@@ -8055,113 +7820,113 @@
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{names}: about {span} tokens a second; this is what runs.</source>
-            <translation>{names}：约每秒 {span} 个词元；正在使用这种模式。</translation>
+            <source>{names}: about {span} tok/s (in use).</source>
+            <translation>{names}：约 {span} 词元/秒（使用中）。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{names}: about {span} tokens a second.</source>
-            <translation>{names}：每秒约 {span} 个词元。</translation>
+            <source>{names}: about {span} tok/s.</source>
+            <translation>{names}：约 {span} tok/s。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
-            <source>{names}: would be about {span} tokens a second, by arithmetic that no card was held against, with {device_experts} of experts in graphics memory. {against}</source>
-            <translation>{names}：约为每秒 {span} 个词元，显存中放 {device_experts} 的专家；这只是估算，未在任何显卡上验证。{against}</translation>
+            <source>{names}: about {span} tok/s estimated, {device_experts} of experts in GPU memory. {against}</source>
+            <translation>{names}：估计约 {span} 词元/秒，显存中专家 {device_experts}。{against}</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>The context is {found} tokens instead of {wanted}, so that experts have room too.</source>
-            <translation>上下文为 {found} 个词元，而不是 {wanted} 个，以便给专家留出空间。</translation>
+            <source>Context: {found} tokens instead of {wanted}, to leave memory for experts.</source>
+            <translation>上下文：{found} 词元（而非 {wanted}），为专家留出内存。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>with more, not all experts would stay in memory</source>
-            <translation>再多的话，就不能把全部专家留在内存中</translation>
+            <source>to keep all experts in memory</source>
+            <translation>以便将全部专家保留在内存</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>the rest of the memory is for experts</source>
-            <translation>其余内存留给专家</translation>
+            <source>to leave memory for experts</source>
+            <translation>为专家留出内存</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>The context is {found} tokens of the {wanted} possible: {reason}. Its setting overrules this.</source>
-            <translation>上下文为 {found} 个词元（最多可有 {wanted} 个）：{reason}。可以在设置中另行指定。</translation>
+            <source>Context: {found} of {wanted} tokens, {reason}. You can raise it in Settings.</source>
+            <translation>上下文：{found} / {wanted} 词元，{reason}。可在设置中调高。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>{name} holds no {tier}-bit experts.</source>
-            <translation>{name} 没有 {tier} 位的专家。</translation>
+            <source>{name} has no {tier}-bit experts.</source>
+            <translation>{name} 没有 {tier} 位专家。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>It holds these bits: {stored}.</source>
-            <translation>它有这些位数：{stored}。</translation>
+            <source>Stored: {stored}.</source>
+            <translation>已存储：{stored}。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>past the system's file cache ({int} a second)</source>
-            <translation>绕过系统文件缓存（每秒 {int}）</translation>
+            <source>directly ({int}/s)</source>
+            <translation>直接读取（{int}/s）</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>through it ({int})</source>
-            <translation>经由它（每秒 {int}）</translation>
+            <source>through the file cache ({int}/s)</source>
+            <translation>经由文件缓存（{int}/s）</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>Experts are read {ways}, which was measured beside {ways2}.</source>
-            <translation>读取专家的方式：{ways}；同时测得的另一种方式：{ways2}。</translation>
+            <source>Experts are read {ways}, faster than {ways2}.</source>
+            <translation>专家{ways}，快于{ways2}。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>Experts are read through the system's file cache ({int} a second): past it the disk gives {int2}.</source>
-            <translation>专家经由系统文件缓存读取（每秒 {int}）：绕过它时磁盘每秒只有 {int2}。</translation>
+            <source>Experts are read through the file cache ({int}/s), faster than directly ({int2}/s).</source>
+            <translation>专家经由文件缓存读取（{int}/s），快于直接读取（{int2}/s）。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>Raise the memory ceiling to {at_least} or more, or choose a smaller model.</source>
-            <translation>请把内存上限提高到 {at_least} 或更多，或选择更小的模型。</translation>
+            <source>Raise the memory limit to {at_least} or choose a smaller model.</source>
+            <translation>将内存上限提高到 {at_least}，或选择更小的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>Close other programs, or choose a smaller model.</source>
-            <translation>请关闭其他程序，或选择更小的模型。</translation>
+            <source>Close other programs or choose a smaller model.</source>
+            <translation>关闭其他程序，或选择更小的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>{name} needs {at_least} of memory at the least, and {at_most} may be used.</source>
-            <translation>{name} 至少需要 {at_least} 内存，而可用的是 {at_most}。</translation>
+            <source>{name} needs {at_least} of memory; {at_most} may be used.</source>
+            <translation>{name} 需要 {at_least} 内存，可用 {at_most}。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>The other weights are held at 4 bits, which costs some precision, so that the model fits.</source>
-            <translation>为了放得下此模型，其他权重以 4 位保存，会损失一些精度。</translation>
+            <source>Shared weights are 4-bit so that the model fits; this costs some precision.</source>
+            <translation>共享权重为 4 位以放得下模型，会损失一些精度。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>The other weights are held as {possible}: {wanted} is not possible with this family.</source>
-            <translation>其他权重以 {possible} 保存：此模型系列无法使用 {wanted}。</translation>
+            <source>Shared weights are {possible}: {wanted} isn't possible with this model.</source>
+            <translation>共享权重为 {possible}：此模型不支持 {wanted}。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>All {whole} of experts fit in memory, so every one runs at {tier} bits whatever the dial says.</source>
-            <translation>全部 {whole} 的专家都放得进内存，因此无论选择哪个档位，每个专家都以 {tier} 位运行。</translation>
+            <source>All experts ({whole}) fit in memory and run at {tier}-bit, whatever the quality setting.</source>
+            <translation>全部专家（{whole}）都在内存中，以 {tier} 位运行，与质量设置无关。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>{cache} of {whole} of experts ({whole2} %) are kept in memory at {tier} bits; the rest is read from disk when needed.</source>
-            <translation>共 {whole} 的专家，其中 {cache}（{whole2} %）以 {tier} 位保存在内存中；其余在需要时从磁盘读取。</translation>
+            <source>Experts in memory: {cache} of {whole} ({whole2}%) at {tier}-bit; the rest is read from disk.</source>
+            <translation>内存中的专家：{cache} / {whole}（{whole2}%），{tier} 位；其余从磁盘读取。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
-            <source>reading experts from disk</source>
-            <translation>从磁盘读取专家</translation>
+            <source>disk reads</source>
+            <translation>磁盘读取</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
-            <source>computing from memory</source>
-            <translation>内存中的计算</translation>
+            <source>memory speed</source>
+            <translation>内存速度</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
@@ -8170,23 +7935,23 @@
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
-            <source>, as was measured here</source>
-            <translation>（根据在这台电脑上的实测）</translation>
+            <source>, measured here</source>
+            <translation>（本机实测）</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
-            <source>, {span} once the context is full</source>
-            <translation>，上下文占满后{span} 个</translation>
+            <source>, {span} with a full context</source>
+            <translation>，上下文占满后 {span}</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
-            <source>Expect {span} tokens a second{learned}{later}; {what} sets the pace.</source>
-            <translation>预计每秒 {span} 个词元{learned}{later}；速度取决于 {what}。</translation>
+            <source>Speed: {span} tok/s{learned}{later}. Limited by {what}.</source>
+            <translation>速度：{span} 词元/秒{learned}{later}。瓶颈：{what}。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
-            <source>about {low} to {high}</source>
-            <translation>约 {low}～{high}</translation>
+            <source>about {low}–{high}</source>
+            <translation>约 {low}–{high}</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
@@ -8195,58 +7960,58 @@
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
-            <source>A prompt of {prompt} tokens takes less than {shortest} seconds before the answer begins.</source>
-            <translation>{prompt} 个词元的提示词，不到 {shortest} 秒就会开始回答。</translation>
+            <source>{prompt}-token prompt: under {shortest} s to first token.</source>
+            <translation>{prompt} 词元的提示词：首词元不到 {shortest} 秒。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
-            <source>{fast} to {slow}</source>
-            <translation>{fast}～{slow}</translation>
+            <source>{fast}–{slow}</source>
+            <translation>{fast}–{slow}</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
-            <source>A prompt of {prompt} tokens takes about 1.0 second before the answer begins.</source>
-            <translation>{prompt} 个词元的提示词，约 1.0 秒后开始回答。</translation>
+            <source>{prompt}-token prompt: about 1.0 s to first token.</source>
+            <translation>{prompt} 词元的提示词：首词元约 1.0 秒。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>
-            <source>A prompt of {prompt} tokens takes about {span} seconds before the answer begins.</source>
-            <translation>{prompt} 个词元的提示词，约 {span} 秒后开始回答。</translation>
+            <source>{prompt}-token prompt: about {span} s to first token.</source>
+            <translation>{prompt} 词元的提示词：首词元约 {span} 秒。</translation>
         </message>
         <message>
             <location filename="../../engine/process/engine_process.py"></location>
-            <source>The engine's process ended with exit code {code}.</source>
-            <translation>引擎进程已结束，退出代码为 {code}。</translation>
+            <source>The engine stopped (exit code {code}).</source>
+            <translation>引擎已停止（退出代码 {code}）。</translation>
         </message>
         <message>
             <location filename="../../engine/process/engine_process.py"></location>
-            <source>The engine's process was ended by {name}.</source>
-            <translation>引擎进程被 {name} 结束。</translation>
+            <source>The engine was ended ({name}).</source>
+            <translation>引擎被结束（{name}）。</translation>
         </message>
         <message>
             <location filename="../../engine/process/engine_process.py"></location>
-            <source>The system ends programs so when memory runs out.</source>
-            <translation>内存耗尽时，系统会这样结束程序。</translation>
+            <source>The system may have run out of memory.</source>
+            <translation>可能是系统内存耗尽。</translation>
         </message>
         <message>
             <location filename="../../engine/protocol/events.py"></location>
-            <source>The engine has stopped working.</source>
-            <translation>引擎停止了工作。</translation>
+            <source>The engine stopped.</source>
+            <translation>引擎已停止。</translation>
         </message>
         <message>
             <location filename="../../engine/protocol/events.py"></location>
-            <source>Your chats are safe. Start it again to go on.</source>
-            <translation>你的对话是安全的。重新启动引擎即可继续。</translation>
+            <source>Your chats are safe. Restart it to continue.</source>
+            <translation>你的对话没有丢失。重新启动引擎即可继续。</translation>
         </message>
         <message>
             <location filename="../../engine/protocol/events.py"></location>
-            <source>Something in the engine did not come back, so the engine was ended.</source>
-            <translation>引擎中有操作一直没有返回，因此引擎已被终止。</translation>
+            <source>The engine didn't respond and was ended.</source>
+            <translation>引擎没有响应，已被结束。</translation>
         </message>
         <message>
             <location filename="../../engine/protocol/events.py"></location>
-            <source>Your chats are safe. It starts again, and opens the model.</source>
-            <translation>您的对话都安然无恙。引擎会重新启动并打开模型。</translation>
+            <source>Your chats are safe. It restarts and loads the model.</source>
+            <translation>你的对话没有丢失。引擎正在重新启动并加载模型。</translation>
         </message>
         <message>
             <location filename="../../engine/quantization/planes.py"></location>
@@ -8360,13 +8125,13 @@
         </message>
         <message>
             <location filename="../../engine/service/library_worker.py"></location>
-            <source>{name} is loaded.</source>
-            <translation>{name} 已加载。</translation>
+            <source>{name} is in use.</source>
+            <translation>{name} 正在使用。</translation>
         </message>
         <message>
             <location filename="../../engine/service/library_worker.py"></location>
-            <source>Choose another model first, then move it.</source>
-            <translation>请先选择其他模型，再移动它。</translation>
+            <source>Select another model first.</source>
+            <translation>先选择其他模型。</translation>
         </message>
         <message>
             <location filename="../../engine/service/library_worker.py"></location>
@@ -8375,13 +8140,13 @@
         </message>
         <message>
             <location filename="../../engine/service/service.py"></location>
-            <source>No model is loaded.</source>
-            <translation>没有加载模型。</translation>
+            <source>No model loaded.</source>
+            <translation>未加载模型。</translation>
         </message>
         <message>
             <location filename="../../engine/service/service.py"></location>
-            <source>Choose a model first.</source>
-            <translation>请先选择模型。</translation>
+            <source>Select a model first.</source>
+            <translation>先选择模型。</translation>
         </message>
         <message>
             <location filename="../../engine/service/service.py"></location>
@@ -8394,14 +8159,9 @@
             <translation>稍后再试。</translation>
         </message>
         <message>
-            <location filename="../../engine/service/service.py"></location>
-            <source>Choose another model first, then delete it.</source>
-            <translation>请先选择其他模型，再删除它。</translation>
-        </message>
-        <message>
             <location filename="../../engine/service/transfers.py"></location>
-            <source>{top} bits cannot be stored.</source>
-            <translation>不能以 {top} 位保存。</translation>
+            <source>Can't store {top} bits.</source>
+            <translation>不能以 {top} 位存储。</translation>
         </message>
         <message>
             <location filename="../../engine/service/transfers.py"></location>
@@ -8410,23 +8170,23 @@
         </message>
         <message>
             <location filename="../../engine/service/transfers.py"></location>
-            <source>{repo} is among the downloads already.</source>
+            <source>{repo} is already in Downloads.</source>
             <translation>{repo} 已在下载列表中。</translation>
         </message>
         <message>
             <location filename="../../engine/service/transfers.py"></location>
-            <source>Go on with that one, or cancel it.</source>
-            <translation>请继续那一个，或取消它。</translation>
+            <source>Resume or cancel that one.</source>
+            <translation>继续或取消那一个。</translation>
         </message>
         <message>
             <location filename="../../engine/service/transfers.py"></location>
-            <source>This download is not in the list any more.</source>
+            <source>This download is no longer in the list.</source>
             <translation>此下载已不在列表中。</translation>
         </message>
         <message>
             <location filename="../../engine/service/transfers.py"></location>
-            <source>Looking at it</source>
-            <translation>正在查看</translation>
+            <source>Checking</source>
+            <translation>正在检查</translation>
         </message>
         <message>
             <location filename="../../engine/service/transfers.py"></location>
@@ -8435,133 +8195,133 @@
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>Other programs hold {others} of the processor, which makes it slower.</source>
-            <translation>其他程序占用了处理器的 {others}，因此速度较慢。</translation>
+            <source>Slowed down by other programs ({others} of the processor).</source>
+            <translation>其他程序占用处理器的 {others}，速度变慢。</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>Answering.</source>
-            <translation>正在回答。</translation>
+            <source>Generating…</source>
+            <translation>正在生成…</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>every token reads {read} from the disk</source>
-            <translation>每个词元从磁盘读取 {read}</translation>
+            <source>{read} per token</source>
+            <translation>每词元 {read}</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>Waiting for the disk: {a_token}, which gives {read} a second, and {waiting} of the time goes into that. A larger expert cache would help.</source>
-            <translation>正在等待磁盘：{a_token}，磁盘每秒提供 {read}，{waiting} 的时间花在等待上。更大的专家缓存会有帮助。</translation>
+            <source>Limited by disk: {a_token} at {read}/s, {waiting} of the time waiting. More memory helps.</source>
+            <translation>瓶颈是磁盘：{a_token}，{read}/s，{waiting} 的时间在等待。增加内存可提速。</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>Mostly computing: {a_token}, and {waiting} of the time goes into waiting for it.</source>
-            <translation>主要在计算：{a_token}，{waiting} 的时间花在等待磁盘上。</translation>
+            <source>Limited by computing: {a_token} from disk, {waiting} of the time waiting for it.</source>
+            <translation>瓶颈是计算：从磁盘读取{a_token}，{waiting} 的时间在等待。</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>Reading the prompt.</source>
-            <translation>正在读取提示词。</translation>
+            <source>Processing prompt.</source>
+            <translation>正在处理提示词。</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>Reading the prompt at {prompt_tokens} tokens a second</source>
-            <translation>正在以每秒 {prompt_tokens} 个词元的速度读取提示词</translation>
+            <source>Processing prompt at {prompt_tokens} tok/s</source>
+            <translation>正在处理提示词，{prompt_tokens} 词元/秒</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>{said}, waiting for experts from the disk, which gives {read} a second.</source>
-            <translation>{said}，正在等待磁盘中的专家，磁盘每秒提供 {read}。</translation>
+            <source>{said}, limited by disk reads ({read}/s).</source>
+            <translation>{said}，瓶颈是磁盘读取（{read}/s）。</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>{said}; computing sets the pace.</source>
-            <translation>{said}；速度取决于计算。</translation>
+            <source>{said}, limited by computing.</source>
+            <translation>{said}，瓶颈是计算。</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>Every expert needed is in memory. Every token reads {weights} of it, at {taken} a second: {value} of what the memory gives, which sets the pace.</source>
-            <translation>所需的专家都在内存中。每个词元读取其中 {weights}，每秒 {taken}，相当于内存速度的 {value}；速度取决于内存。</translation>
+            <source>All experts in memory. Limited by memory: {weights} per token at {taken}/s ({value} of its speed).</source>
+            <translation>专家全部在内存。瓶颈是内存：每词元 {weights}，{taken}/s（内存速度的 {value}）。</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>Every expert needed is in memory; computing sets the pace.</source>
-            <translation>所需的专家都在内存中；速度取决于计算。</translation>
+            <source>All experts in memory. Limited by computing.</source>
+            <translation>专家全部在内存。瓶颈是计算。</translation>
         </message>
         <message>
             <location filename="../../engine/session/cache_budget.py"></location>
-            <source>How much memory is free cannot be seen now, so the experts that are kept stay as many as they are.</source>
-            <translation>目前无法得知有多少可用内存，因此保留的专家数量维持不变。</translation>
+            <source>Can't read free memory; experts in memory stay as they are.</source>
+            <translation>无法读取空闲内存；内存中的专家保持不变。</translation>
         </message>
         <message>
             <location filename="../../engine/session/cache_budget.py"></location>
-            <source>Underhill itself takes more memory than was planned for it, so {kept} of experts are kept, not {planned}.</source>
-            <translation>Underhill 自身占用的内存超出计划，因此保留 {kept} 的专家，而不是 {planned}。</translation>
+            <source>Experts in memory: {kept} instead of {planned}; the app needs more itself.</source>
+            <translation>内存中的专家：{kept}（计划 {planned}）；应用自身需要更多内存。</translation>
         </message>
         <message>
             <location filename="../../engine/session/cache_budget.py"></location>
-            <source>This computer is short of memory, so {kept} of experts are kept instead of {planned}; answers are slower until there is more.</source>
-            <translation>这台电脑内存不足，因此保留 {kept} 的专家，而不是 {planned}；在内存充足之前，回答会较慢。</translation>
+            <source>Memory is low: {kept} of experts in memory instead of {planned}. Answers are slower.</source>
+            <translation>内存不足：内存中的专家 {kept}（计划 {planned}），回答会变慢。</translation>
         </message>
         <message>
             <location filename="../../engine/session/cache_budget.py"></location>
-            <source>There is memory again: {planned} of experts are kept, as planned.</source>
-            <translation>内存又够用了：按计划保留 {planned} 的专家。</translation>
+            <source>Memory is available again: {planned} of experts in memory.</source>
+            <translation>内存已恢复：内存中的专家 {planned}。</translation>
         </message>
         <message>
             <location filename="../../engine/session/card_session.py"></location>
-            <source>{name} has proved itself: {rows} rows of this model's experts, computed on it and here, differ by at most {worst}.</source>
-            <translation>{name} 已通过检验：此模型的专家在显卡和处理器上各算了 {rows} 行，最多相差 {worst}。</translation>
+            <source>{name} was checked against the CPU: {rows} rows of this model's experts differ by at most {worst}.</source>
+            <translation>{name} 已与 CPU 核对：此模型专家的 {rows} 行结果最多相差 {worst}。</translation>
         </message>
         <message>
             <location filename="../../engine/session/card_session.py"></location>
-            <source>{size} of shared weights lie there, too: {there} ms a token instead of {here}.</source>
-            <translation>另有 {size} 的共享权重也在显卡上：每个词元 {there} 毫秒，而不是 {here} 毫秒。</translation>
+            <source>{size} of shared weights in GPU memory: {there} ms per token instead of {here}.</source>
+            <translation>{size} 的共享权重在显存中：每词元 {there} 毫秒，而非 {here} 毫秒。</translation>
         </message>
         <message>
             <location filename="../../engine/session/card_session.py"></location>
-            <source>The processor computes alone. {sentence}</source>
-            <translation>仅由处理器计算。{sentence}</translation>
+            <source>CPU only. {sentence}</source>
+            <translation>仅用 CPU。{sentence}</translation>
         </message>
         <message>
             <location filename="../../engine/session/loaded_model.py"></location>
-            <source>What was measured cannot be kept in {store}.</source>
-            <translation>测量结果无法保存到 {store}。</translation>
+            <source>Can't save measurements in {store}.</source>
+            <translation>无法将测量结果保存到 {store}。</translation>
         </message>
         <message>
             <location filename="../../engine/session/loaded_model.py"></location>
-            <source>Check that the folder can be written.</source>
-            <translation>请检查该文件夹是否可写。</translation>
+            <source>Check that the folder is writable.</source>
+            <translation>检查该文件夹是否可写。</translation>
         </message>
         <message>
             <location filename="../../engine/session/policy_weights.py"></location>
-            <source>The cache policy's weights cannot be kept in {parent}.</source>
-            <translation>缓存策略的权重无法保存到 {parent}。</translation>
+            <source>Can't save eviction weights in {parent}.</source>
+            <translation>无法将淘汰权重保存到 {parent}。</translation>
         </message>
         <message>
             <location filename="../../engine/session/predictor_store.py"></location>
-            <source>Keeping what was learnt of this model</source>
-            <translation>保存从这个模型学到的内容</translation>
+            <source>Saving predictors</source>
+            <translation>正在保存预测器</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>the gates of coming layers</source>
-            <translation>后续各层的门控</translation>
+            <source>gates</source>
+            <translation>门控</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>taught gates</source>
-            <translation>校正过的门控</translation>
+            <source>trained gates</source>
+            <translation>训练后的门控</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>the token table</source>
+            <source>token table</source>
             <translation>词元表</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>pairs of layers</source>
-            <translation>相邻层的配对</translation>
+            <source>layer pairs</source>
+            <translation>层配对</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
@@ -8570,88 +8330,83 @@
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>the matrices of past answers</source>
-            <translation>以往回答的矩阵</translation>
+            <source>activation matrices</source>
+            <translation>激活矩阵</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>all predictors together</source>
-            <translation>所有预测器合用</translation>
+            <source>all combined</source>
+            <translation>全部合用</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>the gates of coming layers and the token table</source>
-            <translation>后续各层的门控和词元表</translation>
+            <source>gates and token table</source>
+            <translation>门控和词元表</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>taught gates and the token table</source>
-            <translation>校正过的门控和词元表</translation>
+            <source>trained gates and token table</source>
+            <translation>训练后的门控和词元表</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>{lacking} Experts are read ahead by {words}.</source>
-            <translation>{lacking}专家按 {words} 预取。</translation>
+            <source>{lacking} Using {words}.</source>
+            <translation>{lacking}使用{words}。</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>The routers of this model read something else than its experts are given.</source>
-            <translation>这个模型的路由器读取的内容与交给专家的内容不同。</translation>
+            <source>Gates can't predict for this model.</source>
+            <translation>此模型无法用门控预测。</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>The routers of this model are not known, since it runs through the compatibility backend.</source>
-            <translation>此模型通过兼容后端运行，因此它的路由未知。</translation>
+            <source>Gates can't predict in compatibility mode.</source>
+            <translation>兼容模式下无法用门控预测。</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>The gates of this model have not been taught yet: calibration does that.</source>
-            <translation>此模型的门控尚未校正：校准时会进行。</translation>
+            <source>Gates aren't trained yet.</source>
+            <translation>门控尚未训练。</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>How much each predictor counts on this model has not been found yet: calibration does that.</source>
-            <translation>各预测器在此模型上的权重尚未确定：校准时会进行。</translation>
+            <source>The combined predictor isn't calibrated yet.</source>
+            <translation>组合预测器尚未校准。</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>Counting this model's pairs of layers would take {nbytes} of memory.</source>
-            <translation>统计此模型的层配对需要 {nbytes} 内存。</translation>
+            <source>Layer pairs would need {nbytes} of memory.</source>
+            <translation>层配对需要 {nbytes} 内存。</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>There are no matrices of past answers, since remembering which experts are used is off.</source>
-            <translation>没有以往回答的矩阵，因为“记住使用了哪些专家”已关闭。</translation>
+            <source>Activation matrices need “Remember expert use”.</source>
+            <translation>激活矩阵需要开启“记住专家使用情况”。</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>Read ahead by {words}, of which nothing can be said yet.</source>
-            <translation>按 {words} 预取，其效果尚不可知。</translation>
+            <source>Prefetch: measuring ({words})</source>
+            <translation>预取：正在统计（{words}）</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>Read ahead by {words}: {recall} % of the experts named for the next layer were chosen.</source>
-            <translation>按 {words} 预取：为下一层预测的专家中，{recall} % 真的被选中。</translation>
+            <source>Prefetch: paused, {correct}% correct ({words})</source>
+            <translation>预取：已暂停，命中 {correct}%（{words}）</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>{first_recall} % of those named for the first layer, before it ran.</source>
-            <translation>为第一层（运行之前）预测的专家中，{first_recall} % 被选中。</translation>
+            <source>Prefetch: {correct}% correct, {wasted}% wasted ({words})</source>
+            <translation>预取：命中 {correct}%，浪费 {wasted}%（{words}）</translation>
         </message>
         <message>
             <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>{read} % of the bytes read ahead were in vain.</source>
-            <translation>预取的字节中有 {read} % 白读了。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/prefetch_choice.py"></location>
-            <source>It rests now, since it did not pay.</source>
-            <translation>由于得不偿失，现已停用。</translation>
+            <source>Prefetch: {correct}% correct ({words})</source>
+            <translation>预取：命中 {correct}%（{words}）</translation>
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>
-            <source>The cache policy goes by the open chat alone, since remembering which experts are used is off.</source>
-            <translation>由于没有记住使用了哪些专家，缓存策略只依据当前打开的对话。</translation>
+            <source>The cache policy only sees the open chat: “Remember expert use” is off.</source>
+            <translation>缓存策略只依据当前对话：“记住专家使用情况”已关闭。</translation>
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>
@@ -8660,43 +8415,43 @@
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>
-            <source>Loading the model</source>
+            <source>Loading model</source>
             <translation>正在加载模型</translation>
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>
-            <source>The built-in model was damaged and has been made anew.</source>
-            <translation>内置模型已损坏，现已重新生成。</translation>
+            <source>The built-in model was damaged and has been rebuilt.</source>
+            <translation>内置模型已损坏，现已重建。</translation>
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>
-            <source>{label} takes effect when the model is loaded.</source>
-            <translation>{label} 在加载模型时生效。</translation>
+            <source>Reload the model to apply {label}.</source>
+            <translation>重新加载模型后 {label} 才生效。</translation>
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>
-            <source>Load it again.</source>
-            <translation>请重新加载。</translation>
+            <source>Reload it.</source>
+            <translation>重新加载它。</translation>
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>
-            <source>The model's tokenizer makes token {ids}, and the model knows {known} tokens.</source>
-            <translation>模型的分词器产生词元 {ids}，而模型只认识 {known} 个词元。</translation>
+            <source>The tokenizer doesn't match the model: token {ids} of {known}.</source>
+            <translation>分词器与模型不匹配：词元 {ids}，模型只有 {known} 个。</translation>
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>
-            <source>Your chat is kept. Import the model again, with the tokenizer that belongs to it.</source>
-            <translation>您的对话已保留。请连同所属的分词器重新导入模型。</translation>
+            <source>Import the model again with its own tokenizer.</source>
+            <translation>连同所属的分词器重新导入模型。</translation>
         </message>
         <message>
             <location filename="../../engine/session/snapshot.py"></location>
-            <source>Idle.</source>
-            <translation>空闲。</translation>
+            <source>Idle</source>
+            <translation>空闲</translation>
         </message>
         <message>
             <location filename="../../engine/session/warm_start.py"></location>
-            <source>What is remembered of this model's use cannot be removed from {path}.</source>
-            <translation>无法从 {path} 移除对此模型使用情况的记录。</translation>
+            <source>Can't delete the usage data in {path}.</source>
+            <translation>无法删除 {path} 中的使用记录。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -8730,22 +8485,22 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>{label} cannot be {value}.</source>
+            <source>{label} can't be {value}.</source>
             <translation>{label} 不能为 {value}。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>It takes {allowed}.</source>
-            <translation>可以是 {allowed}。</translation>
+            <source>Use {allowed}.</source>
+            <translation>应为{allowed}。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>{label} does nothing unless {label2} is {name_of}.</source>
-            <translation>只有 {label2} 为 {name_of} 时，{label} 才起作用。</translation>
+            <source>{label} only works with {label2}: {name_of}.</source>
+            <translation>{label} 仅在“{label2}”为“{name_of}”时有效。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>There is no setting called {name}.</source>
+            <source>There is no setting {name}.</source>
             <translation>没有名为 {name} 的设置。</translation>
         </message>
         <message>
@@ -8825,18 +8580,18 @@
         </message>
         <message>
             <location filename="../../engine/store/lock.py"></location>
-            <source>{what} is already going on.</source>
-            <translation>{what} 正在进行。</translation>
+            <source>{what} is already in progress.</source>
+            <translation>{what}正在进行。</translation>
         </message>
         <message>
             <location filename="../../engine/store/lock.py"></location>
-            <source>Wait for it to end.</source>
-            <translation>请等待它结束。</translation>
+            <source>Wait for it to finish.</source>
+            <translation>等它完成。</translation>
         </message>
         <message>
             <location filename="../../engine/store/manifest.py"></location>
-            <source>Update Underhill, or import it again.</source>
-            <translation>请更新 Underhill，或重新导入。</translation>
+            <source>Update the app or import it again.</source>
+            <translation>更新应用，或重新导入。</translation>
         </message>
         <message>
             <location filename="../../engine/store/manifest.py"></location>
@@ -8860,8 +8615,8 @@
         </message>
         <message>
             <location filename="../../engine/store/manifest.py"></location>
-            <source>This model was made by {made} version of Underhill (store format {version}, not {version2}).</source>
-            <translation>此模型由 {made} 版本的 Underhill 制作（存储格式为 {version}，而不是 {version2}）。</translation>
+            <source>This model was made by {made} version of the app (format {version}, not {version2}).</source>
+            <translation>此模型由{made}的应用版本生成（格式 {version}，不是 {version2}）。</translation>
         </message>
         <message>
             <location filename="../../engine/store/manifest.py"></location>
@@ -9010,38 +8765,28 @@
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
-            <source>{file} is open in another program, or protected.</source>
-            <translation>{file} 正被另一个程序打开，或受到保护。</translation>
+            <source>{file} is open in another program or protected.</source>
+            <translation>{file} 正被其他程序打开，或受到保护。</translation>
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
-            <source>Close what uses it, then try again.</source>
-            <translation>请关闭正在使用它的程序，然后重试。</translation>
+            <source>Close that program, then try again.</source>
+            <translation>关闭那个程序，然后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
-            <source>{path} cannot be written ({strerror}).</source>
+            <source>Can't write {path} ({strerror}).</source>
             <translation>无法写入 {path}（{strerror}）。</translation>
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
-            <source>Free {value} MB</source>
-            <translation>请在那里腾出 {value} MB</translation>
+            <source>Not enough disk space in {parent}.</source>
+            <translation>{parent} 磁盘空间不足。</translation>
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
-            <source>Free some space</source>
-            <translation>请在那里腾出一些空间</translation>
-        </message>
-        <message>
-            <location filename="../../engine/store/output.py"></location>
-            <source>There is no space left on the disk of {parent}.</source>
-            <translation>{parent} 所在的磁盘没有空间了。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/store/output.py"></location>
-            <source>{room} there and try again: it continues where it stopped.</source>
-            <translation>{room}，然后再试一次：会从停下的地方继续。</translation>
+            <source>{room}, then try again to resume.</source>
+            <translation>{room}，然后重试即可继续。</translation>
         </message>
         <message>
             <location filename="../../engine/store/problems.py"></location>
@@ -9070,7 +8815,7 @@
         </message>
         <message>
             <location filename="../../engine/store/reader.py"></location>
-            <source>This disk does not do direct I/O.</source>
+            <source>This disk doesn't support direct I/O.</source>
             <translation>此磁盘不支持直接 I/O。</translation>
         </message>
         <message>
@@ -9080,8 +8825,8 @@
         </message>
         <message>
             <location filename="../../engine/store/reader.py"></location>
-            <source>This disk does not do direct I/O ({strerror}), so the system's cache is used.</source>
-            <translation>此磁盘不支持直接 I/O（{strerror}），因此使用系统缓存。</translation>
+            <source>This disk doesn't support direct I/O ({strerror}); the file cache is used.</source>
+            <translation>此磁盘不支持直接 I/O（{strerror}），使用文件缓存。</translation>
         </message>
         <message>
             <location filename="../../engine/store/reader.py"></location>
@@ -9095,13 +8840,13 @@
         </message>
         <message>
             <location filename="../../engine/store/reader.py"></location>
-            <source>There is no imported model at {path}.</source>
+            <source>No imported model at {path}.</source>
             <translation>{path} 中没有已导入的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/store/reader.py"></location>
-            <source>Choose a model from the library, or import one.</source>
-            <translation>请从模型库中选择模型，或导入一个。</translation>
+            <source>Select a model or import one.</source>
+            <translation>选择或导入模型。</translation>
         </message>
         <message>
             <location filename="../../engine/store/table.py"></location>
@@ -9190,13 +8935,13 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Precision dial</source>
-            <translation>精度档位</translation>
+            <source>Quality</source>
+            <translation>质量</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Exact runs every expert at full precision. The others run less important experts coarser, or skip them, when they would have to be fetched from disk: HOBBIT 67/30/3 as its paper does, 67 % of expert uses at full precision, 30 % coarse and 3 % skipped; Balanced more, Fast most.</source>
-            <translation>精确：每个专家都以完整精度运行。其他档位在需要从磁盘读取时，让不太重要的专家以较低精度运行或跳过：HOBBIT 67/30/3 按其论文，67 % 的专家使用为完整精度，30 % 为低精度，3 % 跳过；均衡降得更多，快速最多。</translation>
+            <source>Exact: full precision. Balanced: almost no loss. Fast: small loss, fewer disk reads.</source>
+            <translation>精确：全精度。均衡：几乎无损失。快速：损失较小，磁盘读取更少。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9225,8 +8970,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Experts with an unimportance score up to T1 run at full precision (under Exact, all do).</source>
-            <translation>不重要性分数不超过 T1 的专家以全精度运行（在“精确”档位下，所有专家都如此）。</translation>
+            <source>Experts scoring up to T1 run at full precision.</source>
+            <translation>分数不高于 T1 的专家以全精度运行。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9235,73 +8980,73 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Experts above T1 and up to T2 run coarse; above T2 they are skipped.</source>
-            <translation>高于 T1 且不超过 T2 的专家以低精度运行；高于 T2 的会被跳过。</translation>
+            <source>Experts scoring up to T2 run at lower precision; above T2 they are skipped.</source>
+            <translation>分数不高于 T2 的专家以低精度运行，高于 T2 的跳过。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Full precision</source>
-            <translation>全精度</translation>
+            <source>Expert precision</source>
+            <translation>专家精度</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Bits of an expert that runs at full precision.</source>
-            <translation>以完整精度运行的专家的位数。</translation>
+            <source>Bits per weight of experts at full precision.</source>
+            <translation>全精度专家的每权重位数。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>All that is stored</source>
-            <translation>存储的全部位数</translation>
+            <source>As stored</source>
+            <translation>与存储相同</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>8 bits</source>
+            <source>8-bit</source>
             <translation>8 位</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>4 bits</source>
+            <source>4-bit</source>
             <translation>4 位</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>2 bits</source>
+            <source>2-bit</source>
             <translation>2 位</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Coarse precision</source>
-            <translation>低精度</translation>
+            <source>Lower expert precision</source>
+            <translation>专家低精度</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Bits of an expert that runs coarse, where the model stores several below full precision: 4 lose less than 2, and take twice as long to read. What the dials cost is measured again.</source>
-            <translation>模型存有多个低于完整精度的版本时，以低精度运行的专家的位数：4 位比 2 位损失更少，读取时间是两倍。各档位的代价会重新测量。</translation>
+            <source>Bits per weight of experts at lower precision. 4-bit loses less and reads slower.</source>
+            <translation>低精度专家的每权重位数。4 位损失更少，读取更慢。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>The coarsest stored</source>
-            <translation>存有的最低精度</translation>
+            <source>Lowest stored</source>
+            <translation>存储的最低精度</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Expert cache</source>
-            <translation>专家缓存</translation>
+            <source>Experts kept in memory</source>
+            <translation>内存中的专家</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Share of the model's experts kept in memory, from 0 to 1: 0.5 is half of them. Empty lets Underhill choose.</source>
-            <translation>模型的专家保留在内存中的比例，从 0 到 1：0.5 即一半。留空则由 Underhill 选择。</translation>
+            <source>Share of the model's experts kept in memory.</source>
+            <translation>模型的专家保留在内存中的比例。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Memory ceiling (GB)</source>
+            <source>Memory limit (GB)</source>
             <translation>内存上限（GB）</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Most memory the whole program takes: itself, the model, the chat and the experts it keeps at hand. Empty takes what is free, less a margin. A lower ceiling is kept at once; what is too low is refused.</source>
-            <translation>整个程序最多占用的内存：程序自身、模型、对话，以及放在手边的专家。留空则使用空闲内存减去一定余量。调低上限会立即生效；过低的值会被拒绝。</translation>
+            <source>Most memory the app may use.</source>
+            <translation>应用可使用的最大内存。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9310,8 +9055,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Which expert leaves memory when room is needed. HOBBIT weighs how recently and how often each was used in this chat, at which precision, and how soon its layer's turn comes. LRU: the one unused for longest; LRU per layer: the same for each layer alone; LFU: the one used least; EdgeMoE: use and turn; Activation: the one that chats like this one use least.</source>
-            <translation>需要空间时，哪个专家离开内存。HOBBIT 会权衡每个专家在此对话中多近、多频繁地被使用，使用时的精度，以及多久轮到它所在的层。LRU：最久未使用的；LRU（每层）：每层单独计算；LFU：使用最少的；EdgeMoE：使用次数和轮次；激活：与此类似的对话最少使用的。</translation>
+            <source>Which expert leaves memory first when space is needed.</source>
+            <translation>空间不足时，哪个专家先离开内存。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9345,13 +9090,13 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Weights of HOBBIT</source>
-            <translation>HOBBIT 的权重</translation>
+            <source>Eviction weights</source>
+            <translation>淘汰权重</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>What counts for an expert that may have to leave: how recently and how often it was used, how often at full precision, and how soon its layer's turn comes. Fitted takes what was found best for this model's routing, or for others where that was not done.</source>
-            <translation>决定专家去留的因素：最近何时使用、使用的频率、以全精度使用的频率，以及还有多久轮到它所在的层。“拟合”使用对此模型的路由最好的权重；没有求出时使用其他模型的。</translation>
+            <source>How much each criterion counts when an expert has to leave.</source>
+            <translation>淘汰专家时各项标准的权重。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9370,18 +9115,23 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
+            <source>Precision</source>
+            <translation>精度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
             <source>Distance</source>
             <translation>距离</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Read ahead</source>
-            <translation>预取</translation>
+            <source>Prefetch experts</source>
+            <translation>预取专家</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Fetch experts that are likely to be needed before the model asks for them. Auto rests where it does not pay; the answers are the same either way.</source>
-            <translation>在模型需要之前，先读取可能要用的专家。“自动”在得不偿失时停用；无论怎样，回答都相同。</translation>
+            <source>Read likely experts before they are needed. Doesn't change answers.</source>
+            <translation>提前读取可能用到的专家，不影响回答。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9400,8 +9150,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Who says which experts will be needed. Auto weighs gates and token table as calibration found best, and takes plain gates until then. Gates: the routers of coming layers, asked in advance; taught: corrected for what lies between. The tables learn while the model answers. Matrices go by past answers; all together weighs the lot.</source>
-            <translation>由谁预测将要用到的专家。“自动”按校准得出的最佳比例结合门控与词元表，校准之前只用门控。门控：提前询问后续各层的路由；校正过的门控：考虑了中间各层的影响。各表在模型回答时学习。矩阵依据以往的回答；“全部合用”则结合所有这些。</translation>
+            <source>What predicts the experts to prefetch.</source>
+            <translation>预取专家的预测方式。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9410,8 +9160,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Taught gates</source>
-            <translation>校正过的门控</translation>
+            <source>Trained gates</source>
+            <translation>训练后的门控</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9420,12 +9170,12 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Pairs of layers</source>
+            <source>Layer pairs</source>
             <translation>层配对</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Paths</source>
+            <source>Activation paths</source>
             <translation>激活路径</translation>
         </message>
         <message>
@@ -9435,67 +9185,62 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>All together</source>
+            <source>All combined</source>
             <translation>全部合用</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Layers read ahead</source>
-            <translation>预取层数</translation>
+            <source>Prefetch depth (layers)</source>
+            <translation>预取深度（层）</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>How many layers ahead is looked for a missing expert. Activation matrices look at all of them.</source>
-            <translation>提前多少层查找缺少的专家。激活矩阵会查看所有的层。</translation>
+            <source>How many layers ahead to prefetch.</source>
+            <translation>提前预取多少层。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Experts read ahead</source>
-            <translation>预取专家数</translation>
+            <source>Prefetch width (experts)</source>
+            <translation>预取宽度（专家）</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Most experts expected of a layer; empty takes as many as a token chooses.</source>
-            <translation>预计每层最多使用的专家数；留空则与每个词元选择的数量相同。</translation>
+            <source>Most experts to prefetch per layer.</source>
+            <translation>每层最多预取的专家数。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Remember which experts are used</source>
-            <translation>记住使用了哪些专家</translation>
+            <source>Remember expert use</source>
+            <translation>记住专家使用情况</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Keeps with the model which experts lay in memory, how often chats used which, and which tokens (pieces of words) were seen with which, so that it starts warm the next time: counts, no text, no order. Off removes what is kept.</source>
-            <translation>随模型保存哪些专家在内存中、各对话使用专家的频率，以及哪些词元（词的片段）与哪些专家一起出现过，以便下次启动时已经预热：只有计数，没有文本，也没有顺序。关闭则删除已保存的内容。</translation>
+            <source>Saves usage counts for a faster start. No text is saved; off deletes them.</source>
+            <translation>保存使用计数，下次启动更快。不保存文本；关闭即删除。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Processor and graphics card</source>
-            <translation>处理器与显卡</translation>
+            <source>Compute device</source>
+            <translation>计算设备</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>What computes. CPU-only: the processor. CPU-assisted: the card, and the processor for experts that the card lacks. GPU-centric: the card alone. Auto takes the fastest of those that this computer and this version of Underhill can run.</source>
-            <translation>用什么计算。仅处理器：只用处理器。处理器辅助：用显卡，显卡上没有的专家由处理器计算。显卡为主：只用显卡。“自动”在这台电脑和此版本的 Underhill 能运行的模式中选最快的。</translation>
+            <source>Where the model is computed. Auto uses the fastest that works here.</source>
+            <translation>模型的计算位置。“自动”使用可用的最快设备。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Graphics card</source>
-            <translation>显卡</translation>
+            <source>The GPU to use, by its number, from 0. Automatic: the one with most free memory.</source>
+            <translation>要使用的 GPU 的编号，从 0 开始。自动：可用显存最多的一块。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Which card computes, by its number in the list of this computer, from 0 on; empty takes the one with most free memory.</source>
-            <translation>由哪块显卡计算，按此电脑列表中的编号，从 0 开始；留空则使用可用显存最多的一块。</translation>
+            <source>Disk threads</source>
+            <translation>磁盘线程</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Reader threads</source>
-            <translation>读取线程</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Reads from disk under way at once.</source>
+            <source>Disk reads at the same time.</source>
             <translation>同时进行的磁盘读取数。</translation>
         </message>
         <message>
@@ -9505,8 +9250,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Read experts past the system's file cache.</source>
-            <translation>读取专家时绕过系统的文件缓存。</translation>
+            <source>Bypass the system's file cache when reading experts.</source>
+            <translation>读取专家时绕过系统文件缓存。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9515,33 +9260,33 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Compute threads</source>
-            <translation>计算线程</translation>
+            <source>CPU threads</source>
+            <translation>CPU 线程数</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Empty takes the physical cores.</source>
-            <translation>留空则使用物理核心数。</translation>
+            <source>Threads used for computing.</source>
+            <translation>用于计算的线程数。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Context length</source>
-            <translation>上下文长度</translation>
+            <source>Context length (tokens)</source>
+            <translation>上下文长度（词元）</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Most tokens of chat the model sees. Empty takes what the model allows and experts leave: as many as push none out of memory, or 32,768 where some are read from disk in any case.</source>
-            <translation>模型最多能看到的对话词元数。留空则取模型允许且专家留有余地的数量：以不把专家挤出内存为限；如果总有一些要从磁盘读取，则为 32,768。</translation>
+            <source>Maximum context. Longer needs more memory.</source>
+            <translation>最大上下文。越长占用内存越多。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Other weights</source>
-            <translation>其他权重</translation>
+            <source>Shared weights</source>
+            <translation>共享权重</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>How attention and the other weights are held in memory. Auto takes 8 bits, which lose no more than bf16, and float32 for small models; 4 bits are half as large and less precise.</source>
-            <translation>注意力和其他权重在内存中的保存方式。自动采用 8 位，损失不超过 bf16，小模型采用 float32；4 位只占一半空间，但精度较低。</translation>
+            <source>Precision of all weights that aren't experts.</source>
+            <translation>专家以外所有权重的精度。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9560,13 +9305,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Numbers on their way through the model meet weights of 2, 4 and 8 bits rounded to 8 bits, or exact and slower. Auto rounds, under every dial, Exact included: it loses about what bf16 does.</source>
-            <translation>流经模型的数值与 2、4、8 位权重相乘时，可以舍入到 8 位，也可以保持精确但较慢。“自动”在每个档位（包括“精确”）下都舍入：损失与 bf16 大致相当。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>8-bit</source>
-            <translation>8 位</translation>
+            <source>Round activations to 8 bits (faster) or keep them exact.</source>
+            <translation>将激活值舍入到 8 位（更快），或保持精确。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9575,13 +9315,13 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>0 always takes the likeliest token; higher is more varied.</source>
-            <translation>0 表示总是选择可能性最高的词元；数值越高，回答越多样。</translation>
+            <source>Higher is more varied; 0 always picks the likeliest token.</source>
+            <translation>越高越多样；0 总是选择最可能的词元。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Top-p</source>
-            <translation>Top-p</translation>
+            <source>Top P</source>
+            <translation>Top P</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9590,8 +9330,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Top-k</source>
-            <translation>Top-k</translation>
+            <source>Top K</source>
+            <translation>Top K</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9600,8 +9340,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Min-p</source>
-            <translation>Min-p</translation>
+            <source>Min P</source>
+            <translation>Min P</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9610,13 +9350,13 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Repetition penalty</source>
+            <source>Repeat penalty</source>
             <translation>重复惩罚</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Above 1 makes tokens already in the chat less likely.</source>
-            <translation>大于 1 时，对话中已出现的词元可能性降低。</translation>
+            <source>Above 1 makes repeated words less likely.</source>
+            <translation>大于 1 时减少重复用词。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9625,13 +9365,13 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>The same seed gives the same answer; empty takes a new one each time.</source>
-            <translation>相同的种子给出相同的回答；留空则每次都用新的。</translation>
+            <source>The same seed gives the same answer.</source>
+            <translation>相同的种子给出相同的回答。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Longest answer</source>
-            <translation>最长回答</translation>
+            <source>Max answer length (tokens)</source>
+            <translation>最大回答长度（词元）</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9640,33 +9380,33 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Model hub</source>
-            <translation>模型站</translation>
+            <source>Model hub URL</source>
+            <translation>模型站地址</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Address that models are searched at and fetched from, such as that of a mirror. Empty takes HF_ENDPOINT where it is set, and Hugging Face otherwise.</source>
-            <translation>搜索和获取模型的地址，例如镜像站的地址。留空则使用 HF_ENDPOINT（如已设置），否则使用 Hugging Face。</translation>
+            <source>Where models are searched and downloaded, such as a mirror.</source>
+            <translation>搜索和下载模型的地址，例如镜像站。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Proxy</source>
-            <translation>代理</translation>
+            <source>Proxy URL</source>
+            <translation>代理地址</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Such as http://proxy.example:8080. Empty takes HTTPS_PROXY, HTTP_PROXY and NO_PROXY.</source>
-            <translation>例如 http://proxy.example:8080。留空则使用 HTTPS_PROXY、HTTP_PROXY 和 NO_PROXY。</translation>
+            <source>For example http://proxy.example:8080.</source>
+            <translation>例如 http://proxy.example:8080。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Stay offline</source>
-            <translation>保持离线</translation>
+            <source>Offline mode</source>
+            <translation>离线模式</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>No search and no download: nothing of Underhill uses the network.</source>
-            <translation>不搜索也不下载：Underhill 完全不使用网络。</translation>
+            <source>No searches, no downloads, no network use.</source>
+            <translation>不搜索、不下载、不使用网络。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9675,8 +9415,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Folders that models live in, one a line, on as many disks as you like; new models go into the first. 'default' is the one in Underhill's own data.</source>
-            <translation>存放模型的文件夹，每行一个，可以在任意多块磁盘上；新模型放进第一个。'default' 是 Underhill 自己数据目录中的那个。</translation>
+            <source>New models are saved in the first. 'default' is the app's own folder.</source>
+            <translation>新模型保存在第一个。'default' 是应用自己的文件夹。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9685,8 +9425,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>On battery, an import waits as soon as less than this percentage is left, and goes on when the computer is plugged in. 0 never waits.</source>
-            <translation>使用电池时，剩余电量一旦低于此百分比，导入就会等待，接通电源后继续。0 表示从不等待。</translation>
+            <source>Imports wait below this battery level. 0 never waits.</source>
+            <translation>电量低于此值时暂停导入。0 表示从不暂停。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9720,73 +9460,73 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Start with Underhill</source>
-            <translation>随 Underhill 启动</translation>
+            <source>Start with the app</source>
+            <translation>随应用启动</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Turns the server on whenever Underhill starts.</source>
-            <translation>每次 Underhill 启动时开启服务器。</translation>
+            <source>Turn the server on whenever the app starts.</source>
+            <translation>应用启动时开启服务器。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>An all-rounder that suits most computers; thinks first where that is switched on.</source>
-            <translation>适合大多数电脑的全能模型；打开思考时会先思考再回答。</translation>
+            <source>All-rounder for most computers, with optional thinking.</source>
+            <translation>适合大多数电脑的全能模型，可开启思考。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>A large all-rounder, strong at programs, mathematics and tools.</source>
-            <translation>大型全能模型，擅长编程、数学和使用工具。</translation>
+            <source>Large all-rounder, strong at code, math and tools.</source>
+            <translation>大型全能模型，擅长编程、数学和工具。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>A good all-rounder that answers at once, without thinking first.</source>
-            <translation>不错的通用模型，直接回答，不先思考。</translation>
+            <source>All-rounder that answers without thinking first.</source>
+            <translation>不思考、直接回答的全能模型。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Made for writing and changing programs.</source>
-            <translation>专为编写和修改程序而设。</translation>
+            <source>Made for coding.</source>
+            <translation>专为编程而做。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Made for writing and changing programs; much knowledge for little computing.</source>
-            <translation>专为编写和修改程序而做；知识多，计算少。</translation>
+            <source>Made for coding; much knowledge for little computing.</source>
+            <translation>专为编程而做，知识多、计算少。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Small enough for most computers, thinks briefly before it answers.</source>
-            <translation>小到适合大多数电脑，回答前会短暂思考。</translation>
+            <source>Small enough for most computers, thinks briefly.</source>
+            <translation>适合大多数电脑，会简短思考。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>The large one: strong at reasoning, and quick for its size.</source>
-            <translation>大的那一个：擅长推理，而且就其大小而言很快。</translation>
+            <source>Large: strong at reasoning, fast for its size.</source>
+            <translation>大型：擅长推理，相对其大小速度快。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>A compact GLM for chat, programs and tools.</source>
-            <translation>小巧的 GLM，用于对话、编程和工具调用。</translation>
+            <source>Compact GLM for chat, code and tools.</source>
+            <translation>小巧的 GLM，适合对话、编程和工具。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>A large all-rounder, good at programs and long tasks.</source>
-            <translation>大型通用模型，擅长编程和长任务。</translation>
+            <source>Large all-rounder, good at code and long tasks.</source>
+            <translation>大型全能模型，擅长编程和长任务。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>A very large GLM for programs and long tasks.</source>
-            <translation>非常大的 GLM，用于编程和长任务。</translation>
+            <source>Very large GLM for code and long tasks.</source>
+            <translation>超大 GLM，适合编程和长任务。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Among the strongest open models for programs and long tasks; for very large disks.</source>
-            <translation>编程和长任务方面最强的开放模型之一；需要很大的磁盘。</translation>
+            <source>Among the strongest open models for code and long tasks; needs a very large disk.</source>
+            <translation>编程和长任务方面最强的开放模型之一，需要很大的磁盘。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Strong at programs and reasoning, with very long chats; made in 4 bits.</source>
-            <translation>擅长编程与推理，可进行很长的对话；以 4 位制作。</translation>
+            <source>Strong at code and reasoning, very long context; native 4-bit.</source>
+            <translation>擅长编程与推理，上下文很长；原生 4 位。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
@@ -9795,38 +9535,38 @@
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Quick, with long chats that cost little memory; good at tools and reasoning.</source>
-            <translation>速度快，长对话占用内存少；擅长使用工具和推理。</translation>
+            <source>Fast, long context with little memory; good at tools and reasoning.</source>
+            <translation>速度快，长上下文占用内存少；擅长工具和推理。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>An all-rounder of many languages, quick for its size; thinks where that is on.</source>
-            <translation>通晓多种语言的全能模型，就其规模而言速度快；开启思考时会先思考。</translation>
+            <source>Multilingual all-rounder, fast for its size, with optional thinking.</source>
+            <translation>多语言全能模型，相对其大小速度快，可开启思考。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Very large; among the strongest open models, made in 4 bits from the start.</source>
-            <translation>非常大；属于最强的开放模型之一，从一开始就以 4 位制作。</translation>
+            <source>Very large; among the strongest open models, native 4-bit.</source>
+            <translation>超大；最强的开放模型之一，原生 4 位。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Very large and very strong at reasoning; made in 4 bits from the start.</source>
-            <translation>非常大，推理能力很强；从一开始就以 4 位制作。</translation>
+            <source>Very large, very strong at reasoning; native 4-bit.</source>
+            <translation>超大，推理能力很强；原生 4 位。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Large; made for programs and for working with tools.</source>
-            <translation>大型模型；用于编程和工具调用。</translation>
+            <source>Large; made for code and tools.</source>
+            <translation>大型；适合编程和工具。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Very large; made for programs, tools and very long texts.</source>
-            <translation>非常大；适合编程、工具和很长的文本。</translation>
+            <source>Very large; made for code, tools and very long texts.</source>
+            <translation>超大；适合编程、工具和超长文本。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Small and quick, and everything about how it was made is open.</source>
-            <translation>小而快，并且其制作过程全部公开。</translation>
+            <source>Small and fast, fully open (data, code, weights).</source>
+            <translation>小而快，完全开放（数据、代码、权重）。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
@@ -9835,48 +9575,48 @@
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Small, with long chats that cost little memory.</source>
-            <translation>小型模型，长对话占用内存很少。</translation>
+            <source>Small, long context with little memory.</source>
+            <translation>小型，长上下文占用内存少。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>For documents and tools, with long chats that cost little memory.</source>
-            <translation>用于文档和工具调用，长对话占用内存很少。</translation>
+            <source>For documents and tools, long context with little memory.</source>
+            <translation>适合文档和工具，长上下文占用内存少。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Good at Chinese and English, quick for its size.</source>
-            <translation>擅长中文和英文，就其大小而言很快。</translation>
+            <source>Good at Chinese and English, fast for its size.</source>
+            <translation>擅长中英文，相对其大小速度快。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Made for laptops: quick, and thinks before it answers.</source>
+            <source>Made for laptops: fast, thinks before answering.</source>
             <translation>为笔记本电脑而做：速度快，先思考再回答。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Google's, good at many languages. Underhill uses it for text.</source>
-            <translation>来自 Google，擅长多种语言。Underhill 只用它处理文本。</translation>
+            <source>From Google, good at many languages. Text only here.</source>
+            <translation>来自 Google，擅长多种语言。这里只用于文本。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Trained in the United States from start to end; good at tools and long texts.</source>
-            <translation>从头到尾在美国训练；擅长使用工具和长文本。</translation>
+            <source>Trained in the United States; good at tools and long texts.</source>
+            <translation>在美国训练；擅长工具和长文本。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>A large all-rounder, strong at Chinese; thinks fast or slowly.</source>
+            <source>Large all-rounder, strong at Chinese; fast or slow thinking.</source>
             <translation>大型全能模型，擅长中文；可快思考或慢思考。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Very large; strong at Chinese, programs and tools.</source>
-            <translation>非常大；擅长中文、编程和使用工具。</translation>
+            <source>Very large; strong at Chinese, code and tools.</source>
+            <translation>超大；擅长中文、编程和工具。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>A large all-rounder, strong at Korean and English.</source>
-            <translation>大型通用模型，擅长韩文和英文。</translation>
+            <source>Large all-rounder, strong at Korean and English.</source>
+            <translation>大型全能模型，擅长韩文和英文。</translation>
         </message>
         <message>
             <location filename="../../app/i18n/build.py"></location>

@@ -19,8 +19,8 @@ from engine.hardware.rates import Rates
 from engine.library.listing import note_of
 from engine.session.bottleneck import Pace, why
 from engine.session.prefetch_choice import BESIDE
-from engine.translatable import joined, msg
-from tests.app.fake_hub import FakeHub
+from engine.translatable import msg
+from tests.app.fake_hub import FITS, IN_MEMORY, FakeHub
 
 LAYERS, EXPERTS = 16, 32
 _SERVER = (
@@ -34,16 +34,18 @@ BUILTIN = protocol.ModelCard(
     "builtin", "Little Hill 21M", "olmoe", "/models/builtin", 21_000_000, 8_000_000, 38_000_000, 30_000_000, LAYERS,
     LAYERS, EXPERTS, 4, 1024, (2, 4, 8), "lean",
     note_of("builtin", 21_000_000, lean=True),
-    plan=(msg("All {whole} of experts fit in memory, so every one runs at {tier} bits whatever the dial says.",
+    plan=(msg("All experts ({whole}) fit in memory and run at {tier}-bit, whatever the quality setting.",
               whole="38.0 MB", tier=8),
-          msg("Native kernels ({names}) compute on {threads} {threads2}.", names="AVX2", threads=4,
+          msg("Native kernels ({names}), {threads} {threads2}.", names="AVX2", threads=4,
               threads2=msg("threads"))),
+    fit=IN_MEMORY,
 )  # fmt: skip
 LARGE = protocol.ModelCard(
     "olmoe-1b-7b", "OLMoE 1B-7B Instruct", "olmoe", "/models/olmoe", 6_900_000_000, 1_300_000_000, 7_400_000_000,
     6_900_000_000, LAYERS, LAYERS, EXPERTS, 8, 4096, (2, 4, 8), "lean",
-    plan=(msg("{cache} of {whole} of experts ({whole2} %) are kept in memory at {tier} bits; the rest is read from "
-              "disk when needed.", cache="1.7 GB", whole="6.9 GB", whole2=25, tier=8),),
+    plan=(msg("Experts in memory: {cache} of {whole} ({whole2}%) at {tier}-bit; the rest is read from disk.",
+              cache="1.7 GB", whole="6.9 GB", whole2=25, tier=8),),
+    fit=FITS,
 )  # fmt: skip
 POINTS = (DiskPoint(4_000_000, 4, True, 3.4e9), DiskPoint(1_000_000, 4, True, 3.1e9))
 MACHINE = Machine(8, Memory(16_000_000_000, 11_200_000_000), 52e9, 3.1e9, 212_000_000_000, "avx512vnni",
@@ -51,11 +53,7 @@ MACHINE = Machine(8, Memory(16_000_000_000, 11_200_000_000), 52e9, 3.1e9, 212_00
 COMPUTER = describe(
     Processor("AMD Ryzen 7 7840U", 8, 8, 16), MACHINE, Rates(52e9, 8, POINTS, {2: 0.9, 4: 0.97, 8: 0.98})
 )
-AHEAD = joined(" ", (
-    msg("Read ahead by {words}: {recall} % of the experts named for the next layer were chosen.",
-        words=BESIDE["taught"], recall=83),
-    msg("{read} % of the bytes read ahead were in vain.", read=6),
-))  # fmt: skip
+AHEAD = msg("Prefetch: {correct}% correct, {wasted}% wasted ({words})", correct=83, wasted=6, words=BESIDE["taught"])
 SENTENCE = "The hill was quiet, and under it the small lamps were lit one after another. "
 
 
@@ -93,7 +91,7 @@ class FakeEngine:
         self.context = 1024
         self.finish = "stop"
         self.thinking_seconds = 0.0
-        self.idle = msg("Idle.")  # why the speed is as it is, while nothing is asked
+        self.idle = msg("Idle")  # why the speed is as it is, while nothing is asked
         self.telemetry_every = 0.2
         self.shared: dict[str, Any] = {s.name: s.default for s in protocol.settings.SHARED}
         self.choices: dict[str, dict[str, str]] = {"mode": {}}
@@ -117,9 +115,7 @@ class FakeEngine:
         """As in protocol.Engine."""
         self.received.append(command)
         if self.dead:
-            self._on_event(
-                protocol.Failed(command.id, protocol.Kind.STOPPED, "The engine has stopped working.", "Start it again.")
-            )
+            self._on_event(protocol.Failed(command.id, protocol.Kind.STOPPED, "The engine stopped.", "Start it again."))
             return
         if isinstance(command, protocol.Stop):
             self._cancelled.add(command.target)
@@ -228,7 +224,7 @@ class FakeEngine:
     def _load(self, command: protocol.LoadModel) -> protocol.Event:
         steps = 20
         for step in range(steps):
-            self._on_event(protocol.Progress(command.id, msg("Opening the model"), step, steps, "bytes"))
+            self._on_event(protocol.Progress(command.id, msg("Loading model"), step, steps, "bytes"))
             if self._halts(command, step == steps // 2):
                 return protocol.Cancelled(command.id)
         card = next((c for c in self.cards if c.name == command.model), self.cards[0])
@@ -236,7 +232,7 @@ class FakeEngine:
         return protocol.Done(command.id, card)
 
     def _probe(self, command: protocol.ProbeComputer) -> protocol.Event:
-        for step, what in enumerate((msg("memory"), msg("kernels"), msg("the disk"), msg("the disk"))):
+        for step, what in enumerate((msg("memory"), msg("processor"), msg("disk"), msg("disk"))):
             self._on_event(protocol.Progress(command.id, msg("Measuring {doing}", doing=what), step, 4, "steps"))
             time.sleep(self.probe_seconds / 4)
             if self._halts(command, step == 2):

@@ -11,29 +11,27 @@ from engine.translatable import Translatable, msg, translated
 GB = 1_000_000_000
 
 
-def _fits(pill: str, span: str, share: int) -> Translatable:
-    where = msg("{whole} % of its experts in memory, the rest read from disk", whole=share)
-    return msg("{pill}: about {span} tokens a second with {tier}-bit experts, {where}.",
-               pill=translated(pill), span=span, tier=4, where=where)  # fmt: skip
+def _runs(span: str, share: int) -> Translatable:
+    where = msg("{whole}% in memory", whole=share) if share < 100 else msg("all in memory")
+    return msg("≈ {span} tok/s · {tier}-bit · {where}", span=span, tier=4, where=where)
 
 
-FITS = protocol.Fit("fits", _fits("Fits", "9 to 14", 62), (9.0, 14.0), 4 * GB,
-               18 * GB, 17 * GB, 4)  # fmt: skip
-SLOW = protocol.Fit("slow", _fits("Slow", "0.8 to 1.5", 9), (0.8, 1.5), 7 * GB,
-               70 * GB, 66 * GB, 4)  # fmt: skip
+IN_MEMORY = protocol.Fit("fits", _runs("40–60", 100), (40.0, 60.0), GB, 2 * GB, GB, 4, 1.0)
+FITS = protocol.Fit("fits", _runs("9–14", 62), (9.0, 14.0), 4 * GB, 18 * GB, 17 * GB, 4, 0.62)
+SLOW = protocol.Fit("slow", _runs("0.8–1.5", 9), (0.8, 1.5), 7 * GB, 70 * GB, 66 * GB, 4, 0.09)
 TOO_BIG = protocol.Fit(
     "too_big",
-    msg("Too big for the disk: it takes {disk}, {disk_margin} should stay free, and {disk_free} are free there.",
-        disk="360 GB", disk_margin="2.0 GB", disk_free="212 GB"),
-    None, 21 * GB, 380 * GB, 360 * GB, 4,
+    msg("Not enough disk space: needs {disk}, {disk_free} free",
+        disk="360 GB", disk_free="212 GB"),
+    None, 21 * GB, 380 * GB, 360 * GB, 4, 0.0,
 )  # fmt: skip
 QWEN = protocol.HubModel(
     "Qwen/Qwen3-30B-A3B", "Qwen3 30B A3B", "qwen3_moe", 30_500_000_000, 61 * GB, "apache-2.0",
-    translated("A good all-rounder that answers at once, without thinking first."), 3_300_000_000, 40960, fit=FITS,
+    translated("All-rounder that answers without thinking first."), 3_300_000_000, 40960, fit=FITS,
 )  # fmt: skip
 GLM = protocol.HubModel(
     "zai-org/GLM-4.5-Air", "GLM 4.5 Air", "glm4_moe", 106_000_000_000, 220 * GB, "mit",
-    translated("A large all-rounder, good at programs and long tasks."), 12_000_000_000, 131072, fit=SLOW,
+    translated("Large all-rounder, good at code and long tasks."), 12_000_000_000, 131072, fit=SLOW,
 )  # fmt: skip
 DEEPSEEK = protocol.HubModel(
     "deepseek-ai/DeepSeek-V3.1", "DeepSeek V3.1", "deepseek_v3", 671_000_000_000, 688 * GB, "mit",
@@ -41,15 +39,14 @@ DEEPSEEK = protocol.HubModel(
 )  # fmt: skip
 GPT_OSS = protocol.HubModel(
     "openai/gpt-oss-20b", "gpt-oss 20B", "gpt_oss", 20_900_000_000, 14 * GB, "apache-2.0",
-    translated("Small enough for most computers, thinks briefly before it answers."), 3_600_000_000, 131072, fit=FITS,
+    translated("Small enough for most computers, thinks briefly."), 3_600_000_000, 131072, fit=FITS,
 )  # fmt: skip
 CATALOGUE = (GPT_OSS, QWEN, GLM, DEEPSEEK)
 FOUND = (
     protocol.FoundModel("LM Studio", "Qwen3 30B A3B Instruct", "qwen3-30b-a3b", "/models/q.gguf", "gguf", 18 * GB,
                    "qwen3moe", "Q4_K_M", 128, template=True, can_open=True, fit=FITS),
     protocol.FoundModel("Ollama", "llama3.2", "llama3.2", "/ollama/x", "gguf", 2 * GB, "llama", "Q4_K_M",
-                   why_not="It is dense, not a Mixture-of-Experts model; Underhill runs those, which have routed "
-                   "experts."),
+                   why_not="Dense model. Only Mixture-of-Experts models are supported."),
 )  # fmt: skip
 FOLDER = protocol.ModelFolder(
     "/home/me/.local/share/underhill/models", True, True, True, True, 120 * GB, 500 * GB, 25 * GB
@@ -87,7 +84,7 @@ class FakeHub:
                     48, 48, 128, 8, ((8, 33 * GB), (4, 17 * GB)), ((8, SLOW), (4, FITS)),
                 )  # fmt: skip
             case protocol.FindModels():
-                self._emit(protocol.Progress(command.id, "Looking at Qwen3 30B A3B", 1, 0, "models"))
+                self._emit(protocol.Progress(command.id, "Checking Qwen3 30B A3B", 1, 0, "models"))
                 return self.found
             case protocol.ListFolders() | protocol.AddFolder() | protocol.ForgetFolder():
                 return self.folders

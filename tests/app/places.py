@@ -131,7 +131,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
         for number, page in enumerate(settings.pages):
             settings.show_page(number)
             if page is settings.shared:
-                qtbot.waitUntil(lambda: settings.shared.token.state.text() != tr("Asking the keyring…"))
+                qtbot.waitUntil(lambda: settings.shared.token.state.text() != tr("Checking…"))
             if page is settings.server:
                 window.server.make_key()
                 qtbot.waitUntil(lambda: settings.server.key.line.isVisible() and not window.server.busy)
@@ -171,7 +171,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
     yield "what is attached", reader
     reader.bar.hide()
     reader.reject()
-    lost = UnsavedDialog(("The disk is full, so your chats cannot be saved.",), "A title\n\nA draft", window)
+    lost = UnsavedDialog(("The disk is full. Chats can't be saved.",), "A title\n\nA draft", window)
     lost.open()
     yield "words that would be lost", lost
     lost.reject()

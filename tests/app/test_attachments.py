@@ -48,15 +48,15 @@ def test_text_is_read_as_what_it_is(tmp_path: Path, data: bytes, text: str) -> N
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 40, "is a picture, and pictures are not read yet"),
-        (b"\xff\xd8\xff\xe0\0\x10JFIF\0" * 40, "is a picture"),
-        (b"RIFF\x10\0\0\0WEBPVP8 " * 40, "is a picture"),
-        (b"\xff\xd8\xff\xe0\0\x10JFIF\0" * 900_000, "is a picture"),
-        (b"\x7fELF\2\1\1\0\0\0" * 40, "is not a text file"),
-        (b" \n", "no text in"),
-        (pdf(""), "no text in"),
-        (b"%PDF-1.4\ngarbage", "cannot be read as a PDF"),
-        (pdf("cut off")[:150], "cannot be read as a PDF"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 40, "is an image. Images can't be read yet"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF\0" * 40, "is an image"),
+        (b"RIFF\x10\0\0\0WEBPVP8 " * 40, "is an image"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF\0" * 900_000, "is an image"),
+        (b"\x7fELF\2\1\1\0\0\0" * 40, "isn't a text file"),
+        (b" \n", "contains no text"),
+        (pdf(""), "contains no text"),
+        (b"%PDF-1.4\ngarbage", "as a PDF"),
+        (pdf("cut off")[:150], "as a PDF"),
         (b"x" * ((8 << 20) + 1), "too large"),
     ],
 )
@@ -70,7 +70,7 @@ def test_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, sentence: str
 def test_a_folder_and_a_missing_file_say_why(tmp_path: Path) -> None:
     with pytest.raises(protocol.UnderhillError, match="is a folder"):
         read(tmp_path)
-    with pytest.raises(protocol.UnderhillError, match="none is not there any more"):
+    with pytest.raises(protocol.UnderhillError, match="none no longer exists"):
         read(tmp_path / "none")
 
 
@@ -88,7 +88,7 @@ def test_only_files_are_read_and_nothing_waits(tmp_path: Path, kind: str, monkey
             socket.socket(socket.AF_UNIX).bind(path.name)
         case _:
             path.symlink_to("/dev/zero")
-    with pytest.raises(protocol.UnderhillError, match="is not a file but a device or a pipe"):
+    with pytest.raises(protocol.UnderhillError, match="is a device, not a file"):
         read(path)
 
 
@@ -121,7 +121,7 @@ def test_a_pdf_that_is_no_end_of_work_is_given_up(tmp_path: Path, monkeypatch: p
     path = tmp_path / "endless.pdf"
     path.write_bytes(pdf("x) Tj " + "(x) Tj " * 400_000 + "(x"))
     monkeypatch.setattr(reading, "PDF_SECONDS", 2.0)
-    with pytest.raises(protocol.UnderhillError, match="takes too long"):
+    with pytest.raises(protocol.UnderhillError, match="took too long"):
         read(path)
 
 
@@ -133,7 +133,9 @@ def test_a_pdf_that_takes_all_memory_is_given_up(tmp_path: Path, monkeypatch: py
         read(path)
 
 
-@pytest.mark.parametrize(("error", "sentence"), [(PermissionError, "may not read"), (OSError, "cannot be read")])
+@pytest.mark.parametrize(
+    ("error", "sentence"), [(PermissionError, "No permission to read"), (OSError, "Can't read a.txt")]
+)
 def test_a_file_that_the_system_refuses_says_so_without_its_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError], sentence: str
 ) -> None:
@@ -157,12 +159,12 @@ def test_all_that_was_not_attached_is_said_in_one_banner(qtbot: QtBot, launch: L
     window.composer.files.emit([*bad, tmp_path / "good.txt"])
     qtbot.waitUntil(lambda: bool(window.banners.banners))
     (banner,) = window.banners.banners
-    assert banner.sentence == "4 files were not attached."
+    assert banner.sentence == "4 files not attached"
     for name in (tmp_path.name, "empty.txt", "gone.txt", "away.txt"):
         assert name in banner.accessibleName()
     assert [a.name for a in window.composer.attachments] == ["good.txt"]
     window.composer.files.emit([tmp_path / "gone.txt"])
-    qtbot.waitUntil(lambda: [b.sentence for b in window.banners.banners] == ["gone.txt is not there any more."])
+    qtbot.waitUntil(lambda: [b.sentence for b in window.banners.banners] == ["gone.txt no longer exists."])
     window.composer.files.emit([tmp_path / "good.txt"])
     qtbot.waitUntil(lambda: not window.banners.banners)
 
@@ -174,13 +176,13 @@ def test_a_message_that_is_too_long_can_be_shortened(qtbot: QtBot, launch: Launc
         for banner in window.banners.banners[:]:
             banner.dismiss()
         engine_of(underhill).fail[protocol.Generate] = protocol.Failed(
-            "", protocol.Kind.CONTEXT_FULL, "Too long.", "Shorten it."
+            "", protocol.Kind.CONTEXT_FULL, "Too long.", "the limit is"
         )
         underhill.conversation.send(words)
         qtbot.waitUntil(lambda: bool(window.banners.banners))
     buttons = {b.text(): b for b in window.banners.banners[0].findChildren(QPushButton)}
-    assert list(buttons) == ["Shorten the message", "Open the settings"]
-    buttons["Shorten the message"].click()
+    assert list(buttons) == ["Shorten message", "Open settings"]
+    buttons["Shorten message"].click()
     assert window.editing.editing
     assert window.composer.text() == "many words, and more"
 
@@ -201,7 +203,7 @@ def test_files_go_with_the_message_and_are_kept(qtbot: QtBot, launch: Launch, tm
     composer.edit.insertFromMimeData(mime)
     qtbot.waitUntil(lambda: len(composer.attachments) == 1)
     qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
-    assert underhill.window.banners.banners[0].sentence == "picture.png is a picture, and pictures are not read yet."
+    assert underhill.window.banners.banners[0].sentence == "picture.png is an image. Images can't be read yet."
     qtbot.waitUntil(lambda: "tokens" in composer.attached.chips[0].text)
     ask(qtbot, underhill, "where?")
     sent = next(c for c in engine_of(underhill).received if isinstance(c, protocol.Generate))
@@ -275,7 +277,7 @@ def test_the_meter_counts_chat_and_draft_and_warns(qtbot: QtBot, launch: Launch)
     underhill = launch(context=1000, script=lambda messages: "Yes.")
     composer, meter = underhill.window.composer, underhill.window.composer.meter
     composer.edit.setPlainText("x" * 400)
-    qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  10 % of context")
+    qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  Context 10% full")
     assert meter.property("level") == "fine"
     for _ in range(2):  # counted once more, as when something else has changed
         with qtbot.waitSignal(underhill.token_counter.counted) as again:
@@ -285,14 +287,14 @@ def test_the_meter_counts_chat_and_draft_and_warns(qtbot: QtBot, launch: Launch)
     qtbot.waitUntil(lambda: meter.property("level") == "warning")
     composer.edit.setPlainText("x" * 4040)
     qtbot.waitUntil(lambda: meter.property("level") == "full")
-    assert "longer than the 1,000 tokens" in meter.toolTip()
+    assert "the limit is 1,000 tokens" in meter.toolTip()
     composer.edit.setPlainText("x" * 50_000)
-    qtbot.waitUntil(lambda: meter.label.text() == "12,500 tokens  ·  12 times the context")
+    qtbot.waitUntil(lambda: meter.label.text() == "12,500 tokens  ·  Context full")
     composer.edit.setPlainText("")
     ask(qtbot, underhill, "hello there, how are you")
     stats = underhill.conversation.messages[1].stats
     used = stats["prompt_tokens"] + 1
-    qtbot.waitUntil(lambda: f"take {used:,} of the 1,000" in meter.toolTip())
+    qtbot.waitUntil(lambda: f"{used:,} of 1,000 tokens" in meter.toolTip())
 
 
 def test_an_edited_message_is_counted_once(qtbot: QtBot, launch: Launch) -> None:
@@ -303,12 +305,12 @@ def test_an_edited_message_is_counted_once(qtbot: QtBot, launch: Launch) -> None
     ask(qtbot, underhill, "y" * 80)
     first = underhill.conversation.messages[1].stats["prompt_tokens"] + 1
     window.editing.edit_last()
-    qtbot.waitUntil(lambda: f"take {first + 20:,} of the 1,000" in meter.toolTip())
+    qtbot.waitUntil(lambda: f"{first + 20:,} of 1,000 tokens" in meter.toolTip())
     window.transcript.message_actions.edit.emit(underhill.conversation.messages[0].id)
-    qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  10 % of context")
+    qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  Context 10% full")
     window.editing.cancel_edit()
     both = underhill.conversation.messages[3].stats["prompt_tokens"] + 1
-    qtbot.waitUntil(lambda: f"take {both:,} of the 1,000" in meter.toolTip())
+    qtbot.waitUntil(lambda: f"{both:,} of 1,000 tokens" in meter.toolTip())
 
 
 def test_from_where_the_model_reads_is_said(qtbot: QtBot, launch: Launch) -> None:
@@ -364,7 +366,7 @@ def test_a_file_read_too_late_comes_into_no_other_chat(
     there.set()
     banners = underhill.window.banners
     qtbot.waitUntil(lambda: bool(banners.banners))
-    assert "long.txt was not attached: another chat was opened" in banners.banners[0].sentence
+    assert "long.txt wasn't attached because you switched chats" in banners.banners[0].sentence
     assert underhill.window.composer.attachments == ()
     underhill.attachments.take_files([tmp_path / "long.txt"])
     qtbot.waitUntil(lambda: len(underhill.window.composer.attachments) == 1)

@@ -16,7 +16,7 @@ from tests.app.conftest import engine_of
         (None, ""),
         (4.0, ""),
         (31.4, "31 s left"),
-        (70.0, "about a minute left"),
+        (70.0, "about 1 min left"),
         (600.0, "10 min left"),
         (9000.0, "2.5 h left"),
     ],
@@ -31,9 +31,9 @@ def test_it_says_that_the_model_answers_in_whichever_chat(qtbot: QtBot, launch: 
     qtbot.waitUntil(lambda: said.text() == "Ready")
     engine.ends.clear()
     underhill.conversation.send("Hello")
-    qtbot.waitUntil(lambda: said.text() == "Answering")
+    qtbot.waitUntil(lambda: said.text() == "Generating…")
     underhill.conversation.new()
     assert not underhill.conversation.busy
-    assert said.text() == "Answering"
+    assert said.text() == "Generating…"
     engine.ends.set()
     qtbot.waitUntil(lambda: said.text() == "Ready")

@@ -97,7 +97,7 @@ def test_an_engine_that_stands_still_is_started_again_and_the_chat_says_so(qtbot
     qtbot.waitUntil(lambda: not real.conversation.working)
     said = contents(real)[1]
     qtbot.waitUntil(lambda: real.conversation.messages[1].finish == "held")
-    assert "is started again" in notes.after(real.conversation.messages[1])[0]
+    assert "was restarted" in notes.after(real.conversation.messages[1])[0]
     assert contents(real)[1] == said
     assert not psutil.pid_exists(before.pid)
     qtbot.waitUntil(lambda: apart(real) is not before and real.models.state == "ready", timeout=int(PROCESS * 1000))

@@ -77,7 +77,7 @@ def test_dragged_into_a_folder_and_out_of_it(qtbot: QtBot, talked: Callable[[], 
     assert isinstance(sidebar.model.rows[0], SectionRow)
     assert drop(sidebar, chats(sidebar)[:2], 0) == 0
     qtbot.waitUntil(lambda: inside(sidebar) == ["three", "two"])
-    assert "2 chats are now in “Letters”" in window.toast.accessibleName()
+    assert "2 chats moved to “Letters”" in window.toast.accessibleName()
     alone = next(chat for chat in chats(sidebar) if chat.folder_id is None)
     assert drop(sidebar, [alone], 1) == 0  # over a chat of the folder
     qtbot.waitUntil(lambda: inside(sidebar) == ["one", "three", "two"])
@@ -99,7 +99,7 @@ def test_a_folder_that_became_one_with_another_is_given_back(qtbot: QtBot, talke
     assert letters is not None
     sidebar.model.folder_renamed.emit(letters.id, "Work")
     qtbot.waitUntil(lambda: held(sidebar) == {"Work": 2})
-    assert "“Work” already: the two are one now" in window.toast.accessibleName()
+    assert "Merged with the existing folder “Work”" in window.toast.accessibleName()
     window.toast.undo()
     qtbot.waitUntil(lambda: held(sidebar) == {"Letters": 2, "Work": 0})
 

@@ -74,7 +74,7 @@ def test_a_click_on_what_is_attached_opens_it(qtbot: QtBot, underhill: Applicati
 def test_it_can_be_reached_with_the_keyboard_and_from_the_menu(qtbot: QtBot, underhill: Application) -> None:
     view = underhill.window.transcript
     view.choose(1)
-    read = button(view, "Read what is attached")
+    read = button(view, "View attachment")
     assert read.isHidden()  # nothing is attached to the answer
     view.choose(0)
     assert read.focusPolicy() & Qt.FocusPolicy.TabFocus
@@ -82,7 +82,7 @@ def test_it_can_be_reached_with_the_keyboard_and_from_the_menu(qtbot: QtBot, und
     opened(qtbot, underhill).reject()
     qtbot.waitUntil(lambda: not readers(underhill))
     menu: QMenu = view.menu_of(view.items[0], "")
-    next(action for action in menu.actions() if action.text() == "Read what is attached").trigger()
+    next(action for action in menu.actions() if action.text() == "View attachment").trigger()
     opened(qtbot, underhill).reject()
     menu.deleteLater()
 
@@ -94,7 +94,7 @@ def test_finding_in_it(qtbot: QtBot, underhill: Application) -> None:
     qtbot.keyClick(reader.text, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert reader.bar.isVisible()
     qtbot.keyClicks(reader.bar.edit, "oak")
-    qtbot.waitUntil(lambda: reader.bar.count.text() == "3 places")
+    qtbot.waitUntil(lambda: reader.bar.count.text() == "3 matches")
     found = []
     for _ in range(4):
         found.append(reader.text.textCursor().selectionStart())
@@ -105,7 +105,7 @@ def test_finding_in_it(qtbot: QtBot, underhill: Application) -> None:
     qtbot.keyClick(reader.bar.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     assert reader.text.textCursor().selectionStart() == found[0]
     reader.bar.edit.setText("elm")
-    qtbot.waitUntil(lambda: reader.bar.count.text() == "Not in this text.")
+    qtbot.waitUntil(lambda: reader.bar.count.text() == "No matches")
     qtbot.keyClick(reader.bar.edit, Qt.Key.Key_Escape)
     assert reader.bar.isHidden()
     assert reader.isVisible()
@@ -119,7 +119,7 @@ def test_of_a_very_long_text_the_beginning_is_shown_and_all_is_copied(
     monkeypatch.setattr(reading, "_MOST", 100)
     reader = underhill.reading.open((Attachment("long.txt", "word " * 100),), 0)
     assert len(reader.text.toPlainText()) == 100
-    assert "the first 100 characters" in reader.facts.text()
+    assert "first 100 characters shown" in reader.facts.text()
     reader.copy.click()
     assert QGuiApplication.clipboard().text() == "word " * 100
     reader.reject()

@@ -41,18 +41,18 @@ def test_a_database_that_is_held_is_opened_later_with_what_was_written_meanwhile
     real = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda path, timeout=0.05, **more: real(path, timeout=0.05, **more))
     underhill = launch()
-    held = banner(qtbot, underhill, "Another program is holding")
+    held = banner(qtbot, underhill, "Another program has locked")
     ask(qtbot, underhill, "written in memory")
     held.act()
-    held = banner(qtbot, underhill, "Another program is holding")  # it still is
+    held = banner(qtbot, underhill, "Another program has locked")  # it still is
     assert not underhill.window.toast.isVisible()
     holder.close()
     held.act()
-    qtbot.waitUntil(lambda: underhill.window.toast.accessibleName() == "Your chats are saved again.")
-    ask(qtbot, underhill, "written on the disk")
+    qtbot.waitUntil(lambda: underhill.window.toast.accessibleName() == "Chats are being saved again")
+    ask(qtbot, underhill, "written on disk")
     (chat,) = on_disk(underhill, tmp_path)
     assert [content for _, content, _ in chat] == [
-        "written in memory", SENTENCE * 3, "written on the disk", SENTENCE * 3,
+        "written in memory", SENTENCE * 3, "written on disk", SENTENCE * 3,
     ]  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def test_an_answer_that_found_the_disk_full_is_written_when_there_is_room(
     full_disk = banner(qtbot, underhill, "disk is full")  # it still is
     monkeypatch.undo()
     full_disk.act()
-    qtbot.waitUntil(lambda: underhill.window.toast.accessibleName() == "Your chats are saved again.")
+    qtbot.waitUntil(lambda: underhill.window.toast.accessibleName() == "Chats are being saved again")
     assert on_disk(underhill, tmp_path)[0][1] == ("assistant", SENTENCE * 3, "whole")
 
 
@@ -91,13 +91,13 @@ def test_a_full_disk_leads_to_what_can_be_deleted(
 def test_a_model_that_is_gone_can_be_tried_again_or_another_chosen(
     qtbot: QtBot, launch: Launch, kind: protocol.Kind
 ) -> None:
-    gone = protocol.Failed("", kind, "The folder /media/disk is not there now.", "Connect its disk.")
+    gone = protocol.Failed("", kind, "The folder /media/disk isn't available.", "Connect its disk.")
     underhill = launch(ready=False, fail={protocol.LoadModel: gone})
-    banner(qtbot, underhill, "is not there now").act(1)
+    banner(qtbot, underhill, "isn't available").act(1)
     assert underhill.window.pages.currentWidget() is underhill.window.library.page
     engine_of(underhill).fail[protocol.LoadModel] = gone
     underhill.window.model_controller.reload()
-    banner(qtbot, underhill, "is not there now").act()
+    banner(qtbot, underhill, "isn't available").act()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
 
 
@@ -124,7 +124,7 @@ def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch, tmp_path:
     before = engine_of(underhill)
     before.dead = True
     underhill.conversation.send("two")
-    stopped = banner(qtbot, underhill, "has stopped working")
+    stopped = banner(qtbot, underhill, "engine stopped")
     qtbot.waitUntil(lambda: not underhill.conversation.working)  # the engine may have been asked something else before
     assert len(underhill.window.banners.banners) == 1
     assert "stopped" in underhill.window.header.state.text()
@@ -136,7 +136,7 @@ def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch, tmp_path:
     sent = engine_of(underhill).received
     assert len([c for c in sent if isinstance(c, protocol.ListModels)]) >= 2
     close(underhill)
-    assert logs.take_crash_log(AppPaths(tmp_path).engine_log)[0].count("has stopped working") == 1  # for the next start
+    assert logs.take_crash_log(AppPaths(tmp_path).engine_log)[0].count("engine stopped") == 1  # for the next start
 
 
 def test_the_window_can_be_closed_while_the_engine_is_replaced(qtbot: QtBot, launch: Launch) -> None:
@@ -150,9 +150,9 @@ def test_settings_that_could_not_be_saved_are_tried_again(
     underhill = launch()
     monkeypatch.setattr(preferences, "save", full)
     underhill.window.state.save()
-    unsaved = banner(qtbot, underhill, "settings cannot be saved")
+    unsaved = banner(qtbot, underhill, "save your settings")
     unsaved.act()
-    banner(qtbot, underhill, "settings cannot be saved")  # the disk is still full
+    banner(qtbot, underhill, "save your settings")  # the disk is still full
     monkeypatch.undo()
     underhill.window.storage_controller._worked()  # as when chats found room again
     qtbot.waitUntil(lambda: not underhill.window.banners.banners)

@@ -27,7 +27,7 @@ def normal_size(qapp: QApplication) -> Iterator[None]:
 
 @pytest.fixture
 def field(qtbot: QtBot, theme: Theme) -> SearchField:
-    made = SearchField("Search all messages")
+    made = SearchField("Search chats")
     qtbot.addWidget(made)
     made.show()
     return made
@@ -67,12 +67,12 @@ def test_the_marks_grow_with_the_text_while_one_looks(
 def test_words_that_do_not_fit_are_fewer_rather_than_cut(theme: Theme, field: SearchField) -> None:
     for percent in (100, 150, 200):
         theme.set_percent(percent)
-        widest = field.fontMetrics().horizontalAdvance("Search all messages") + 2 * field.glass().right()
+        widest = field.fontMetrics().horizontalAdvance("Search chats") + 2 * field.glass().right()
         field.resize(widest, field.sizeHint().height())
-        assert field.placeholderText() == "Search all messages"
-        field.resize(field.glass().right() + field.fontMetrics().horizontalAdvance("Search all"), field.height())
+        assert field.placeholderText() == "Search chats"
+        field.resize(field.glass().right() + field.fontMetrics().horizontalAdvance("Search chats"), field.height())
         assert field.placeholderText() == "Search"
-        assert field.accessibleName() == "Search all messages"
+        assert field.accessibleName() == "Search chats"
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -102,6 +102,6 @@ def test_every_search_of_the_window_is_one(qtbot: QtBot, launch: Launch) -> None
     settings = window.settings.open()
     library = window.library.show()
     found = {field.accessibleName() for root in (window, settings) for field in root.findChildren(SearchField)}
-    assert found == {"Search all messages", "Search settings", "Search the hub for models"}
+    assert found == {"Search chats", "Search settings", "Search models"}
     settings.reject()
     assert library is not None

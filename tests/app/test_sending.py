@@ -125,9 +125,9 @@ def test_a_stopped_answer_goes_on(qtbot: QtBot, launch: Launch, tmp_path: Path) 
     underhill.conversation.stop()
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     before = underhill.conversation.messages[1]
-    assert button(underhill.window.transcript, "Go on from its end").isVisible()
+    assert button(underhill.window.transcript, "Continue").isVisible()
     engine_of(underhill).rate, engine_of(underhill).script = 0.0, lambda messages: " The end."
-    button(underhill.window.transcript, "Go on from its end").click()
+    button(underhill.window.transcript, "Continue").click()
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     command = generated(underhill)[-1]
     assert command.continue_last
@@ -138,7 +138,7 @@ def test_a_stopped_answer_goes_on(qtbot: QtBot, launch: Launch, tmp_path: Path) 
     assert len(after.token_ids) > len(before.token_ids)
     assert after.stats["decode_seconds"] > before.stats["decode_seconds"]
     assert contents(underhill)[1] == after.content
-    assert not button(underhill.window.transcript, "Go on from its end").isVisible()
+    assert not button(underhill.window.transcript, "Continue").isVisible()
     assert on_disk(underhill, tmp_path)[0][1] == ("assistant", after.content, "whole")
 
 
@@ -177,7 +177,7 @@ def test_having_an_answer_go_on_that_was_not_cut_says_why_it_does_not(qtbot: QtB
     ask(qtbot, underhill, "one")
     underhill.window.editing.continue_last()
     assert not underhill.conversation.working
-    assert underhill.window.toast.accessibleName().startswith("The last answer was not cut")
+    assert underhill.window.toast.accessibleName().startswith("Nothing to continue")
 
 
 def test_going_on_that_fails_keeps_what_there_was(qtbot: QtBot, launch: Launch) -> None:

@@ -36,7 +36,7 @@ def test_about_names_versions_folder_and_licences(qtbot: QtBot, launch: Launch, 
     window = launch().window
     page = window.show_about()
     assert str(tmp_path) in page.details
-    assert "experts fit in memory" in page.details
+    assert "fit in memory" in page.details
     next(b for b in page.findChildren(QPushButton) if b.text() == "Copy details").click()
     assert QGuiApplication.clipboard().text() == page.details
     rows = [page.parts.topLevelItem(i) for i in range(page.parts.topLevelItemCount())]

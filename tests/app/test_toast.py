@@ -25,7 +25,7 @@ def test_it_is_above_the_composer_however_tall_that_is(qtbot: QtBot, launch: Lau
 def test_the_library_makes_room_for_it(qtbot: QtBot, launch: Launch) -> None:
     window = launch().window
     page = window.library.show()
-    window.toast.show_message("A model is in the trash.", "Undo", lambda: None)
+    window.toast.show_message("A model moved to trash", "Undo", lambda: None)
     qtbot.waitUntil(lambda: not area(window.toast, window).intersects(area(page.pages, window)))
     before = page.pages.height()
     window.toast.end()

@@ -34,11 +34,11 @@ def focused(widget: QWidget) -> QWidget:
     return widget
 
 
-@pytest.mark.parametrize("place", ["conversation", "list of chats", "button"])
+@pytest.mark.parametrize("place", ["conversation", "Toggle sidebar", "button"])
 def test_words_reach_the_message_from_everywhere(place: str, qtbot: QtBot, asked: Application) -> None:
     window = asked.window
     edit = window.composer.edit
-    where = {"conversation": window.transcript, "list of chats": window.sidebar.list, "button": window.header.settings}
+    where = {"conversation": window.transcript, "Toggle sidebar": window.sidebar.list, "button": window.header.settings}
     qtbot.keyClicks(focused(where[place]), "W")
     assert edit.hasFocus()
     qtbot.keyClicks(edit, "hy so?")

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.storage.store import ChatStore
 from app.transcript import notes
 from engine import protocol
+from engine.translatable import msg
 from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import BUILTIN, LARGE, SENTENCE
@@ -101,7 +102,7 @@ def test_closing_the_window_while_it_streams_keeps_the_answer(qtbot: QtBot, laun
     again = launch()
     qtbot.waitUntil(lambda: again.window.composer.text() == "and then")  # what waited
     kept = again.conversation.messages[-1]
-    assert notes.after(kept) == ["This answer was cut off when Underhill closed."]
+    assert notes.after(kept) == ["Interrupted when the app closed"]
     assert kept.unfinished
 
 
@@ -126,10 +127,10 @@ def test_another_answer_and_back(qtbot: QtBot, launch: Launch) -> None:
     answers = iter(["first answer", "second answer"])
     underhill = launch(script=lambda messages: next(answers))
     ask(qtbot, underhill, "q")
-    button(underhill.window.transcript, "Answer again").click()
+    button(underhill.window.transcript, "Regenerate").click()
     qtbot.waitUntil(lambda: contents(underhill) == ["q", "second answer"] and not underhill.conversation.working)
     assert "2/2" in [label.text() for label in underhill.window.transcript.findChildren(QLabel)]
-    button(underhill.window.transcript, "Version before").click()
+    button(underhill.window.transcript, "Previous version").click()
     qtbot.waitUntil(lambda: contents(underhill) == ["q", "first answer"])
 
 
@@ -234,8 +235,8 @@ def test_left_out_turns_and_a_full_context_are_shown(qtbot: QtBot, launch: Launc
     underhill = launch(dropped=3, finish="context")
     ask(qtbot, underhill, "long story")
     message = underhill.conversation.messages[1]
-    assert "3 older turns were left out" in notes.before(message)[0]
-    assert "context is full" in notes.after(message)[0]
+    assert "3 older messages not included" in notes.before(message)[0]
+    assert "Context full" in notes.after(message)[0]
 
 
 def test_models_are_loaded_with_progress_and_chosen_from_the_menu(qtbot: QtBot, launch: Launch) -> None:
@@ -271,9 +272,42 @@ def test_a_plan_that_changes_is_shown_and_what_the_system_did_is_said(qtbot: QtB
     engine._on_event(protocol.PlanChanged("", ("Half of the experts is kept.",)))
     qtbot.waitUntil(lambda: underhill.window.welcome.plan.text() == "Half of the experts is kept.")
     assert not underhill.window.banners.banners
+    panel = underhill.window.live.figures
     engine._on_event(protocol.PlanChanged("", ("Less is kept.",), "This computer is short of memory."))
-    qtbot.waitUntil(lambda: underhill.window.welcome.plan.text() == "Less is kept.")
-    assert [banner.sentence for banner in underhill.window.banners.banners] == ["This computer is short of memory."]
+    qtbot.waitUntil(lambda: underhill.window.welcome.plan.text() == panel.plan.text() == "Less is kept.")
+    assert (panel.notice.text(), panel.notice.isHidden()) == ("This computer is short of memory.", False)
+    assert not underhill.window.banners.banners  # bookkeeping of the engine's
+    underhill.window.model_controller.open_model(LARGE.name)
+    assert panel.notice.isHidden()
+
+
+def test_how_fast_a_model_is_stands_in_a_line_with_the_plan_behind_it(qtbot: QtBot, launch: Launch) -> None:
+    welcome = launch().window.welcome
+    qtbot.waitUntil(lambda: welcome.summary.isVisible())
+    assert welcome.summary.text() == "≈ 40–60 tok/s · 4-bit · all in memory"
+    assert not welcome.plan.isVisible()
+    welcome.summary.click()
+    assert welcome.plan.isVisible()
+    assert "All experts (38.0 MB) fit in memory" in welcome.plan.text()
+    welcome.summary.click()
+    assert not welcome.plan.isVisible()
+
+
+def test_banners_go_with_what_they_are_about(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    banners = underhill.window.banners
+    underhill.models.imported.emit(LARGE)
+    assert [b.sentence for b in banners.banners] == ["OLMoE 1B-7B Instruct imported"]
+    qtbot.waitUntil(lambda: len(underhill.models.cards) == 2)
+    engine_of(underhill).cards = (BUILTIN,)
+    underhill.models.refresh()
+    qtbot.waitUntil(lambda: not banners.banners)  # it was deleted
+    underhill.models.imported.emit(LARGE)
+    underhill.models.load_failed.emit(protocol.Failed("l", protocol.Kind.NOT_A_MODEL, msg("It can't be loaded.")))
+    assert len(banners.banners) == 2
+    underhill.window.model_controller.open_model(BUILTIN.name)
+    qtbot.waitUntil(lambda: underhill.models.state == "ready")
+    assert not banners.banners  # another one was chosen, and loads
 
 
 def test_a_message_may_be_sent_while_the_model_loads(qtbot: QtBot, launch: Launch) -> None:
@@ -281,7 +315,7 @@ def test_a_message_may_be_sent_while_the_model_loads(qtbot: QtBot, launch: Launc
     qtbot.waitUntil(lambda: underhill.models.state == "loading")
     underhill.conversation.send("early bird", ())
     item = underhill.window.transcript.items[1]
-    qtbot.waitUntil(lambda: item.status.startswith("Waiting for the model to open"))
+    qtbot.waitUntil(lambda: item.status.startswith("Loading model"))
     engine_of(underhill).goes_on.set()
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert contents(underhill) == ["early bird", SENTENCE * 3]
@@ -323,7 +357,7 @@ def test_that_a_model_was_imported_is_said_until_it_is_open(qtbot: QtBot, launch
 
 def test_examples_can_be_clicked(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
-    assert "small model" in underhill.window.welcome.note.text()
+    assert "built-in model" in underhill.window.welcome.note.text()
     underhill.window.welcome.examples[0].click()
     qtbot.waitUntil(lambda: len(contents(underhill)) == 2 and not underhill.conversation.working)
 
@@ -332,7 +366,7 @@ def test_copying(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(script=lambda messages: "Some **bold** words.\n\n```py\nx = 1\n```\n\nEnd.")
     ask(qtbot, underhill, "q")
     transcript = underhill.window.transcript
-    button(transcript, "Copy message").click()
+    button(transcript, "Copy").click()
     assert QGuiApplication.clipboard().text().startswith("Some **bold** words.")
     transcript.setFocus()
     qtbot.keyClick(transcript, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)

@@ -33,8 +33,8 @@ def examine() -> Finding:
         kept = [way for way, (_, codes) in looked.items() if codes]
         said = _said(Path(folder))
     wanted = {
-        "mlx": "quantized by MLX", "dense mlx": "not a Mixture-of-Experts model", "type": "IQ4_K (of ik_llama.cpp)",
-        "dense gguf": "not a Mixture-of-Experts model", "picture": "pictures are not read yet",
+        "mlx": "quantized by MLX", "dense mlx": "model is dense", "type": "IQ4_K (of ik_llama.cpp)",
+        "dense gguf": "model is dense", "picture": "Images can't be read yet",
     }  # fmt: skip
     true = {name: words in said[name] for name, words in wanted.items()}
     right = all(error <= LARGEST for error in errors.values()) and kept == [way for way in READ if way in KEPT]

@@ -44,7 +44,7 @@ def test_what_is_no_number_is_not_imported(name: str, bad: float, tmp_path: Path
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_an_output_that_is_no_number_is_the_model_s_fault(bad: float) -> None:
-    with pytest.raises(UnderhillError, match="some of its weights are damaged") as refused:
+    with pytest.raises(UnderhillError, match="weights are damaged") as refused:
         Sampler(Sampling()).next(torch.tensor([0.0, bad, 1.0]))
     assert refused.value.kind is Kind.BROKEN_FILE
 
@@ -91,7 +91,7 @@ def test_a_config_with_fewer_layers_than_are_stored(own: Path) -> None:
 def test_a_tokenizer_that_makes_tokens_which_the_model_does_not_know(own: Path) -> None:
     with open_calibrated(str(own), {"threads": 1, "dial": "exact"}) as session:
         known = session.vocabulary
-        with pytest.raises(UnderhillError, match=f"makes token {known}, and the model knows {known}") as refused:
+        with pytest.raises(UnderhillError, match=f"token {known} of {known}") as refused:
             session.logits([1, 2, known], one_by_one=False)
         assert refused.value.kind is Kind.BROKEN_FILE
         assert len(session.logits([1, 2], one_by_one=False)) == 2  # it stays usable

@@ -149,7 +149,7 @@ def test_window_and_terminal_at_one_library(home: Path, tmp_path: Path) -> None:
                 encoding="utf-8",
             )  # fmt: skip
             assert "Traceback" not in done.stderr
-            assert "went wrong inside" not in done.stderr
+            assert "Something went wrong" not in done.stderr
             for last in _both(events, {command.id for command in asked}):
                 assert not isinstance(last, protocol.Failed) or last.kind is not protocol.Kind.INTERNAL
     finally:

@@ -90,7 +90,7 @@ def _chats(data: bytes) -> None:
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         file.write(data)
         file.flush()
-        for _ in chat_file.chats(file.name, "[picture]"):
+        for _ in chat_file.chats(file.name, "[image]"):
             pass
 
 

@@ -39,10 +39,10 @@ def test_another_compiler_draws_the_same_cases(tmp_path: Path) -> None:
     zig = [command for command in commands() if "ziglang" in command]
     if not zig or zig == commands():
         pytest.skip("there are not two C compilers")
-    said, finished = [], library([COMPILER], tmp_path)
+    said = []
     for number, command in enumerate(([COMPILER], zig[0])):
         program = tmp_path / f"selftest-{number}"
-        selftest_with_library(command, finished, program)
+        selftest_with_library(command, library([COMPILER], tmp_path), program)
         said.append(run([str(program)]))
     ours, theirs = (_groups(text) for text in said)
     assert ours == theirs
@@ -50,7 +50,6 @@ def test_another_compiler_draws_the_same_cases(tmp_path: Path) -> None:
 
 @needs_compiler
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_no_byte_is_read_that_is_not_the_kernels_and_nothing_is_undefined(tmp_path: Path) -> None:
     _needs_sanitizer(tmp_path, "address", "undefined")
     selftest_with_sources([COMPILER], tmp_path / "selftest", "address", "undefined")
@@ -59,7 +58,6 @@ def test_no_byte_is_read_that_is_not_the_kernels_and_nothing_is_undefined(tmp_pa
 
 @needs_compiler
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_threads_never_race(tmp_path: Path) -> None:
     _needs_sanitizer(tmp_path, "thread")
     selftest_with_sources([COMPILER], tmp_path / "selftest", "thread")

@@ -240,7 +240,7 @@ def again(person: Person) -> None:
     question, answer = person.messages()[-2:]
     assert question.content == STORY
     assert answer.content.startswith(before), "what had come of the answer is lost"
-    person.click(person.button("Start the engine again"))
+    person.click(person.button("Restart engine"))
     person.until(lambda: person.engine() != killed, "another engine")
     person.ready()
     assert not _alive(killed, 0)

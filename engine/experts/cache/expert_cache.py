@@ -333,8 +333,8 @@ class ExpertCache:
         problem, self.table.slabs.problem = self.table.slabs.problem, None
         error = UnderhillError(
             Kind.OUT_OF_MEMORY,
-            msg("There is no memory left for experts."),
-            msg("Lower the expert cache or close other programs."),
+            msg("Not enough memory for experts."),
+            msg("Close other programs or lower the memory limit."),
         )
         error.__cause__ = problem
         return error

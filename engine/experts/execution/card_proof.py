@@ -59,13 +59,12 @@ def prove(
                 if not worst <= TOLERANCE:
                     raise CardError(
                         msg(
-                            "The graphics card {name} computes something other than the processor: {tier}-bit experts "
-                            "differ by {worst}.",
+                            "{name} and the CPU give different results: {tier}-bit experts differ by {worst}.",
                             name=device.facts.name,
                             tier=tier,
                             worst=f"{worst:.2g}",
                         ),
-                        msg("Please report this with the name of the card; the processor computes until then."),
+                        msg("Please report this with the name of the GPU. The CPU is used instead."),
                     )
                 if tier == spec.top:
                     rates.append(measure_rates(kernels, kernel, activation, experts))

@@ -24,7 +24,7 @@ Loaded = list[tuple[ExpertKey, Lease | None]]  # None: the load was cancelled
 
 def cache_is_held() -> UnderhillError:
     """What to raise where there is no room, and no load to wait for either."""
-    return UnderhillError(Kind.OUT_OF_MEMORY, msg("The expert cache is held by something else."), msg("Try again."))
+    return UnderhillError(Kind.OUT_OF_MEMORY, msg("The expert cache is busy."), msg("Try again."))
 
 
 def _planner(cache: ExpertCache, loader: Loader) -> PlanRead:

@@ -15,7 +15,7 @@ from engine.models.compat.modules import NamedWeights, attach, clamp_time_steps,
 from engine.models.compat.state import CompatState
 from engine.translatable import msg
 
-NOTE = msg("This family runs through the compatibility backend, which is slower than Underhill's own decoder.")
+NOTE = msg("Runs in compatibility mode, more slowly.")
 
 # Families whose modules forget the state when several tokens follow it (seen in transformers 5.23): fed one by one.
 ONE_BY_ONE = {"jamba"}

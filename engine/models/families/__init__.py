@@ -85,7 +85,7 @@ def read_spec(config: Mapping[str, Any]) -> DecoderSpec:
     family = str(config.get("model_type") or "")
     if family not in FAMILIES:
         raise unsupported(
-            msg("Underhill has no decoder of its own for {family} models.", family=repr(family))
+            msg("{family} models run in compatibility mode only.", family=repr(family))
             if family
             else msg("The model's config.json does not say which family it belongs to (model_type).")
         )

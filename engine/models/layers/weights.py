@@ -81,7 +81,7 @@ def fetch(weights: CheckpointWeights, name: str) -> Tensor:
                 name=name,
                 dtype=tensor.dtype,
             ),
-            msg("Get the model in its original precision."),
+            msg("Use the model in its original precision."),
         )
     return tensor
 

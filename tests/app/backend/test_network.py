@@ -66,7 +66,7 @@ def test_the_privacy_page_is_that_of_the_docs(qtbot: QtBot, launch: Launch) -> N
     page = underhill.window.findChildren(dialogs.PrivacyDialog)[-1]
     shown = page.page.document().toPlainText()
     assert "no check for updates" in shown
-    assert "Stay offline" in shown
+    assert "Offline mode" in shown
     assert "**" not in shown
     page.reject()
     assert (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8").startswith(dialogs.privacy_text())

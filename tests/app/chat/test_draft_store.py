@@ -61,7 +61,7 @@ def test_a_draft_comes_back_with_its_chat_while_the_disk_is_full(
     assert composer.text() == ""
     assert composer.attachments == ()
     qtbot.waitUntil(lambda: said(underhill, "disk is full") == 1)
-    assert "kept while Underhill is open" in underhill.window.banners.banners[0].accessibleName()
+    assert "kept while the app is open" in underhill.window.banners.banners[0].accessibleName()
     underhill.window.banners.banners[0].dismiss()
     composer.edit.setPlainText("and here")  # it was said once, which is enough
     go_to(qtbot, underhill, second)
@@ -127,7 +127,7 @@ def test_trying_again_says_whether_it_worked(qtbot: QtBot, launch: Launch, monke
     assert window.toast.isHidden()
     monkeypatch.undo()
     window.banners.banners[0].act()
-    qtbot.waitUntil(lambda: window.toast.accessibleName() == "Your chats are saved again.")
+    qtbot.waitUntil(lambda: window.toast.accessibleName() == "Chats are being saved again")
     assert not underhill.conversation.drafts.unsaved
 
 
@@ -149,10 +149,10 @@ def test_that_settings_cannot_be_saved_is_said_once(
         window.composer.save_draft()
         qtbot.waitUntil(lambda count=count: len(tried) > count)
         if not count:
-            qtbot.waitUntil(lambda: said(underhill, "settings cannot be saved") == 1)
+            qtbot.waitUntil(lambda: said(underhill, "save your settings") == 1)
             window.banners.banners[0].dismiss()
     passed: list[object] = []
     underhill.database.submit(lambda store: None, passed.append)
     qtbot.waitUntil(lambda: bool(passed))
-    assert not said(underhill, "settings cannot be saved")
+    assert not said(underhill, "save your settings")
     monkeypatch.undo()

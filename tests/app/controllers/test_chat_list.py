@@ -91,7 +91,7 @@ def test_search_goes_to_the_message_on_its_branch(qtbot: QtBot, launch: Launch) 
     underhill = launch(script=lambda messages: next(answers))
     ask(qtbot, underhill, "q")
     first = underhill.conversation.messages[1].id
-    button(underhill.window.transcript, "Answer again").click()
+    button(underhill.window.transcript, "Regenerate").click()
     qtbot.waitUntil(lambda: contents(underhill) == ["q", "about foxes"] and not underhill.conversation.working)
     underhill.window.navigator.new_chat()
     ask(qtbot, underhill, "other")

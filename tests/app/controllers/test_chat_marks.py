@@ -23,10 +23,10 @@ def test_an_answer_in_another_chat_is_marked_until_it_is_looked_at(qtbot: QtBot,
     underhill.window.navigator.new_chat()
     assert (model.open_id, model.answering) == (0, {first.id})
     role = Qt.ItemDataRole.AccessibleTextRole
-    assert "an answer is being written" in model.data(model.index_of(first.id), role)
+    assert "generating" in model.data(model.index_of(first.id), role)
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert (model.answering, model.fresh) == (frozenset(), {first.id})
-    assert "a new answer is there" in model.data(model.index_of(first.id), role)
+    assert "new answer" in model.data(model.index_of(first.id), role)
     underhill.conversation.open(first)
     qtbot.waitUntil(lambda: model.open_id == first.id)
     assert model.fresh == frozenset()

@@ -102,7 +102,7 @@ def test_closing_shows_the_words_that_the_disk_does_not_take(
     press(dialog, "Copy")
     assert QGuiApplication.clipboard().text() == words
     assert dialog.isVisible()
-    press(dialog, "Stay")
+    press(dialog, "Cancel")
     assert window.isVisible()
     assert window.closing.dialog is None
     assert (window.composer.text(), window.composer.attachments) == ("With which flour?", (NOTES,))
@@ -126,7 +126,7 @@ def test_the_end_of_an_answer_that_the_disk_does_not_take_is_shown_and_written_l
     dialog = asked(underhill)
     assert dialog.words.toPlainText() == f"How do I bake bread?\n\n{SENTENCE * 3}"
     assert any("disk is full" in label.text() for label in dialog.findChildren(QLabel))
-    press(dialog, "Stay")
+    press(dialog, "Cancel")
     disk.free()
     assert underhill.window.close()
     assert on_disk(underhill, tmp_path)[0][1] == ("assistant", SENTENCE * 3, "whole")
@@ -145,7 +145,7 @@ def test_an_answer_on_its_way_and_what_waits_for_it_are_shown_too(
     words = asked(underhill).words.toPlainText()
     for part in ("How do I bake bread?", SENTENCE, "And with which flour?", "notes.txt", "Flour, water, salt."):
         assert part in words
-    press(asked(underhill), "Stay")
+    press(asked(underhill), "Cancel")
     disk.free()
     assert underhill.window.close()
     assert underhill.window.closing.dialog is None
@@ -174,7 +174,7 @@ def test_a_question_that_the_disk_has_not_taken_yet_is_shown_too(
     words = asked(underhill).words.toPlainText()
     assert "How do I bake bread?" in words
     assert "Flour, water, salt." in words
-    press(asked(underhill), "Stay")
+    press(asked(underhill), "Cancel")
     taken.set()
     qtbot.waitUntil(lambda: not underhill.conversation.answers.unwritten)
     monkeypatch.undo()
@@ -186,7 +186,7 @@ def test_one_may_quit_all_the_same(qtbot: QtBot, launch: Launch, disk: Disk) -> 
     underhill = launch()
     typed(qtbot, underhill, disk)
     underhill.window.close()
-    press(asked(underhill), "Quit all the same")
+    press(asked(underhill), "Quit anyway")
     assert not underhill.window.isVisible()
     close(underhill)
 
@@ -239,7 +239,7 @@ def test_who_stays_is_not_opened_anew_later(qtbot: QtBot, launch: Launch, disk: 
     typed(qtbot, underhill, disk)
     underhill.window.restart_requested.emit()
     assert underhill.again
-    press(asked(underhill), "Stay")
+    press(asked(underhill), "Cancel")
     assert not underhill.again
     disk.free()
 
@@ -255,7 +255,7 @@ def test_chats_that_live_in_memory_are_named(
     dialog = asked(underhill)
     assert "and a draft" in dialog.words.toPlainText()
     assert any("1 chat is kept only while" in text for text in texts(dialog))
-    press(dialog, "Stay")
+    press(dialog, "Cancel")
     (tmp_path / "chats.db").rmdir()
     assert underhill.window.close()  # it tried once more
     assert [chat[0][1] for chat in on_disk(underhill, tmp_path)] == ["kept in memory"]
@@ -302,7 +302,7 @@ def test_the_window_comes_forward_with_its_question(
     underhill.window.close()
     assert raised == [underhill.window]
     assert not underhill.window.isMinimized()
-    press(asked(underhill), "Stay")
+    press(asked(underhill), "Cancel")
 
 
 def test_quit_in_the_tray_asks_too(qtbot: QtBot, launch: Launch, disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,5 +314,5 @@ def test_quit_in_the_tray_asks_too(qtbot: QtBot, launch: Launch, disk: Disk, mon
     assert tray is not None
     next(action for action in tray.contextMenu().actions() if action.text() == "Quit").trigger()
     assert underhill.window.isVisible()
-    press(asked(underhill), "Quit all the same")
+    press(asked(underhill), "Quit anyway")
     assert not underhill.window.isVisible()

@@ -42,8 +42,8 @@ def test_the_strip_at_the_top_says_how_far_it_is_and_leads_there(qtbot: QtBot, l
     assert not header.downloads.isVisible()
     hub = under_way(qtbot, underhill)
     assert header.downloads.isVisible()
-    assert header.downloads.text() == "↓ 25 %"
-    assert header.downloads.accessibleName() == "Downloading 25 %"
+    assert header.downloads.text() == "↓ 25%"
+    assert header.downloads.accessibleName() == "Downloading 25%"
     header.downloads.click()
     page = underhill.window.library.page
     assert page is not None
@@ -60,7 +60,7 @@ def test_a_download_that_closing_has_halted_is_not_forgotten(
     underhill = launch()
     banners = underhill.window.banners
     qtbot.waitUntil(lambda: bool(banners.banners))
-    assert banners.banners[0].sentence == "Qwen3-30B-A3B is only partly here: 30.0 GB of 61.0 GB."
+    assert banners.banners[0].sentence == "Unfinished download: Qwen3-30B-A3B (30.0 GB of 61.0 GB)"
     banners.banners[0].act()
     qtbot.waitUntil(lambda: underhill.library.transfers["t9"].state == protocol.RUNNING)
 
@@ -81,10 +81,10 @@ def test_what_took_long_to_arrive_is_cancelled_only_when_one_is_sure(qtbot: QtBo
     assert page is not None
     page.downloads.entries[0].buttons["Cancel"].click()
     assert "15.0 GB" in box_of(underhill).informativeText()
-    press(box_of(underhill), "Keep it")
+    press(box_of(underhill), "Cancel")
     assert "t1" in underhill.library.transfers
     page.downloads.entries[0].buttons["Cancel"].click()
-    press(box_of(underhill), "Cancel the download")
+    press(box_of(underhill), "Cancel download")
     qtbot.waitUntil(lambda: "t1" not in underhill.library.transfers)
 
 
@@ -96,10 +96,10 @@ def test_the_trash_is_emptied_only_when_one_is_sure(qtbot: QtBot, launch: Launch
     qtbot.waitUntil(lambda: bool(underhill.library.deleted))
     page.yours.empty_trash()
     assert "3.0 GB" in box_of(underhill).informativeText()
-    press(box_of(underhill), "Keep it")
+    press(box_of(underhill), "Cancel")
     assert not any(isinstance(c, protocol.EmptyTrash) for c in engine_of(underhill).received)
     page.yours.empty_trash()
-    press(box_of(underhill), "Empty the trash")
+    press(box_of(underhill), "Empty trash")
     qtbot.waitUntil(lambda: not underhill.library.deleted)
 
 
@@ -114,7 +114,7 @@ def test_the_tray_tells_of_downloads(qtbot: QtBot, launch: Launch, monkeypatch: 
     tray = underhill.tray_controller.tray
     assert tray is not None
     hub = under_way(qtbot, underhill)
-    assert tray.toolTip() == "Underhill – downloading, 25 %"
+    assert tray.toolTip() == "Underhill – downloading, 25%"
     hub.tell("t1", state=protocol.FINISHED)
-    qtbot.waitUntil(lambda: said == ["Qwen3-30B-A3B is here."])
+    qtbot.waitUntil(lambda: said == ["Qwen3-30B-A3B downloaded"])
     assert tray.toolTip() == "Underhill"

@@ -57,7 +57,7 @@ def test_each_place_is_selected_in_turn(qtbot: QtBot, launch: Launch) -> None:
     assert bar.count.text() == "3 of 3 messages"
     bar.edit.setText("badger")
     qtbot.keyClick(bar.edit, Qt.Key.Key_Return)
-    assert bar.count.text() == "Not in this chat."
+    assert bar.count.text() == "No matches"
     qtbot.keyClick(bar.edit, Qt.Key.Key_Escape)
     assert bar.isHidden()
 

@@ -158,7 +158,7 @@ def test_a_message_is_deleted_and_the_toast_gives_it_back(qtbot: QtBot, launch: 
     command = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)][-1]
     assert [m.role for m in command.messages] == ["user", "assistant", "user"]  # chat templates want a question first
     window.transcript.message_actions.regenerate.emit(underhill.conversation.messages[0].id)
-    assert "no question" in window.toast.accessibleName()
+    assert "question was deleted" in window.toast.accessibleName()
     window.transcript.message_actions.delete_message.emit(underhill.conversation.messages[0].id)
     qtbot.waitUntil(lambda: contents(underhill)[0] == "And more")
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)  # nothing typed to undo

@@ -21,7 +21,7 @@ def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypa
     assert chat is not None
     menu = QMenu(window)
     window.sidebar.fill_menu(menu)
-    assert "Restore a backup…" in [a.text() for a in menu.actions()]
+    assert "Restore backup…" in [a.text() for a in menu.actions()]
     menu.deleteLater()
 
     def choose(name: str) -> None:
@@ -33,18 +33,18 @@ def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypa
 
     choose("one.md")
     window.sidebar.exported.emit(chat, "md")
-    said("The chat was written to one.md.")
+    said("Chat exported to one.md")
     assert (tmp_path / "one.md").read_text(encoding="utf-8").startswith("# keep me")
     choose("all.json")
     desk.export_all()
-    said("1 chat was written to all.json.")
+    said("1 chat exported to all.json")
     choose("b.db")
     desk.back_up()
-    said("All chats are backed up in b.db.")
-    assert "Open the folder" in [b.text() for b in window.banners.banners[-1].findChildren(QPushButton)]
+    said("Chats backed up to b.db")
+    assert "Open folder" in [b.text() for b in window.banners.banners[-1].findChildren(QPushButton)]
     choose("all.json")
     desk.import_chats()
-    said("1 chat was imported from all.json.")
+    said("1 chat imported from all.json.")
     qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 3)
     window.banners.banners[-1].act()  # Undo: what was imported goes to the trash, and what was there stays
     qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2)
@@ -53,26 +53,26 @@ def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypa
     qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 3)
     choose("b.db")
     desk.restore()
-    said("The chats of b.db are back.")
+    said("Backup restored from b.db.")
     qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2)
     assert contents(underhill) == []
     choose("one.md")
     desk.import_chats()
-    said("one.md holds no chats that Underhill can read.")
+    said("No readable chats in one.md.")
     choose("all.json")
     window.banners.banners[-1].act()  # another file
-    said("1 chat was imported from all.json.")
+    said("1 chat imported from all.json.")
     choose("gone/away.json")
     desk.export_all()
-    said("away.json is not there any more.")
-    assert [b.sentence for b in window.banners.banners] == ["away.json is not there any more."]
+    said("away.json no longer exists.")
+    assert [b.sentence for b in window.banners.banners] == ["away.json no longer exists."]
 
 
 def test_a_damaged_database_offers_a_backup(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
     (tmp_path / "chats.db").write_bytes(b"not a database" * 500)
     underhill = launch()
     qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
-    assert "Restore a backup…" in [b.text() for b in underhill.window.banners.banners[0].findChildren(QPushButton)]
+    assert "Restore backup…" in [b.text() for b in underhill.window.banners.banners[0].findChildren(QPushButton)]
 
 
 @pytest.mark.parametrize("name", ["chats.db", "chats.db-wal"])
@@ -88,9 +88,7 @@ def test_nothing_is_written_over_the_chats_themselves(
     for work in (desk.back_up, desk.export_all, lambda: window.sidebar.exported.emit(chat, "md")):
         inode = (tmp_path / "chats.db").stat().st_ino
         work()
-        qtbot.waitUntil(
-            lambda: [b.sentence for b in window.banners.banners] == [f"{name} is where Underhill keeps your chats."]
-        )
+        qtbot.waitUntil(lambda: [b.sentence for b in window.banners.banners] == [f"{name} is the app's own chat file."])
         assert (tmp_path / "chats.db").stat().st_ino == inode
         window.banners.banners[0].dismiss()
         qtbot.waitUntil(lambda: not window.banners.banners)

@@ -67,8 +67,8 @@ def test_a_long_answer_is_told_of_to_who_looks_elsewhere(
     answer(qtbot, underhill, clock, seconds)
     assert len(messages) == told
     if told:
-        assert messages[0].startswith("Your answer is there: Once upon a time there")
-        assert len(messages[0]) <= len("Your answer is there: ") + tray._SHOWN
+        assert messages[0].startswith("Answer ready: Once upon a time there")
+        assert len(messages[0]) <= len("Answer ready: ") + tray._SHOWN
     made.end()
 
 
@@ -92,7 +92,7 @@ def test_the_tray_shows_progress(qtbot: QtBot, launch: Launch, messages: list[st
     still = made.tray.icon()
     underhill.models.importing = protocol.Progress("7", "Reading the experts", 30, 60)
     underhill.models.import_changed.emit()
-    assert made.tray.toolTip() == "Underhill – Reading the experts, 50 %"
+    assert made.tray.toolTip() == "Underhill – Reading the experts, 50%"
     assert picture(made.tray.icon()) != picture(still)
     underhill.models.importing = None
     underhill.models.import_changed.emit()

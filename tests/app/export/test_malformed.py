@@ -73,7 +73,7 @@ def torn_lzma(path: Path) -> None:
 @pytest.mark.parametrize("damage", [encrypted, packed_in_an_unknown_way, torn, torn_lzma])
 def test_an_archive_that_cannot_be_opened_is_refused_in_words(tmp_path: Path, damage: Any) -> None:
     damage(tmp_path / "x.zip")
-    with pytest.raises(protocol.UnderhillError, match=r"x\.zip holds no chats"):
+    with pytest.raises(protocol.UnderhillError, match=r"No readable chats in x\.zip"):
         import_chats.read(tmp_path / "x.zip")
 
 
@@ -140,7 +140,7 @@ def test_figures_that_cannot_be_shown_are_left_out(tmp_path: Path) -> None:
     (found,) = import_chats.read(tmp_path / "x.json")
     assert found.messages[0]["stats"] == {"hits": 3, "why": "It is so."}
     message = StoredMessage(1, 1, None, "assistant", "x", stats={"misses": 2})
-    assert "0 %" in notes.summary(message)
+    assert "0%" in notes.summary(message)
 
 
 def test_folders_of_an_import_that_fails_are_not_made(
@@ -169,7 +169,7 @@ def test_a_backup_that_lacks_something_changes_nothing(store: ChatStore, tmp_pat
     chat, *_ = talk(store, "first", "the oak")
     backup.back_up(store, tmp_path / "b.db")
     changed(tmp_path / "b.db", "DROP TRIGGER draft_removed", damage)
-    with pytest.raises(protocol.UnderhillError, match="no backup"):
+    with pytest.raises(protocol.UnderhillError, match="isn't a chat backup"):
         backup.restore(store, tmp_path / "b.db", tmp_path)
     assert [c.id for c in store.chats()] == [chat]
     assert not list(tmp_path.glob("*.part")) + list(tmp_path.glob("chats-before*"))

@@ -73,7 +73,7 @@ def test_markdown_is_the_open_branch(store: ChatStore) -> None:
     assert text.startswith("# Häuser: a/b?\n\n**System prompt**\n\n> Be brief.\n\n## You")
     assert "And then?" not in text
     file = "<details>\n<summary>a.txt</summary>\n\n```txt\ntext\n```\n\n</details>"
-    assert text.endswith(f"\n\nOr so.\n\n{file}\n\n*The answer reached the longest length that is set.*\n")
+    assert text.endswith(f"\n\nOr so.\n\n{file}\n\n*Length limit reached*\n")
 
 
 def test_markdown_can_be_read_by_others(store: ChatStore) -> None:
@@ -89,7 +89,9 @@ def test_markdown_can_be_read_by_others(store: ChatStore) -> None:
     assert [line for line in text.split("\n") if line.startswith("##")] == [
         "## You", "### Why?", "## m\\_x", "### Well", "### So", "#### Then",
     ]  # fmt: skip
-    assert "<details>\n<summary>Thought</summary>\n\nHm.\n\n### Well\n\n</details>\n\n```in``` a line\n### So\n" in text
+    assert (
+        "<details>\n<summary>Thinking</summary>\n\nHm.\n\n### Well\n\n</details>\n\n```in``` a line\n### So\n" in text
+    )
     assert "```sh\n# no heading\n``` no end\n```" in text
     assert "~~~\n# open\n~~~\n" in text
     assert "<summary>a &amp; &lt;b&gt;.PY</summary>\n\n````py\nx = '```'\n````\n" in text
@@ -169,7 +171,7 @@ def test_odd_parts_of_what_chatgpt_exports_are_left_out_or_noted(store: ChatStor
     assert chat.title == "5"
     assert abs(chat.updated_at - time.time()) < 3600
     assert [(m.role, m.content) for m in store.path(chat.id)] == [
-        ("user", "[picture]\n\nand what I said"), ("assistant", "Half of ?, from there"),
+        ("user", "[image]\n\nand what I said"), ("assistant", "Half of ?, from there"),
     ]  # fmt: skip
     assert all(abs(m.created_at - time.time()) < 3600 for m in store.path(chat.id))
 
@@ -208,7 +210,7 @@ def test_odd_values_in_our_own_export_are_put_right_and_a_later_one_is_refused(
 def test_what_is_no_chat_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(text)
-    with pytest.raises(protocol.UnderhillError, match=r"x\.json holds no chats"):
+    with pytest.raises(protocol.UnderhillError, match=r"No readable chats in x\.json"):
         import_chats.read(path)
 
 

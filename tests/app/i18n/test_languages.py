@@ -64,7 +64,7 @@ def test_a_language_is_kept_and_a_restart_offered(qtbot: QtBot, launch: Callable
     underhill = launch()
     dialog = underhill.window.settings.open()
     assert dialog.look.note.isHidden()
-    assert [dialog.look.language.itemText(i) for i in range(3)] == ["Like the system", "English", "简体中文"]
+    assert [dialog.look.language.itemText(i) for i in range(3)] == ["System", "English", "简体中文"]
     dialog.look.language.setCurrentIndex(dialog.look.language.findData("zh_CN"))
     assert underhill.window.preferences.language == "zh_CN"
     assert not dialog.look.note.isHidden()

@@ -219,25 +219,23 @@ def test_why_an_answer_is_fast_or_slow_is_told() -> None:
 def test_a_computer_is_told() -> None:
     for _, machine in laptops():
         shown = describe(Processor("Some CPU 7", 8, 16, 4), with_card(machine, 8), None,
-                         msg("It has to be measured again."))  # fmt: skip
+                         msg("It will be measured again."))  # fmt: skip
         new = localized(shown)
         assert all(is_chinese(text) and not english(text, "Some CPU 7") for text in (*new.sentences, new.why)), new
 
 
 def test_a_list_in_a_sentence_is_told_item_by_item() -> None:
     shares = joined(
-        ", ", (msg("{share} % at {tier} bits", share=97, tier=2), msg("{share} % at {tier} bits", share=9, tier=4))
+        ", ", (msg("{share}% at {tier}-bit", share=97, tier=2), msg("{share}% at {tier}-bit", share=9, tier=4))
     )
     assert "、" in tr_engine(shares)
-    assert not english(
-        tr_engine(msg("Experts are computed at this part of the memory's pace: {shares}.", shares=shares))
-    )
+    assert not english(tr_engine(msg("Expert computing, share of memory speed: {shares}.", shares=shares)))
 
 
 def test_settings_are_told() -> None:
     every = (*settings.ENGINE, *settings.SAMPLING, *settings.SHARED)
     same = [s.name for s in every if tr_engine(s.help) == s.help or (tr_engine(s.label) == s.label)]
-    assert [name for name in same if name not in ("top_p", "top_k", "min_p")] == []
+    assert [name for name in same if name not in ("top_p", "top_k", "min_p", "card")] == []
     assert [s.name for s in every if not is_chinese(tr_engine(s.help))] == []
 
 
@@ -250,10 +248,10 @@ def test_what_is_shipped_in_the_catalogue_is_told() -> None:
 
 def test_an_event_comes_with_its_sentences_translated_and_all_else_as_it_was() -> None:
     failed = protocol.Failed(
-        "w1", protocol.Kind.DISK_FULL, msg("The disk is full."), msg("Free some space and try again."), "Errno 28"
+        "w1", protocol.Kind.DISK_FULL, msg("The disk is full."), msg("Free some space, then try again."), "Errno 28"
     )
     new = localized(failed)
-    assert (new.sentence, new.action) == ("磁盘已满。", "请腾出一些空间后重试。")
+    assert (new.sentence, new.action) == ("磁盘已满。", "释放一些空间，然后重试。")
     assert dataclasses.replace(new, sentence=failed.sentence, action=failed.action) == failed
     listed = protocol.Done(
         "w2",
@@ -270,7 +268,7 @@ def test_an_event_comes_with_its_sentences_translated_and_all_else_as_it_was() -
 
 
 def test_statistics_of_an_answer_are_kept_as_they_came() -> None:
-    stats = protocol.Stats("x", (1,), "stop", 1, 0, 0, 1.0, 1.0, 0, 0, 0, {}, 1, why=msg("Reading the prompt."))
+    stats = protocol.Stats("x", (1,), "stop", 1, 0, 0, 1.0, 1.0, 0, 0, 0, {}, 1, why=msg("Processing prompt."))
     assert localized(protocol.Done("w", stats)).result is stats
 
 

@@ -29,7 +29,7 @@ def test_a_name_that_is_free_is_offered_and_others_are_refused_at_once(qtbot: Qt
     assert dialog.start.isEnabled()
     line = dialog.findChild(QLineEdit)
     assert isinstance(line, QLineEdit)
-    for name, words in (("MIXTRAL", "already"), ("a/b", "letters, digits"), ("", ""), ("Mixtral 4", "")):
+    for name, words in (("MIXTRAL", "exists"), ("a/b", "letters, digits"), ("", ""), ("Mixtral 4", "")):
         line.setText(name)
         assert words in dialog.note.text()
         assert dialog.note.isHidden() is not bool(words)
@@ -108,7 +108,7 @@ def test_the_focus_stays_with_an_entry_that_is_made_anew(qtbot: QtBot, launch: L
     assert page.yours.entries[1].isAncestorOf(now)
 
     def adding() -> list[QPushButton]:
-        return [b for b in page.yours.findChildren(QPushButton) if b.text() == "Add a folder…" and b.isVisible()]
+        return [b for b in page.yours.findChildren(QPushButton) if b.text() == "Add folder…" and b.isVisible()]
 
     qtbot.waitUntil(lambda: len(adding()) == 1)  # it may just be made anew
     add: QWidget | None = adding()[0]
@@ -118,7 +118,7 @@ def test_the_focus_stays_with_an_entry_that_is_made_anew(qtbot: QtBot, launch: L
 
     def again() -> bool:
         now = underhill.window.focusWidget()
-        return isinstance(now, QPushButton) and now is not add and now.text() == "Add a folder…"
+        return isinstance(now, QPushButton) and now is not add and now.text() == "Add folder…"
 
     qtbot.waitUntil(again)
     add = underhill.window.focusWidget()

@@ -75,7 +75,7 @@ def test_what_cannot_be_opened_says_why(qtbot: QtBot, launch: Launch) -> None:
     made = entry(page.yours, LARGE.title)
     assert made.sentence.text() == "Its import was cut off. Go on with it."
     assert "Open" not in made.buttons
-    made.buttons["Go on"].click()
+    made.buttons["Resume"].click()
     qtbot.waitUntil(lambda: any(isinstance(c, protocol.ContinueImport) for c in engine_of(underhill).received))
 
 
@@ -85,12 +85,12 @@ def test_of_a_model_whose_disk_is_away_nothing_is_offered_but_to_look_again(qtbo
     page = opened(qtbot, underhill)
     qtbot.waitUntil(lambda: len(page.yours.entries) == 2)
     made = entry(page.yours, LARGE.title)
-    assert list(made.buttons) == ["Look again", "More"]
+    assert list(made.buttons) == ["Find again", "More"]
     menu = made.buttons["More"].menu()
     assert menu is not None
     assert not any(action.isEnabled() for action in menu.actions())
     listed = len([c for c in engine_of(underhill).received if isinstance(c, protocol.ListModels)])
-    made.buttons["Look again"].click()
+    made.buttons["Find again"].click()
     assert len([c for c in engine_of(underhill).received if isinstance(c, protocol.ListModels)]) > listed
 
 
@@ -129,15 +129,15 @@ def test_a_check_shows_how_far_it_is_and_what_it_found(qtbot: QtBot, launch: Lau
     qtbot.waitUntil(lambda: underhill.window.toast.isVisible())
     assert any("1.0 GB of 2.0 GB" in words and "900 MB/s" in words for words in seen)
     assert page.yours.job_entries == {}
-    assert "is whole" in underhill.window.toast.accessibleName()
+    assert "all files OK" in underhill.window.toast.accessibleName()
 
 
 def test_what_suits_this_computer_comes_first(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     page = opened(qtbot, underhill, 1)
     assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B", "GLM 4.5 Air", "DeepSeek V3.1"]
-    assert [pill(e) for e in page.discover.entries] == ["Fits", "Fits", "Slow", "Too big"]
-    assert not entry(page.discover, "DeepSeek V3.1").buttons["Get"].isEnabled()
+    assert [pill(e) for e in page.discover.entries] == ["From disk", "From disk", "Slow", "Too big"]
+    assert not entry(page.discover, "DeepSeek V3.1").buttons["Download"].isEnabled()
     page.discover.fitting.setChecked(True)
     assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B"]
     assert not any(isinstance(c, protocol.SearchModels) for c in engine_of(underhill).received)
@@ -164,7 +164,7 @@ def test_search_pages_and_back_to_the_catalogue(qtbot: QtBot, launch: Launch) ->
     qtbot.keyClicks(page.discover.search, "qwen")
     qtbot.keyClick(page.discover.search, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: len(page.discover.entries) == 20 and not underhill.library.searching)
-    assert pill(page.discover.entries[0]) == "Fits"
+    assert pill(page.discover.entries[0]) == "From disk"
     assert page.discover.entries[0].facts.text().startswith("someone/qwen-0")
     page.discover.more.click()
     qtbot.waitUntil(lambda: len(page.discover.entries) == 40 and not underhill.library.searching)
@@ -176,9 +176,7 @@ def test_search_pages_and_back_to_the_catalogue(qtbot: QtBot, launch: Launch) ->
 
 
 def test_a_search_that_fails_says_so_in_its_place(qtbot: QtBot, launch: Launch) -> None:
-    offline = protocol.Failed(
-        "", protocol.Kind.OFFLINE, "Underhill is set to stay offline.", "Switch that off in the settings."
-    )
+    offline = protocol.Failed("", protocol.Kind.OFFLINE, "Offline mode is on.", "Switch that off in the settings.")
     underhill = launch(fail={protocol.SearchModels: offline})
     page = opened(qtbot, underhill, 1)
     page.discover.search.setText("qwen")
@@ -220,14 +218,14 @@ def test_details_offer_every_precision(qtbot: QtBot, launch: Launch, monkeypatch
 
     qtbot.waitUntil(lambda: bool(page.findChildren(ModelDetailsDialog)))
     details = page.findChildren(ModelDetailsDialog)[0]
-    assert [pill(e) for e in details.entries] == ["Slow", "Fits"]
-    assert [e.buttons["Get"].objectName() for e in details.entries] == ["", "primary"]
+    assert [pill(e) for e in details.entries] == ["Slow", "From disk"]
+    assert [e.buttons["Download"].objectName() for e in details.entries] == ["", "primary"]
     assert details.status.isHidden()
     monkeypatch.setattr(files, "QDesktopServices", SimpleNamespace(openUrl=lambda url: False))
-    next(button for button in details.findChildren(QPushButton) if button.text() == "Open its page").click()
-    assert details.status.text().startswith("This computer has no program that opens http")
+    next(button for button in details.findChildren(QPushButton) if button.text() == "Open web page").click()
+    assert details.status.text().startswith("No app can open http")
     assert details.status.isVisible()
-    details.entries[1].buttons["Get"].click()
+    details.entries[1].buttons["Download"].click()
     qtbot.waitUntil(lambda: bool(page.downloads.entries))
     pulled = next(c for c in engine_of(underhill).received if isinstance(c, protocol.PullModel))
     assert (pulled.repo, pulled.top) == (QWEN.repo, 4)
@@ -238,9 +236,9 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     hub = engine_of(underhill).hub
     page = opened(qtbot, underhill, 1)
-    entry(page.discover, QWEN.title).buttons["Get"].click()
+    entry(page.discover, QWEN.title).buttons["Download"].click()
     qtbot.waitUntil(lambda: titles(page.downloads) == ["Qwen3-30B-A3B"])
-    assert not entry(page.discover, QWEN.title).buttons["Waiting for its turn"].isEnabled()
+    assert not entry(page.discover, QWEN.title).buttons["Queued"].isEnabled()
     made = page.downloads.entries[0]
     page.show_section(3)
     hub.tell(
@@ -255,29 +253,29 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     qtbot.waitUntil(lambda: "3.0 GB of 12.0 GB" in made.facts.text())
     assert made.facts.text() == "Downloading  ·  3.0 GB of 12.0 GB  ·  42.0 MB/s  ·  4 min left"
     assert made.bar.value() == 250
-    assert not entry(page.discover, QWEN.title).buttons["On its way"].isEnabled()
+    assert not entry(page.discover, QWEN.title).buttons["Downloading"].isEnabled()
     made.buttons["Pause"].click()
-    qtbot.waitUntil(lambda: "Go on" in made.buttons)
-    made.buttons["Go on"].click()
+    qtbot.waitUntil(lambda: "Resume" in made.buttons)
+    made.buttons["Resume"].click()
     qtbot.waitUntil(lambda: "Pause" in made.buttons)
-    hub.tell("t1", state=protocol.FAILED, problem="The connection was cut.", action="Try again.", kind="no_network")
+    hub.tell("t1", state=protocol.FAILED, problem="The connection was lost.", action="Try again.", kind="no_network")
     qtbot.waitUntil(lambda: "Try again" in made.buttons)
-    assert made.sentence.text() == "The connection was cut. Try again."
+    assert made.sentence.text() == "The connection was lost. Try again."
     assert made.sentence.isVisible()
-    assert not entry(page.discover, QWEN.title).buttons["Stopped"].isEnabled()
-    hub.tell("t1", state=protocol.FAILED, problem="It asks for a token.", action="Give it.", kind="no_access")
-    qtbot.waitUntil(lambda: "Open the settings" in made.buttons)
+    assert not entry(page.discover, QWEN.title).buttons["Failed"].isEnabled()
+    hub.tell("t1", state=protocol.FAILED, problem="It needs a token.", action="Give it.", kind="no_access")
+    qtbot.waitUntil(lambda: "Open settings" in made.buttons)
     with qtbot.waitSignal(page.downloads.setting_requested) as wanted:
-        made.buttons["Open the settings"].click()
+        made.buttons["Open settings"].click()
     assert wanted.args == ["proxy"]
     made.buttons["Try again"].click()
     qtbot.waitUntil(lambda: not made.sentence.isVisible())
-    assert "Open the settings" not in made.buttons
+    assert "Open settings" not in made.buttons
     made.buttons["Pause"].setFocus()
     hub.tell("t1", state=protocol.FINISHED, done=196, total=265_000)
     qtbot.waitUntil(lambda: "Open" in made.buttons)
-    assert made.facts.text() == f"Here  ·  {QWEN.repo}"
-    made.buttons["Dismiss"].click()
+    assert made.facts.text() == f"Downloaded  ·  {QWEN.repo}"
+    made.buttons["Remove"].click()
     qtbot.waitUntil(lambda: page.downloads.entries == [])
 
 
@@ -310,7 +308,7 @@ def test_every_button_has_a_name_of_its_own(qtbot: QtBot, launch: Launch) -> Non
     page = opened(qtbot, launch(), 1)
     names = [b.accessibleName() for e in page.discover.entries for b in e.buttons.values()]
     assert len(set(names)) == len(names)
-    assert f"Get: {QWEN.title}" in names
+    assert f"Download: {QWEN.title}" in names
     assert any(FITS.sentence in label.accessibleName() for label in page.discover.entries[0].findChildren(QLabel))
 
 

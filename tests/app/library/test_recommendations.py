@@ -45,7 +45,7 @@ def test_what_is_not_offered(other: protocol.HubModel) -> None:
 
 
 def test_words() -> None:
-    assert fit_summary(CATALOGUE) == "2 of the 4 models that Underhill recommends run well here."
+    assert fit_summary(CATALOGUE) == "2 of 4 recommended models run well here"
     assert fit_summary((GLM,)).startswith("None of the 1 ")
     assert fit_summary(()) == ""
     assert time_to_fetch(18_750_000_000) == "about 50 min at 50 Mbit/s"

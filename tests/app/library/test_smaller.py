@@ -38,7 +38,7 @@ def actions(underhill: Application) -> list[str]:
 
 def asked(qtbot: QtBot, underhill: Application) -> SmallerDialog:
     menu = entry(underhill).buttons["More"].menu()
-    next(a for a in menu.actions() if a.text() == "Make smaller…").trigger()  # type: ignore[attr-defined]
+    next(a for a in menu.actions() if a.text() == "Shrink…").trigger()  # type: ignore[attr-defined]
     dialog = underhill.window.findChild(SmallerDialog)
     assert dialog is not None
     return dialog
@@ -50,21 +50,21 @@ def test_it_shows_what_it_saves_before_and_does_it_then(qtbot: QtBot, underhill:
     assert dialog.go.text() == "Measure"
     dialog.go.click()
     qtbot.waitUntil(lambda: dialog.offer is not None)
-    for words in ("68 % 2-bit", "32 % 4-bit", "KL 0.0050", "2,048 tokens", "90.0 GB free", "4-bit, 500 MB instead"):
+    for words in ("68% 2-bit", "32% 4-bit", "KL 0.0050", "2,048 tokens", "90.0 GB free", "→ 500 MB in memory"):
         assert words in dialog.found.text()
-    assert dialog.go.text() == "Make smaller"
+    assert dialog.go.text() == "Shrink"
     dialog.tolerance.setCurrentIndex(2)  # of which nothing is known
     assert (dialog.go.text(), dialog.found.text()) == ("Measure", "")
     dialog.tolerance.setCurrentIndex(1)
     dialog.go.click()
     qtbot.waitUntil(lambda: dialog.offer is not None)
     dialog.go.click()
-    qtbot.waitUntil(lambda: "experts: 68 %" in entry(underhill).facts.text().replace("\u00a0", " "))
+    qtbot.waitUntil(lambda: "experts: 68%" in entry(underhill).facts.text().replace("\u00a0", " "))
     assert [c.tolerance for c in engine_of(underhill).received if isinstance(c, protocol.LowerModel)] == [0.01]
-    assert "less" in underhill.window.toast.accessibleName()
-    assert "Make smaller…" not in actions(underhill)
+    assert "smaller" in underhill.window.toast.accessibleName()
+    assert "Shrink…" not in actions(underhill)
     underhill.window.toast.undo()
-    qtbot.waitUntil(lambda: "Make smaller…" in actions(underhill))
+    qtbot.waitUntil(lambda: "Shrink…" in actions(underhill))
 
 
 def test_it_can_be_stopped_by_its_button_and_by_closing(qtbot: QtBot, underhill: Application) -> None:
@@ -109,7 +109,7 @@ def test_the_built_in_model_and_unfinished_ones_do_not_offer_it(underhill: Appli
     page = underhill.window.library.page
     assert page is not None
     menu = page.yours.entries[0].buttons["More"].menu()
-    assert "Make smaller…" not in [action.text() for action in menu.actions()]  # type: ignore[attr-defined]
+    assert "Shrink…" not in [action.text() for action in menu.actions()]  # type: ignore[attr-defined]
 
 
 def test_at_import_it_follows_once_the_model_is_there(

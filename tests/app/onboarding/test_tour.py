@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.dialogs import PrivacyDialog
-from app.onboarding import Tour
+from app.onboarding import ComputerDialog, Tour
 from app.settings import preferences
 from app.settings.preferences import Preferences
 from engine import protocol
@@ -60,16 +60,16 @@ def test_from_the_welcome_to_a_chat(qtbot: QtBot, launch: Launch, tmp_path: Path
     qtbot.keyClick(tour.next, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: underhill.onboarding.probe.computer is not None)
     qtbot.waitUntil(lambda: tour.computer.verdict.isVisible())
-    assert "AMD Ryzen 7 7840U with 8 cores." in tour.computer.facts.text()
-    assert "models much bigger than the memory can run from it" in tour.computer.facts.text()
+    assert "AMD Ryzen 7 7840U, 8 cores" in tour.computer.facts.text()
+    assert "runs models much bigger than memory" in tour.computer.facts.text()
     assert not tour.computer.figures.isVisible()
     tour.computer.more.click()
-    assert "The disk reads experts at 3.1 GB/s" in tour.computer.figures.text()
+    assert "Disk reads: 3.1 GB/s" in tour.computer.figures.text()
     assert tour.computer.figures.isVisible()
-    assert tour.computer.verdict.text().startswith("2 of the 4 models")
+    assert tour.computer.verdict.text().startswith("2 of 4 recommended models")
     tour.next.click()
     assert list(tour.choice.entries) == [QWEN.repo, ""]
-    assert "to fetch, about 2.7 h" in tour.choice.entries[QWEN.repo].facts.text()
+    assert "download, about 2.7 h" in tour.choice.entries[QWEN.repo].facts.text()
     tour.next.click()
     assert not shown(underhill)
     assert underhill.window.composer.edit.hasFocus() or not underhill.window.isActiveWindow()
@@ -95,8 +95,16 @@ def test_once_skipped_it_does_not_come_again(qtbot: QtBot, launch: Launch, way: 
     again.window.header.tour.trigger()
     assert shown(again)
     assert tour_of(again).step == 0
-    again.window.header.computer.trigger()
-    assert tour_of(again).step == 1
+
+
+def test_about_this_computer_is_a_dialog_of_its_own(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(new=False)
+    underhill.window.header.computer.trigger()
+    (dialog,) = underhill.window.findChildren(ComputerDialog)
+    qtbot.waitUntil(lambda: "AMD Ryzen 7 7840U, 8 cores" in dialog.step.facts.text())
+    assert underhill.onboarding.tour is None
+    assert underhill.window.on_chat
+    dialog.reject()
 
 
 def test_killed_in_the_middle_it_comes_again(launch: Launch, tmp_path: Path) -> None:
@@ -142,12 +150,12 @@ def test_the_buttons_stay_where_they_are_when_the_measurement_ends(qtbot: QtBot,
 
 
 def test_a_measurement_that_fails_says_why_and_is_tried_again(qtbot: QtBot, launch: Launch) -> None:
-    full = protocol.Failed("", protocol.Kind.DISK_FULL, "The disk is full.", "Free some space and try again.")
+    full = protocol.Failed("", protocol.Kind.DISK_FULL, "The disk is full.", "Free some space, then try again.")
     underhill = launch(new=True, fail={protocol.ProbeComputer: full})
     tour = tour_of(underhill)
     tour.next.click()
     qtbot.waitUntil(lambda: tour.computer.again.isVisible())
-    assert tour.computer.doing.text() == "The disk is full. Free some space and try again."
+    assert tour.computer.doing.text() == "The disk is full. Free some space, then try again."
     tour.computer.again.click()
     qtbot.waitUntil(lambda: tour.computer.facts.isVisible())
     assert not tour.computer.doing.isVisible()
@@ -157,7 +165,7 @@ def test_the_recommended_model_is_fetched_while_one_chats(qtbot: QtBot, launch: 
     underhill = launch(new=True)
     tour = chosen(qtbot, underhill)
     hub = engine_of(underhill).hub
-    tour.choice.entries[QWEN.repo].buttons["Get it"].click()
+    tour.choice.entries[QWEN.repo].buttons["Download"].click()
     qtbot.waitUntil(lambda: "Pause" in tour.choice.entries[QWEN.repo].buttons)
     (pull,) = sent(underhill, protocol.PullModel)
     assert isinstance(pull, protocol.PullModel)
@@ -167,38 +175,38 @@ def test_the_recommended_model_is_fetched_while_one_chats(qtbot: QtBot, launch: 
     hub.tell(
         "t1",
         state=protocol.FAILED,
-        problem="The hub cannot be reached.",
+        problem="The hub can't be reached.",
         action="Check the network.",
         kind="no_network",
     )
     qtbot.waitUntil(lambda: "Try again" in tour.choice.entries[QWEN.repo].buttons)
-    assert "The hub cannot be reached." in tour.choice.entries[QWEN.repo].sentence.text()
+    assert "The hub can't be reached." in tour.choice.entries[QWEN.repo].sentence.text()
     tour.choice.entries[QWEN.repo].buttons["Try again"].click()
     qtbot.waitUntil(lambda: "Pause" in tour.choice.entries[QWEN.repo].buttons)
     tour.next.click()
     hub.tell(
         "t1",
         state=protocol.FAILED,
-        problem="The hub cannot be reached.",
+        problem="The hub can't be reached.",
         action="Check the network.",
         kind="no_network",
     )
     banners = underhill.window.banners
-    qtbot.waitUntil(lambda: any("could not be fetched" in b.sentence for b in banners.banners))
+    qtbot.waitUntil(lambda: any("Download of" in b.sentence for b in banners.banners))
     banners.banners[-1].act()
     qtbot.waitUntil(lambda: hub.transfers["t1"].state == protocol.RUNNING)
     hub.tell("t1", state=protocol.FINISHED)
-    qtbot.waitUntil(lambda: any("has arrived" in b.sentence for b in banners.banners))
+    qtbot.waitUntil(lambda: any("downloaded" in b.sentence for b in banners.banners))
 
 
 def test_offline_it_says_so_and_offers_what_works(qtbot: QtBot, launch: Launch) -> None:
     offline = {s.name: s.default for s in protocol.settings.SHARED} | {"offline": True}
     underhill = launch(new=True, shared=offline)
     tour = chosen(qtbot, underhill)
-    assert "stays offline" in tour.choice.notice.text()
+    assert "Offline mode is on" in tour.choice.notice.text()
     assert tour.choice.setting.isVisible()
-    assert not tour.choice.entries[QWEN.repo].buttons["Get it"].isEnabled()
-    built_in = tour.choice.entries[""].buttons["Chat with it"]
+    assert not tour.choice.entries[QWEN.repo].buttons["Download"].isEnabled()
+    built_in = tour.choice.entries[""].buttons["Start chatting"]
     assert built_in.objectName() == "primary"
     built_in.click()
     assert not shown(underhill)
@@ -213,8 +221,10 @@ def test_where_nothing_fits_the_built_in_model_is_offered(qtbot: QtBot, launch: 
     underhill.library.refresh_catalogue()
     tour = tour_of(underhill)
     tour.show_step(2)
-    qtbot.waitUntil(lambda: list(tour.choice.entries) == [""] and tour.choice.notice.text().startswith("None of"))
-    assert tour.choice.entries[""].buttons["Chat with it"].objectName() == "primary"
+    qtbot.waitUntil(
+        lambda: list(tour.choice.entries) == [""] and tour.choice.notice.text().startswith("No listed model")
+    )
+    assert tour.choice.entries[""].buttons["Start chatting"].objectName() == "primary"
 
 
 def test_a_model_of_one_s_own(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,9 +117,9 @@ def test_a_click_on_it_is_heard_with_what_lets_the_window_come_forward(
     qtbot: QtBot, notices: Notifications, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(TOKEN, "of the start")
-    notices.show("Your answer is there", "a < b & c", "Show")
+    notices.show("Answer ready", "a < b & c", "Show")
     number, program, replaced, sign, title, words, actions, hints, lasting = desk.shown.get(timeout=60)
-    assert (program, replaced, title, lasting) == ("Underhill", 0, "Your answer is there", -1)
+    assert (program, replaced, title, lasting) == ("Underhill", 0, "Answer ready", -1)
     assert words == "a &lt; b &amp; c"
     assert actions == ["default", "Show"]
     assert hints["desktop-entry"] == ("s", "underhill")
@@ -197,7 +197,7 @@ def test_the_window_is_told_of_by_the_desk_and_comes_forward(
     attention: TrayController = underhill.tray_controller
     assert attention.notices is not None
     monkeypatch.setattr("PySide6.QtWidgets.QApplication.activeWindow", staticmethod(lambda: None))
-    attention._notify("Underhill", "olmoe has been imported.")
+    attention._notify("Underhill", "olmoe imported")
     number = desk.shown.get(timeout=60)[0]
     desk.say("ActionInvoked", "us", number, "default")
     qtbot.waitUntil(lambda: raised == [underhill.window], timeout=60_000)

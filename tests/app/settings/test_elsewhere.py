@@ -36,16 +36,16 @@ def test_what_a_model_has_of_its_own_is_said_and_led_to(qtbot: QtBot, launch: La
     assert said(dialog, "dial") == ["OLMoE 1B-7B Instruct: Exact", "gone: Fast"]
     assert said(dialog, "threads") == []
     first = dialog.editors["dial"].elsewhere.buttons[0]
-    assert first.accessibleName() == "Precision dial: OLMoE 1B-7B Instruct: Exact"
+    assert first.accessibleName() == "Quality: OLMoE 1B-7B Instruct: Exact"
     first.setFocus()
     qtbot.keyClick(first, Qt.Key.Key_Space)
-    assert dialog.scope.currentText() == "Only for OLMoE 1B-7B Instruct"
-    assert said(dialog, "dial") == ["For all models: Balanced"]
+    assert dialog.scope.currentText() == "OLMoE 1B-7B Instruct only"
+    assert said(dialog, "dial") == ["All models: Balanced"]
     choose(dialog, "dial", "fast")
     assert window.preferences.models[LARGE.name] == {"dial": "fast"}
     assert not [c for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]  # it is not open
     dialog.editors["dial"].elsewhere.buttons[0].click()
-    assert dialog.scope.currentText() == "For all models"
+    assert dialog.scope.currentText() == "All models"
     assert said(dialog, "dial") == ["OLMoE 1B-7B Instruct: Fast", "gone: Fast"]
     dialog.reset_everything()
     assert said(dialog, "dial") == []
@@ -72,7 +72,7 @@ def test_what_needs_a_reload_is_offered_for_the_open_model_only(qtbot: QtBot, la
         ("dial", "exact", "Exact"), ("threads", None, "Automatic"), ("threads", 6, "6"), ("memory_gb", 2.5, "2.5"),
         ("policy_weights", None, "Fitted"), ("remember_routing", True, "on"), ("remember_routing", False, "off"),
         ("policy_weights", (0.5, 0.25, 0.25, 0.0),
-         "Recency 50 %, Frequency 25 %, Full precision 25 %, Distance 0 %"),
+         "Recency 50%, Frequency 25%, Precision 25%, Distance 0%"),
     ],
 )  # fmt: skip
 def test_values_in_words(name: str, value: object, words: str) -> None:

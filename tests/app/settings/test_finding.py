@@ -23,7 +23,7 @@ def test_what_is_around_the_settings_stays_in_its_place(qtbot: QtBot, theme: The
     qtbot.waitUntil(lambda: dialog.scope.isVisible() and dialog.reset_all.y() > 0)
     before = places()
     dialog.search.setText("no such thing")
-    said = next(label for label in dialog.findChildren(QLabel) if label.text() == "No setting is called that.")
+    said = next(label for label in dialog.findChildren(QLabel) if label.text() == "No matching settings")
     qtbot.waitUntil(lambda: said.isVisible() and said.height() > 100)
     assert places() == before
     dialog.search.clear()

@@ -49,7 +49,7 @@ def test_a_file_of_a_newer_format_is_used_as_far_as_it_is_known_and_left_alone(t
     path.write_text(json.dumps(newer), encoding="utf-8")
     found, note = preferences.load(path)
     assert (found.theme, found.draft) == ("dark", "")
-    assert "newer version of Underhill" in note
+    assert "by a newer version" in note
     before = path.read_bytes()
     with pytest.raises(OSError, match="format 2"):
         preferences.save(found, path)

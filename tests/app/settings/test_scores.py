@@ -36,8 +36,8 @@ def test_the_first_expert_is_drawn_as_it_runs_whatever_the_cuts(qtbot: QtBot, th
 def test_a_cut_that_the_other_pushes_says_so() -> None:
     card = with_scores(DIALS)  # Balanced cuts at 0.5 and 0.8
     assert pushed_cuts(card, "balanced", None, 0.6) == {}
-    assert pushed_cuts(card, "balanced", None, 0.3) == {"t1": "With T2 at 0.3, T1 is 0.3 too: it is never above T2."}
-    assert pushed_cuts(card, "balanced", 0.9, None) == {"t2": "With T1 at 0.9, T2 is 0.9 too: it is never below T1."}
+    assert pushed_cuts(card, "balanced", None, 0.3) == {"t1": "T1 lowered to 0.3: it can't exceed T2."}
+    assert pushed_cuts(card, "balanced", 0.9, None) == {"t2": "T2 raised to 0.9: it can't be below T1."}
     assert pushed_cuts(card, "balanced", 0.2, 0.3) == {}
     assert pushed_cuts(card, "exact", None, 0.3) == {}
     assert pushed_cuts(None, "balanced", None, 0.3) == {}

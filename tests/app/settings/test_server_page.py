@@ -158,7 +158,7 @@ def test_where_no_keyring_works_the_key_is_handed_over_and_holds_till_the_end(qt
     page.key.make.click()
     qtbot.waitUntil(lambda: page.key.note.isVisible())
     assert "No keyring works." in page.key.note.text()
-    assert "until you close Underhill" in page.key.note.text()
+    assert "until you close the app" in page.key.note.text()
     switch(qtbot, underhill, dialog)
     assert starts(underhill)[-1].key == page.key.line.text() != ""
 

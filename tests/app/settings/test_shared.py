@@ -21,7 +21,9 @@ FOLDERS = ("/data/models", "/media/disk/models")
 def opened(qtbot: QtBot, underhill: Application) -> SettingsDialog:
     dialog = underhill.window.settings.open()
     dialog.show_page(len(dialog.pages) - 1)
-    qtbot.waitUntil(lambda: dialog.shared.folders.list.count() == 2 and "none for" in dialog.shared.token.state.text())
+    qtbot.waitUntil(
+        lambda: dialog.shared.folders.list.count() == 2 and "No token for" in dialog.shared.token.state.text()
+    )
     return dialog
 
 
@@ -61,11 +63,11 @@ def test_a_token_is_tried_kept_and_forgotten_and_never_shown(qtbot: QtBot, launc
     qtbot.waitUntil(lambda: token.state.text() == "The hub does not know it.")
     qtbot.keyClicks(token.line, "hf_secret")
     token.keep.click()
-    qtbot.waitUntil(lambda: "in the system's keyring" in token.state.text())
+    qtbot.waitUntil(lambda: "in the system keyring" in token.state.text())
     assert token.line.text() == ""
     assert "hf_secret" not in token.state.text()
     token.forget.click()
-    qtbot.waitUntil(lambda: "none for" in token.state.text())
+    qtbot.waitUntil(lambda: "No token for" in token.state.text())
     dialog.reject()
 
 
@@ -107,7 +109,7 @@ def test_the_keyring_is_not_asked_before_one_looks_at_its_page(
     asked = engine_of(underhill).received
     assert not any(isinstance(c, protocol.AskToken) for c in asked)
     dialog.show_page(len(dialog.pages) - 1)
-    qtbot.waitUntil(lambda: "none for" in dialog.shared.token.state.text())
+    qtbot.waitUntil(lambda: "No token for" in dialog.shared.token.state.text())
     dialog.show_page(0)
     dialog.show_page(len(dialog.pages) - 1)
     assert sum(isinstance(c, protocol.AskToken) for c in asked) == 1

@@ -39,7 +39,7 @@ def test_a_chat_is_answered_in_its_own_style(qtbot: QtBot, launch: Launch) -> No
     editor = dialog.editors["temperature"]
     editor.control.setText("0.2")  # type: ignore[attr-defined]
     editor.control.editingFinished.emit()  # type: ignore[attr-defined]
-    button(dialog, "Use in this chat").click()
+    button(dialog, "Apply").click()
     assert underhill.window.composer.style_button.isChecked()
     ask(qtbot, underhill, "hello")
     command = last(underhill)
@@ -84,13 +84,13 @@ def test_the_style_of_a_chat_is_kept_and_can_be_dropped(qtbot: QtBot, launch: La
     ask(qtbot, underhill, "hello")
     dialog = opened(qtbot, underhill)
     dialog.system.setPlainText("Rhyme.")
-    button(dialog, "Use in this chat").click()
+    button(dialog, "Apply").click()
     close(underhill)
     again = launch()
     qtbot.waitUntil(lambda: again.conversation.chat is not None)
     dialog = opened(qtbot, again)
     assert dialog.system.toPlainText() == "Rhyme."
-    button(dialog, "As the settings say").click()
+    button(dialog, "Use defaults").click()
     ask(qtbot, again, "and now")
     assert last(again).messages[0].role == "user"
 
@@ -115,14 +115,14 @@ def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(
     assert dialog.minimumSizeHint().width() == width
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("None", True))
     dialog.keep.click()
-    answer(dialog, "Keep it")
+    answer(dialog, "Cancel")
     dialog.names.setCurrentIndex(dialog.names.findData("None"))
     dialog.names.activated.emit(dialog.names.currentIndex())
     assert dialog.system.toPlainText() == "Be None."
     dialog.names.setCurrentIndex(dialog.names.findData("poet"))
     dialog.names.activated.emit(dialog.names.currentIndex())
     dialog.keep.click()
-    answer(dialog, "Replace it")
+    answer(dialog, "Replace")
     assert dialog.names.currentData() == "None"
     assert dialog.presets["None"].system == "Be poet."
     dialog.reject()
@@ -151,7 +151,7 @@ def test_presets_are_kept_taken_and_deleted(
     assert dialog.names.currentText() == "bard"
     del dialog.presets["taken"]
     dialog.remove.click()
-    answer(dialog, "Keep it")
+    answer(dialog, "Cancel")
     assert dialog.names.currentText() == "bard"
     dialog.remove.click()
     answer(dialog, "Delete")

@@ -105,7 +105,7 @@ def test_a_pause_keeps_what_came(qtbot: QtBot, tmp_path: Path, publisher: Publis
     page.halt.click()
     qtbot.waitUntil(lambda: page.go.isVisible(), timeout=20_000)
     assert page.go.text() == "Resume"
-    assert page.doing.text() == "Paused. What was downloaded is kept."
+    assert page.doing.text() == "Paused. The download so far is kept."
     assert not window.work.environment.is_ready
     page.go.click()
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=20_000)

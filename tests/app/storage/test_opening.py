@@ -67,7 +67,7 @@ def test_a_newer_file_is_left_alone_and_chats_live_in_memory(tmp_path: Path) -> 
     store, problem = open_store(path)
     assert problem is not None
     assert problem.kind == "newer"
-    assert "not saved" in problem.action
+    assert "aren't saved" in problem.action
     store.create(Chat(new_id(), "for now"))
     assert len(store.chats()) == 1
     store.close()

@@ -53,11 +53,11 @@ def docks(qtbot: QtBot, theme: Theme, looks: list[protocol.Look]) -> Iterator[Te
 def test_figures(docks: TelemetryDocks) -> None:
     docks.take(replace(BASE, waiting=0.4, prompt_tokens_per_second=95.0))
     figures = docks.figures
-    assert figures.why.text() == "Waiting for the disk."
+    assert figures.why.text() == "Waiting for disk."
     assert figures.speed.text() == "12.0"
     assert figures.prompt.text() == "95.0/s"
     assert figures.disk.text() == "2.0 MB/s"
-    assert figures.waiting.text() == "40 %"
+    assert figures.waiting.text() == "40%"
     assert "75" in figures.mix_legend.text()
     assert "50" in figures.fates_legend.text()
     docks.take(replace(BASE, generating=False, prompt_tokens_per_second=95.0))
@@ -66,9 +66,20 @@ def test_figures(docks: TelemetryDocks) -> None:
     assert figures.speed.text() == "640"  # of the last answer, like the prompt's
 
 
+def test_the_legend_says_what_the_chart_shows(docks: TelemetryDocks) -> None:
+    """A long prompt asks for a thousand times more experts than a token, and is no wider in the chart."""
+    docks.take(replace(BASE, hits=10, misses=10_000))
+    for number in range(1, 10):
+        docks.take(replace(BASE, hits=10 + 20 * number, misses=10_000))
+    mean = docks.figures.fates.mean()
+    assert mean is not None
+    assert mean["kept"] == pytest.approx(0.9, abs=0.01)
+    assert "in&nbsp;memory&nbsp;90%" in docks.figures.fates_legend.text()
+
+
 def test_what_reads_ahead_is_named_where_anything_does(qtbot: QtBot, docks: TelemetryDocks) -> None:
-    docks.take(replace(BASE, ahead="Read ahead by the token table: 60 % of the experts were chosen."))
-    assert docks.figures.ahead.text().startswith("Read ahead by the token table")
+    docks.take(replace(BASE, ahead="Prefetch experts by token table: 60% of the experts were chosen."))
+    assert docks.figures.ahead.text().startswith("Prefetch experts by token table")
     assert docks.figures.ahead.isVisibleTo(docks.figures)
     docks.take(BASE)
     qtbot.waitUntil(lambda: not docks.figures.ahead.isVisibleTo(docks.figures))
@@ -81,9 +92,9 @@ def test_the_parts_of_memory_add_up_to_what_is_taken_and_to_the_ceiling(qtbot: Q
     bar = MemoryBar(theme)
     qtbot.addWidget(bar)
     bar.show_use(MEMORY)
-    assert "room&nbsp;for&nbsp;experts&nbsp;300&nbsp;B" in bar.legend.text()
+    assert "free&nbsp;for&nbsp;experts&nbsp;300&nbsp;B" in bar.legend.text()
     bar.show_use(replace(MEMORY, device=1_000_000, device_cached=400_000))
-    assert bar.device_text.text() == "Graphics memory: 400 kB of 1.0 MB of experts"
+    assert bar.device_text.text() == "GPU memory: 400 kB of 1.0 MB for experts"
 
 
 def test_hidden_they_gather_but_neither_paint_nor_look(
@@ -140,7 +151,9 @@ def test_figures_that_change_are_painted_without_a_new_layout(qtbot: QtBot, dock
     docks.repaint()
     assert docks.figures.speed.text() == "69.0"
     assert counted.count == 0
-    docks.take(replace(BASE, ahead="Read ahead by the token table: 60 % of the experts were chosen.", generating=False))
+    docks.take(
+        replace(BASE, ahead="Prefetch experts by token table: 60% of the experts were chosen.", generating=False)
+    )
     QCoreApplication.sendPostedEvents()
     assert counted.count > 0  # there is more to show
 
@@ -192,8 +205,8 @@ def test_only_who_sees_the_experts_asks_for_them(
 def test_charts_say_what_is_under_the_mouse(docks: TelemetryDocks) -> None:
     docks.take(BASE)
     figures = docks.figures
-    assert figures.speed_line.describe(figures.speed_line.width()) == "12.0 tokens/s"
-    assert "8-bit 75 %" in figures.mix.describe(figures.mix.width())
+    assert figures.speed_line.describe(figures.speed_line.width()) == "12.0 tok/s"
+    assert "8-bit 75%" in figures.mix.describe(figures.mix.width())
     assert figures.speed_line.describe(0) == ""
 
 
@@ -254,5 +267,5 @@ def test_who_computed_what_is_told_where_there_is_a_card(docks: TelemetryDocks) 
     memory = replace(MEMORY, device=2_000, device_cached=1_500)
     docks.take(replace(BASE, memory=memory, card=0.45, link_bytes_per_second=3e6))
     assert docks.figures.card.isVisibleTo(docks.figures)
-    assert "computed 45 % of them" in docks.figures.card.text()
-    assert "3.0 MB/s crossed" in docks.figures.card.text()
+    assert "GPU: 45% of them" in docks.figures.card.text()
+    assert "3.0 MB/s to the GPU" in docks.figures.card.text()

@@ -48,7 +48,7 @@ def test_residency_by_tier_and_by_place() -> None:
     upper = replace(BASE, places=((2, 0), (1, 1)))
     colours = [draw(upper, PLACE, LIGHT).pixelColor(x, y).name() for y in (0, 1) for x in (0, 1)]
     assert len(set(colours)) == 3
-    assert [words for _, words in legend(PLACE, LIGHT, upper)] == ["on disk", "in memory", "in graphics memory"]
+    assert [words for _, words in legend(PLACE, LIGHT, upper)] == ["on disk", "in memory", "in GPU memory"]
     assert [words for _, words in legend(RESIDENCY, LIGHT, BASE)] == ["on disk", "2-bit", "4-bit", "8-bit"]
 
 
@@ -58,10 +58,10 @@ def test_tooltips_name_layer_expert_use_and_place(qtbot: QtBot, theme: Theme) ->
     heatmap.resize(300, 120)
     heatmap.show_data(BASE)
     assert heatmap.describe(QPointF(280, 10)).splitlines() == [
-        "Layer 1, expert 1", "used 4 times in this answer", "used 9 times since the model was opened",
+        "Layer 1, expert 1", "used 4 times in this answer", "used 9 times since loading",
         "mean gate weight 0.50", "on disk",
     ]  # fmt: skip
-    assert heatmap.describe(QPointF(60, 110)).splitlines()[-1] == "in memory at 2 bits"
+    assert heatmap.describe(QPointF(60, 110)).splitlines()[-1] == "2-bit, in memory"
     assert heatmap.describe(QPointF(3, 10)) == ""
 
 
@@ -80,7 +80,7 @@ def test_an_expert_is_reached_and_inspected_without_a_mouse(qtbot: QtBot, theme:
     assert asked == [(3, 1)]
     experts.show_data(replace(BASE, expert=FACTS))
     assert experts.inspector.isVisible()
-    assert "40 since opened" in experts.inspector.text()
+    assert "40 since loading" in experts.inspector.text()
     experts.inspector.end()
     assert asked == [(3, 1), None]
     assert not experts.inspector.isVisible()
@@ -99,12 +99,12 @@ def test_a_click_takes_the_expert_under_it(qtbot: QtBot, theme: Theme) -> None:
 
 def test_what_is_said_of_an_expert() -> None:
     said = dict(expert_facts(FACTS))
-    assert said["Ran coarse"] == "10 times, 25 % of its uses"
-    assert said["Held"] == "4 bits, in memory; being read at 8 bits"
-    assert said["Gate weight"] == "0.250 last, 0.310 on average"
+    assert said["Lower precision"] == "10 (25%)"
+    assert said["Location"] == "4-bit, in memory; loading 8-bit"
+    assert said["Gate weight"] == "last 0.250, average 0.310"
     nothing = dict(expert_facts(replace(FACTS, uses=0, answer=0, coarse=0, skipped=0, tier=0, place=0, coming=0)))
-    assert (nothing["Ran coarse"], nothing["Gate weight"]) == ("never", "none yet")
-    assert "disk" in nothing["Held"]
+    assert (nothing["Lower precision"], nothing["Gate weight"]) == ("never", "none yet")
+    assert "disk" in nothing["Location"]
 
 
 def test_every_meaning_can_be_chosen(qtbot: QtBot, theme: Theme) -> None:

@@ -23,7 +23,7 @@ from app.transcript.view import TranscriptView
 STATS = {
     "prompt_tokens": 800, "reused_tokens": 300, "dropped_turns": 0, "prompt_seconds": 2.0, "decode_seconds": 20.0,
     "hits": 900, "misses": 100, "bytes_read": 2_100_000_000, "precision": {"8": 800, "4": 150, "2": 0, "skipped": 50},
-    "peak_rss": 3_000_000_000, "thinking_seconds": 0.0, "why": "Waiting for the disk: every token reads 9 MB from it.",
+    "peak_rss": 3_000_000_000, "thinking_seconds": 0.0, "why": "Waiting for disk: every token reads 9 MB from it.",
 }  # fmt: skip
 
 
@@ -48,20 +48,20 @@ def test_every_figure_has_its_unit(message: StoredMessage) -> None:
     found = {figure.name: figure.value for figure in notes.details(message)}
     assert found["Speed"] == "12.0 tok/s"
     assert found["Prompt speed"] == "250 tok/s"
-    assert found["Requests met from memory"] == "900 of 1,000 (90.0 %)"
-    assert found["Expert uses at 8 bits"] == "800 (80.0 %)"
-    assert found["Expert uses skipped"] == "50 (5.0 %)"
-    assert "Expert uses at 2 bits" not in found
+    assert found["Cache hits"] == "900 of 1,000 (90.0%)"
+    assert found["8-bit experts"] == "800 (80.0%)"
+    assert found["Skipped experts"] == "50 (5.0%)"
+    assert "2-bit experts" not in found
     assert "Thought for" not in found
 
 
 def test_an_answer_without_a_word_had_no_first_one(message: StoredMessage) -> None:
     none = replace(message, token_ids=(), finish="cancelled")
-    assert "first word after 2.0 s" in notes.summary(message)
-    assert "first word" not in notes.summary(none)
-    assert "Time to the first token" in [figure.name for figure in notes.details(message)]
+    assert "2.0 s to first token" in notes.summary(message)
+    assert "to first token" not in notes.summary(none)
+    assert "Time to first token" in [figure.name for figure in notes.details(message)]
     names = [figure.name for figure in notes.details(none)]
-    assert "Time to the first token" not in names
+    assert "Time to first token" not in names
     assert "Prompt speed" not in names  # of how much of the prompt it would be, nobody knows
 
 
@@ -73,10 +73,10 @@ def test_the_figures_say_why(dialog: AnswerDetails) -> None:
 
 def test_requests_and_uses_are_told_apart(dialog: AnswerDetails) -> None:
     tips = {label.text(): label.toolTip() for label in dialog.findChildren(QLabel)}
-    assert tips["Requests met from memory"] == tips["900 of 1,000 (90.0\N{NO-BREAK SPACE}%)"] != ""
-    assert tips["Expert uses at 8 bits"] == tips["Expert uses skipped"] != ""
-    assert tips["Expert uses skipped"] != tips["Requests met from memory"]
-    assert tips["Read from disk"] == ""
+    assert tips["Cache hits"] == tips["900 of 1,000 (90.0%)"] != ""
+    assert tips["8-bit experts"] == tips["Skipped experts"] != ""
+    assert tips["Skipped experts"] != tips["Cache hits"]
+    assert tips["Disk reads"] == ""
 
 
 def test_the_table_can_be_read_back(dialog: AnswerDetails, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_it_is_asked_for_in_ones_own_folder(
 
     def choose(parent: QWidget, title: str, name: str, kinds: str) -> tuple[str, str]:
         offered.append(name)
-        return str(tmp_path / "mine"), "Picture (*.png)"
+        return str(tmp_path / "mine"), "Image (*.png)"
 
     monkeypatch.setattr(QFileDialog, "getSaveFileName", choose)
     next(b for b in dialog.findChildren(QPushButton) if b.text() == "Save…").click()
@@ -187,7 +187,7 @@ def test_hiding_gives_the_focus_back_to_the_page(qtbot: QtBot, view: TranscriptV
     view.set_messages(talk(message, 1))
     view.toggle_details(view.items[1].message.id)
     (figures,) = unfolded(view)
-    hide = next(b for b in figures.findChildren(QPushButton) if b.accessibleName() == "Hide the figures")
+    hide = next(b for b in figures.findChildren(QPushButton) if b.accessibleName() == "Hide figures")
     hide.setFocus()
     qtbot.mouseClick(hide, Qt.MouseButton.LeftButton)
     assert not unfolded(view)

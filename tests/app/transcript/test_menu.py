@@ -14,7 +14,7 @@ def test_the_address_of_a_link_can_be_copied(qtbot: QtBot, launch: Launch) -> No
     view = underhill.window.transcript
     plain = view.menu_of(view.items[1], "")
     over = view.menu_of(view.items[1], "https://example.org/a")
-    words = "Copy the address of the link"
+    words = "Copy link"
     assert words not in [action.text() for action in plain.actions()]
     assert over.actions()[0].text() == words
     over.actions()[0].trigger()

@@ -47,7 +47,7 @@ def test_a_thought_that_streams_is_timed_and_never_shown_by_itself(view: Transcr
         item = view.items[0]
         if "</think>" not in item.message.content:
             assert shown(view) == []
-            assert len(item.message.content) < 9 or item.thought_line() == "Thinking for 1 s"
+            assert len(item.message.content) < 9 or item.thought_line() == "Thinking… 1 s"
     assert shown(view) == ["The answer."]
     view.toggle_thought(answer.id)
     streamed = shown(view)
@@ -97,10 +97,10 @@ def test_levels_are_a_menu_and_what_is_chosen_holds_for_other_models_too(
     underhill = launch(cards=(efforts,))
     button = underhill.window.header.thinking
     assert button.isVisible()
-    assert [a.text() for a in button.choices.actions()] == ["Think little", "Think a good while", "Think long"]
+    assert [a.text() for a in button.choices.actions()] == ["Low", "Medium", "High"]
     assert [a.isChecked() for a in button.choices.actions()] == [False, True, False]
     button.choices.actions()[2].trigger()
-    assert button.accessibleName() == "Before answering: Think long"
+    assert button.accessibleName() == "Thinking: High"
     underhill.conversation.send("Hi")
     qtbot.waitUntil(lambda: bool(underhill.conversation.messages) and not underhill.conversation.working)
     asked = [c for c in engine_of(underhill).received if isinstance(c, protocol.Generate)]

@@ -117,7 +117,7 @@ def test_spare_time_measures_and_the_card_says_so(opened: Session) -> None:
     while opened.card.calibration is None or opened.card.calibration.dials["fast"].here is None:
         rest(opened)
         said.append(opened.card.doing)
-    assert any("Measuring its precision dials" in sentence for sentence in said)
+    assert any("Measuring quality" in sentence for sentence in said)
     assert opened.card.doing == ""
     assert not rest(opened)
 
@@ -132,7 +132,7 @@ def test_what_the_window_says_of_a_dial() -> None:
     costs = {d: dials.DialCost(0.5, 0.9, dials.Cost(0.0123, 0.0045), dials.Cost(0.001, 0.0002)) for d in dials.DIALS}
     found = dials.Calibration(1, 1, 1, 0.25, 2.0, costs)
     assert dials.in_words(found, "balanced") == (
-        "Balanced: KL 0.0002 from Exact with 25 % of the experts in memory, "
-        "KL 0.0045 from Exact on this model if every expert has to be fetched."
+        "Balanced: KL 0.0002 vs. Exact with 25% of experts in memory, KL 0.0045 vs. Exact "
+        "if all experts are read from disk."
     )
-    assert "not been measured" in dials.in_words(None, "fast")
+    assert "not measured yet" in dials.in_words(None, "fast")

@@ -57,5 +57,5 @@ def test_layers_of_a_mixed_file_are_lowered_each_from_what_it_has(tmp_path: Path
 def test_experts_that_are_whole_are_refused(tmp_path: Path) -> None:
     FORMS["GGUF Q4_0"](tmp_path / "source")
     library.add(tmp_path / "source", "whole", 16)
-    with pytest.raises(UnderhillError, match="not stored with 4 or 8 bits"):
+    with pytest.raises(UnderhillError, match="isn't stored with 4 or 8 bits"):
         lowering_search.in_place("whole", 0.02, lambda *_: None)

@@ -43,7 +43,7 @@ def test_from_a_search_to_an_answer(server: HubServer, capsys: pytest.CaptureFix
     (one,) = found(capsys, "search", "small", "--limit", "5")["models"]
     assert (one["repo"], one["fit"]["pill"]) == ("owner/small-moe", "fits")
     code, out, _ = run(capsys, "search", "small")
-    assert (code, "owner/small-moe  Fits " in out, "apache-2.0" in out) == (0, True, True)
+    assert (code, "owner/small-moe  In memory " in out, "apache-2.0" in out) == (0, True, True)
 
     server.faults = [Fault("model.safetensors", cut=20_000_000, times=1)]
     card = found(capsys, "pull", one["repo"], "--top", "4")
@@ -60,7 +60,7 @@ def test_from_a_search_to_an_answer(server: HubServer, capsys: pytest.CaptureFix
     assert all(r.headers["user-agent"].startswith("underhill/") for r in server.requests)
 
     code, _, err = run(capsys, "pull", one["repo"])
-    assert (code, "already a model called small-moe" in err) == (2, True)
+    assert (code, "A model named small-moe already exists" in err) == (2, True)
 
 
 def test_a_busy_hub_is_waited_for_and_one_that_sends_whole_files_will_do(
@@ -69,7 +69,7 @@ def test_a_busy_hub_is_waited_for_and_one_that_sends_whole_files_will_do(
     monkeypatch.setattr(control.RetryPolicy.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
     server.faults = [Fault("config.json", status=503, times=2), Fault("model.safetensors", whole=True)]
     code, out, err = run(capsys, "pull", "owner/small-moe", "--top", "4")
-    assert (code, err.count("Trying again in"), "on disk" in out) == (0, 2, True), err
+    assert (code, err.count("Retrying in"), "on disk" in out) == (0, 2, True), err
     assert not (home() / "downloads" / "owner--small-moe").exists()
     server.faults = [Fault("config.json", status=503)]
     server.requests.clear()
@@ -90,7 +90,7 @@ def test_torn_away_before_the_first_expert_it_says_what_to_pull(server: HubServe
             pull(hub, outline, arriving=torn)
     (card,) = library.listing()
     assert (card.state, card.source) == ("unfinished", "owner/small-moe")
-    assert card.action.startswith("Pull owner/small-moe again")
+    assert card.action.startswith("Download owner/small-moe again")
 
 
 def test_a_search_that_finds_nothing_and_one_that_may_not(
@@ -124,7 +124,7 @@ def test_without_words_the_choice_that_is_shipped_is_listed(
 def test_a_download_is_kept_where_somebody_asks_for_it(server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
     server.faults = [Fault("model.safetensors", status=403, headers={"X-Error-Code": "GatedRepo"})]
     code, _, err = run(capsys, "pull", "owner/small-moe")
-    assert (code, "underhill-cli token" in err) == (1, True)
+    assert (code, "Accept it at" in err) == (1, True)
     assert not library.models()
     server.faults = []
     found(capsys, "pull", "owner/small-moe", "--name", "mine", "--top", "4", "--keep-source")
@@ -151,7 +151,7 @@ def test_what_has_arrived_for_another_name_stays(
 
 
 def test_names_that_cannot_be_taken_bring_nothing(server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, words in (("builtin", "already a model called builtin"), ("a/b", "cannot be called 'a/b'")):
+    for name, words in (("builtin", "A model named builtin already exists"), ("a/b", "A model can't be named 'a/b'")):
         code, _, err = run(capsys, "pull", "owner/small-moe", "--name", name)
         assert (code, words in err) == (2, True)
     assert not (home() / "downloads").exists()
@@ -166,7 +166,7 @@ def test_a_token_is_tried_before_it_is_kept(
         server.tokens = {"right"}
         monkeypatch.setattr("sys.stdin", io.StringIO("wrong\n"))
         code, _, err = run(capsys, "token")
-        assert (code, "does not accept the token" in err) == (1, True)
+        assert (code, "rejected the token" in err) == (1, True)
         assert tokens.read(server.url).value == ""
         monkeypatch.setattr("sys.stdin", io.StringIO("right\n"))
         assert found(capsys, "token") == {"endpoint": server.url, "kept": True, "account": "somebody"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 from pathlib import Path
 
@@ -60,8 +59,8 @@ def test_folders_and_moves(mine: Path, tmp_path: Path, capsys: pytest.CaptureFix
     code, out, _ = run(capsys, "list")
     assert code == 0
     assert "m (" in out
-    assert "not there now" in out
-    assert "not there now" in run(capsys, "folders")[1]
+    assert "isn't available" in out
+    assert "isn't available" in run(capsys, "folders")[1]
     assert [f["path"] for f in found(capsys, "folders", "--forget", str(disk))] == [str(mine)]
     assert names(capsys) == ["builtin"]
 
@@ -88,7 +87,7 @@ def test_an_unfinished_import_goes_on_by_its_name(mine: Path, capsys: pytest.Cap
         library.add(MODEL, "half", 4, stop)
     listed = {model["name"]: model for model in found(capsys, "list")}
     assert listed["half"]["state"] == "unfinished"
-    assert "goes on where it stopped" in run(capsys, "list")[1]
+    assert "to resume" in run(capsys, "list")[1]
     assert found(capsys, "import", "half")["tiers"] == [2, 4]
     assert "half.partial" not in os.listdir(mine)
 
@@ -98,11 +97,11 @@ def test_a_damaged_built_in_model_is_made_anew(mine: Path, capsys: pytest.Captur
         flip(mine / name)
     code, _, err = run(capsys, "chat", "m", "--prompt", "Hello!", "--greedy", "--threads", "1", "--max-tokens", "30")
     assert code == 1
-    assert "verify m`" in err
+    assert "Verify its files" in err
     code, out, err = run(capsys, "verify", "builtin")
     assert code == 1
     assert "expert" in out
-    assert "made anew" in err
+    assert "rebuilt" in err
     assert found(capsys, "verify", "builtin") == {"damaged": [], "action": ""}
 
 
@@ -131,7 +130,7 @@ def test_experts_get_fewer_bits_at_import_and_later_and_have_them_back(
     assert found(capsys, "lower", "m", "--restore")["expert_bytes"] == whole
     code, out, _ = run(capsys, "import", str(MODEL), "--name", "small", "--tolerance", "2")
     assert code == 0
-    assert re.search(r"^Experts: \d+ with [248] bits", out, re.MULTILINE)  # which bits depends on this processor's sums
+    assert "with 2 bits" in out
     assert found(capsys, "info", "small")["model"]["expert_bytes"] == lower["bytes"]
     assert run(capsys, "lower", "small")[0] == 2  # has fewer bits already
 
@@ -150,7 +149,7 @@ def test_nothing_is_made_of_the_built_in_model_to_look_at_the_library(
     listed, info, plan = (found(capsys, *command) for command in made)
     assert [model["name"] for model in listed] == ["builtin", "m"]
     assert (listed[0]["disk_bytes"], listed[0]["tiers"]) == (0, [2, 4, 8])
-    assert listed[0]["problem"].startswith("It is made when it is first used.")
+    assert listed[0]["problem"].startswith("Built when first used.")
     for known in ("family", "tier_bytes", "moe_layers", "experts", "context_length", "note"):
         assert info["model"][known] == made["info", "builtin"]["model"][known]
     assert info["model"]["parameters"] == pytest.approx(made["info", "builtin"]["model"]["parameters"], rel=0.01)

@@ -20,7 +20,7 @@ from tests.engine.models.compat.tiny import tiny_config
         ("nllb-moe", "encoder-decoder"),
         ("llama4", "one by one"),
         ("jetmoe", "one by one"),
-        ("qwen3", "no routed experts"),
+        ("qwen3", "is dense"),
         ("openai_privacy_filter", "token by token"),
         ("deepseek_ocr2", "does not chat"),
         ("diffusion_gemma", "diffusion"),

@@ -85,7 +85,7 @@ def test_a_card_that_does_not_open_leaves_nothing_behind(name: str, before: int)
         CardDevice(Driver(simulated), 0).close()
         assert simulated.leaks == []
         return
-    with pytest.raises(CardError, match="no memory left") as error:
+    with pytest.raises(CardError, match="Not enough GPU memory") as error:
         CardDevice(Driver(simulated), 0)
     assert error.value.kind is Kind.OUT_OF_MEMORY
     assert simulated.leaks == []
@@ -105,14 +105,14 @@ def test_a_lost_card_is_closed_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("code", "kind", "words"),
     [
-        (2, Kind.OUT_OF_MEMORY, "no memory left for this. Close other programs that use the card"),
-        (35, Kind.CARD, "too old for Underhill's kernels. Update the driver"),
-        (222, Kind.CARD, "too old for Underhill's kernels. Update the driver"),
-        (803, Kind.CARD, "is not in use yet. Restart the computer"),
-        (218, Kind.CARD, "could not make Underhill's kernels ready"),
-        (46, Kind.CARD, "another program has it for itself"),
-        (719, Kind.CARD, r"stopped working for Underhill \(719\)"),
-        (1, Kind.CARD, "refused: cuInit returned 1"),
+        (2, Kind.OUT_OF_MEMORY, "Not enough GPU memory. Close other programs that use the GPU"),
+        (35, Kind.CARD, "too old. Update the driver"),
+        (222, Kind.CARD, "too old. Update the driver"),
+        (803, Kind.CARD, "isn't in use yet. Restart the computer"),
+        (218, Kind.CARD, "load the kernels"),
+        (46, Kind.CARD, "in use by another program"),
+        (719, Kind.CARD, r"stopped working \(719\)"),
+        (1, Kind.CARD, "failed: cuInit returned 1"),
     ],
 )
 def test_every_code_is_a_sentence_with_what_to_do(code: int, kind: Kind, words: str) -> None:
@@ -133,5 +133,5 @@ def test_a_computer_without_a_driver_says_so(monkeypatch: pytest.MonkeyPatch) ->
         raise OSError("libcuda.so.1: cannot open shared object file")
 
     monkeypatch.setattr(module.ctypes, "CDLL", none)
-    with pytest.raises(CardError, match="No driver of an NVIDIA graphics card"):
+    with pytest.raises(CardError, match="No NVIDIA GPU driver"):
         open_driver()

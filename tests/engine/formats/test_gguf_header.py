@@ -88,9 +88,9 @@ def replaced(at: int, value: bytes) -> Callable[[bytes], bytes]:
         (replaced(24, struct.pack("<Q", 2**62)), Kind.BROKEN_FILE, "ends within its header"),
         (lambda d: d.replace(b"t1", b"t0", 1), Kind.BROKEN_FILE, "two t0"),
         (lambda d: d.replace(struct.pack("<QI", 3, Type.Q8_0), struct.pack("<QI", 3, 99)), Kind.UNSUPPORTED_MODEL,
-         r"t1 in m\.gguf is stored as a type without a name \(number 99\)"),
-        (lambda d: d, Kind.UNSUPPORTED_MODEL, r"t1 in m\.gguf is stored as IQ4_K \(of ik_llama\.cpp\)"),
-        (lambda d: d, Kind.UNSUPPORTED_MODEL, r"t1 in m\.gguf is stored as Q4_0_4_4, which"),
+         r"t1 in m\.gguf has the unsupported type a type without a name \(number 99\)"),
+        (lambda d: d, Kind.UNSUPPORTED_MODEL, r"t1 in m\.gguf has the unsupported type IQ4_K \(of ik_llama\.cpp\)"),
+        (lambda d: d, Kind.UNSUPPORTED_MODEL, r"t1 in m\.gguf has the unsupported type Q4_0_4_4"),
         (lambda d: d.replace(b"numbers" + struct.pack("<IIQ", 9, 5, 3), b"numbers" + struct.pack("<IIQ", 9, 5, 2**60)),
          Kind.BROKEN_FILE, "ends within"),
         (lambda d: d.replace(b"words" + struct.pack("<IIQ", 9, 8, 3), b"words" + struct.pack("<IIQ", 9, 8, 2**60)),
@@ -103,7 +103,7 @@ def test_lies_are_found(tmp_path: Path, change: Callable[[bytes], bytes], kind: 
     write(tmp_path / "m.gguf")
     data = (tmp_path / "m.gguf").read_bytes()
     changed = change(data)
-    if "stored as" in sentence:
+    if "unsupported type" in sentence:
         number = next(n for word, n in (("99", 99), ("IQ4_K", 139), ("Q4_0_4_4", 31)) if word in sentence)
         at = data.index(b"t1", data.index(b"\x02\x00\x00\x00\x00\x00\x00\x00t0")) + 2 + 4 + 16
         changed = replaced(at, struct.pack("<I", number))(data)

@@ -311,7 +311,7 @@ def test_biases_of_nothing_are_left_out(tmp_path: Path) -> None:
         ({"quant_method": "compressed-tensors", "format": "marlin-24"}, "in the format 'marlin-24'"),
         (_settings(type="float"), "as 'float'"),
         (_settings(num_bits=5), "with 5 bits"),
-        ({"quant_method": "exl3"}, r"already quantized \(exl3\)"),
+        ({"quant_method": "exl3"}, r"isn\'t supported \(exl3\)"),
     ],
 )
 def test_other_packings_are_refused(settings: dict[str, Any], sentence: str, tmp_path: Path) -> None:

@@ -167,14 +167,14 @@ def test_a_chat_that_fits_is_left_alone(chat: ChatFormat) -> None:
 
 
 def test_a_message_longer_than_the_context_is_refused_with_figures(chat: ChatFormat) -> None:
-    with pytest.raises(UnderhillError, match="100 at a time") as error:
+    with pytest.raises(UnderhillError, match="the limit is 100") as error:
         fit(chat, [Message("user", "word " * 500)], context=100, reserve=10)
     assert error.value.kind is Kind.CONTEXT_FULL
 
 
 def test_where_no_token_comes_of_a_chat_there_is_nothing_to_answer(tmp_path: Path) -> None:
     plain = copy_with(tmp_path)  # it has no template: the text as it is
-    with pytest.raises(UnderhillError, match="nothing to answer") as caught:
+    with pytest.raises(UnderhillError, match="Nothing to answer") as caught:
         fit(plain, [Message("user", "")], 100, 10)
     assert caught.value.kind is Kind.BAD_REQUEST
     assert fit(plain, [Message("user", "a")], 100, 10).ids

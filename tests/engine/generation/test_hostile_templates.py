@@ -53,9 +53,9 @@ def builtin() -> ChatFormat:
 @pytest.mark.parametrize(
     ("evil", "says"),
     [
-        (LOOPS, "takes too long"),
-        (DOUBLED, "makes too much"),
-        (LONG, "makes too much"),
+        (LOOPS, "took too long"),
+        (DOUBLED, "too long"),
+        (LONG, "too long"),
         (DEEP, "refuses the chat"),
     ],
 )

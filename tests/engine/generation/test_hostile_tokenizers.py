@@ -115,8 +115,8 @@ def test_a_long_text_is_encoded_apart_and_can_be_stopped(builtin: ChatFormat, mo
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (splits("(a+)+b"), "fault|too long"),
-        (splits("(a|aa)+$"), "fault|too long"),
+        (splits("(a+)+b"), "failed|too long"),
+        (splits("(a|aa)+$"), "failed|too long"),
         (normalizes(type="Prepend", prepend="x" * 50_000_000), "too much|too long"),
         (normalizes(type="Replace", pattern={"String": "a"}, content="x" * 1_000_000), "too much|too long"),
     ],

@@ -27,7 +27,7 @@ def test_only_on_battery_and_below_the_mark(
     monkeypatch.setattr("psutil.sensors_battery", lambda: battery)
     assert bool(running_low(mark)) is waits
     if waits:
-        assert "30 %" in running_low(mark)  # 29.6, for people
+        assert "30%" in running_low(mark)  # 29.6, for people
 
 
 def test_a_system_that_tells_nothing_of_batteries_has_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,9 +124,9 @@ def test_that_something_is_kept_is_said_where_something_has_arrived(
     server.faults = [Fault("resolve", status=503)]
     assert said() == "Try again later."
     server.faults = [Fault("model-00001.safetensors", cut=30_000, times=1), Fault("model-00001", cut=0)]
-    assert said() == "Try again. What has arrived is kept."
+    assert said() == "Try again. The download so far is kept."
     monkeypatch.setattr(control, "RESERVE", 1 << 60)
-    assert said().endswith("MB there and try again. What has arrived is kept.")
+    assert said().endswith("MB, then try again. The download so far is kept.")
 
 
 def test_only_what_changed_on_the_hub_is_fetched_again(hub: Hub, server: HubServer, folder: Path) -> None:
@@ -238,7 +238,7 @@ def test_a_rate_a_person_can_believe() -> None:
     now += 60
     assert meter.progress().rate < 10
     meter.wait("a", Wait("The hub is busy.", 5))
-    assert str(meter.progress().waiting) == "The hub is busy. Trying again in 5 s."
+    assert str(meter.progress().waiting) == "The hub is busy. Retrying in 5 s."
     meter.fetched("b", 1)
     assert meter.progress().waiting
     meter.fetched("a", 1)

@@ -77,7 +77,7 @@ def test_bytes_that_cannot_be_unpacked_are_no_defect_of_ours() -> None:
 def test_an_answer_by_drops_is_not_waited_for() -> None:
     error, _ = asked_of(drops)
     assert error.kind is Kind.NO_NETWORK
-    assert "too slowly" in error.sentence
+    assert "too slow" in error.sentence
 
 
 def test_a_list_without_an_end_is_refused() -> None:
@@ -89,7 +89,7 @@ def test_a_list_without_an_end_is_refused() -> None:
 def test_whatever_a_busy_hub_asks_to_wait(after: str) -> None:
     error, _ = asked_of(always(head("429 Too Many", Retry_After=after, Content_Length="0")))
     assert error.kind is Kind.SERVER_ERROR
-    assert "too many requests" in error.sentence
+    assert "Too many requests" in error.sentence
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ def test_the_seconds_are_counted_down_and_the_try_is_said() -> None:
     retry.after(BUSY)
     assert [wait.left for wait in said] == [3, 2, 1, 1, 0]
     assert control.now == pytest.approx(3.2)
-    assert str(said[1]) == "The hub is busy. Trying again in 2 s."
-    assert str(said[-1]) == "The hub is busy. Trying again."
+    assert str(said[1]) == "The hub is busy. Retrying in 2 s."
+    assert str(said[-1]) == "The hub is busy. Retrying…"
     assert {wait.number for wait in said} == {1}
     retry.after(BUSY)
     assert said[-1].number == 2

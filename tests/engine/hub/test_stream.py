@@ -168,7 +168,7 @@ def test_what_arrived_damaged_is_fetched_again(coming: Callable[..., Path], loca
 def test_what_arrives_damaged_twice_never_becomes_a_model(
     coming: Callable[..., Path], local: Path, tmp_path: Path, folder: Path
 ) -> None:
-    with pytest.raises(UnderhillError, match="arrived damaged, twice") as error:
+    with pytest.raises(UnderhillError, match="is damaged") as error:
         coming(Fault("model-00001.safetensors", corrupt=True))
     assert error.value.kind is Kind.BROKEN_FILE
     assert not (tmp_path / "store").exists()
@@ -180,15 +180,19 @@ def test_what_arrives_damaged_twice_never_becomes_a_model(
 
 
 FAULTS = {
-    "cut": ([Fault("model-0", cut=20_000, times=4), Fault("model-0", cut=0)], Kind.NO_NETWORK, "was cut"),
-    "refused": ([Fault("model-0", status=503)], Kind.SERVER_ERROR, "a problem of its own"),
-    "too many": ([Fault("model-0", status=429, headers={"Retry-After": "3600"})], Kind.SERVER_ERROR, "too many"),
-    "gated": ([Fault("model-0", status=403, headers={"X-Error-Code": "GatedRepo"})], Kind.NO_ACCESS, "licence"),
-    "token": ([Fault("model-0", status=401)], Kind.NO_ACCESS, "asks for a token"),
+    "cut": ([Fault("model-0", cut=20_000, times=4), Fault("model-0", cut=0)], Kind.NO_NETWORK, "was lost"),
+    "refused": ([Fault("model-0", status=503)], Kind.SERVER_ERROR, "Server error"),
+    "too many": (
+        [Fault("model-0", status=429, headers={"Retry-After": "3600"})],
+        Kind.SERVER_ERROR,
+        "Too many requests",
+    ),
+    "gated": ([Fault("model-0", status=403, headers={"X-Error-Code": "GatedRepo"})], Kind.NO_ACCESS, "has a license"),
+    "token": ([Fault("model-0", status=401)], Kind.NO_ACCESS, "needs a token"),
     "gone": ([Fault("model-0", status=404, headers={"X-Error-Code": "EntryNotFound"})], Kind.NOT_FOUND, "no file"),
-    "size": ([Fault("model-0", extra=64)], Kind.SERVER_ERROR, "are offered"),
-    "ranges": ([Fault("model-0", whole=True)], Kind.SERVER_ERROR, "whole files only"),
-    "changed": ([Fault("model-0", etag="0" * 64)], Kind.CHANGED, "has changed"),
+    "size": ([Fault("model-0", extra=64)], Kind.SERVER_ERROR, "wrong size"),
+    "ranges": ([Fault("model-0", whole=True)], Kind.SERVER_ERROR, "partial downloads"),
+    "changed": ([Fault("model-0", etag="0" * 64)], Kind.CHANGED, "changed on the hub"),
 }
 
 
@@ -203,7 +207,7 @@ def test_whatever_goes_wrong_is_said_and_the_next_try_goes_on(
     assert words in f"{error.value.sentence} {error.value.action}"
     assert error.value.action
     passing = kind in (Kind.NO_NETWORK, Kind.SERVER_ERROR, Kind.NO_ACCESS)
-    assert error.value.action.endswith("What has arrived is kept.") == passing  # the small files have
+    assert error.value.action.endswith("The download so far is kept.") == passing  # the small files have
     assert not (tmp_path / "store").exists()
     server.settle()
     had = held(folder)

@@ -103,5 +103,5 @@ def test_where_no_keyring_works_nothing_is_lost_silently(
 def test_a_model_that_needs_one_says_so_where_none_can_be_kept(server: HubServer) -> None:
     keyring.set_keyring(fail.Keyring())
     server.repos["tiny/moe"].gated = "auto"
-    with Hub(server.url) as hub, pytest.raises(UnderhillError, match="No keyring works"):
+    with Hub(server.url) as hub, pytest.raises(UnderhillError, match="No system keyring"):
         read_outline(hub, "tiny/moe")

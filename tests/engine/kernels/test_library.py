@@ -49,8 +49,8 @@ def test_building_without_a_compiler_says_so(
 
 def test_what_computes_is_said_in_a_sentence(native_library: Path) -> None:
     best = NAMES[isas(native_library)[-1]]
-    assert kernels_in_use(2, native_library) == f"Native kernels ({best}) compute on 2 threads."
-    assert kernels_in_use(1, native_library).endswith("on 1 thread.")
+    assert kernels_in_use(2, native_library) == f"Native kernels ({best}), 2 threads."
+    assert kernels_in_use(1, native_library).endswith(", 1 thread.")
     assert set(NAMES) == set(ISAS)
 
 

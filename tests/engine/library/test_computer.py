@@ -55,7 +55,7 @@ def test_a_computer_is_measured_once_and_again_where_asked(folder: Path, asked: 
     measure_computer(again=True)
     assert len(asked) == 2
     (folder / FILE).unlink()
-    assert "has not been measured yet" in computer.computer().why
+    assert "hasn't been measured yet" in computer.computer().why
 
 
 def test_what_was_measured_but_cannot_be_kept_is_told_all_the_same(folder: Path, asked: list[Any]) -> None:
@@ -63,7 +63,7 @@ def test_what_was_measured_but_cannot_be_kept_is_told_all_the_same(folder: Path,
     found = measure_computer()
     assert found.rates == RATES
     assert found.machine.disk_points == RATES.disk_points
-    assert "could not be kept" in found.why
+    assert "couldn't be saved" in found.why
     assert found.why in found.sentences
 
 
@@ -158,8 +158,8 @@ def test_what_was_measured_beside_other_programs_says_so_and_is_measured_again_w
     monkeypatch.setattr(computer, "probe_fully", lambda *_: replace(RATES, memory_rate=1e10, busy=0.6))
     found = measure_computer(report=lambda text, done, total: told.append(text))
     assert waited == [computer.PATIENCE]
-    assert told == ["Waiting for other programs to leave the processor"]
-    assert "measured while other programs took 60 % of the processor" in found.why
+    assert told == ["Waiting for other programs to finish"]
+    assert "Measured while other programs used 60% of the processor" in found.why
     assert found.why in found.sentences
     monkeypatch.setattr(computer, "Probe", Steps)
     probe = IdleProbe((tmp_path / "data",))
@@ -176,7 +176,7 @@ def test_what_was_measured_beside_other_programs_says_so_and_is_measured_again_w
     kept = measure_computer(again=True)  # what is known is better than that
     assert kept.rates is not None
     assert not kept.rates.busy
-    assert "what is known is kept" in kept.why
+    assert "previous result is kept" in kept.why
 
 
 def test_everybody_is_told_of_one_machine(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,13 +57,13 @@ def test_a_folder_is_known_by_any_of_its_names(models: Path, tmp_path: Path) -> 
 
 
 def test_a_model_is_no_folder_of_models(put: Put) -> None:
-    assert "model itself" in refused(Kind.BAD_REQUEST, lambda: folders.add(put("m"))).sentence
+    assert "itself a model" in refused(Kind.BAD_REQUEST, lambda: folders.add(put("m"))).sentence
 
 
 def test_a_folder_in_none_says_which_is_missing(models: Path, tmp_path: Path) -> None:
     error = refused(Kind.BAD_REQUEST, lambda: folders.add(tmp_path / "not" / "there"))
-    assert f"no folder {tmp_path / 'not'}." in error.sentence
-    assert "connect the disk" in error.action
+    assert f"{tmp_path / 'not'} doesn't exist." in error.sentence
+    assert "connect its disk" in error.action
     assert folders.paths() == (models,)
 
 
@@ -85,9 +85,9 @@ def test_an_unplugged_disk_is_shown_and_not_forgotten(put: Put, other: Path, tmp
     assert library.cards() == ()
     folder = next(f for f in listing.model_folders() if not f.own)
     assert (folder.there, folder.path) == (False, str(other))
-    assert "not there now" in folder.problem
-    assert "not there now" in refused(Kind.DISK_ERROR, lambda: library.prepare("m")).sentence
-    assert "not there now" in refused(Kind.DISK_ERROR, lambda: library.delete("m")).sentence
+    assert "isn't available" in folder.problem
+    assert "isn't available" in refused(Kind.DISK_ERROR, lambda: library.prepare("m")).sentence
+    assert "isn't available" in refused(Kind.DISK_ERROR, lambda: library.delete("m")).sentence
     (tmp_path / "away").rename(other)
     assert [c.name for c in library.cards()] == ["m"]
 
@@ -109,7 +109,7 @@ def test_new_models_do_not_go_where_the_first_disk_would_be(models: Path, tmp_pa
     shutil.rmtree(tmp_path / "disk")
     source = write_checkpoint(tmp_path / "source", layers=1, experts=2)
     error = refused(Kind.DISK_ERROR, lambda: library.add(source, "m"))
-    assert "not there now" in error.sentence
+    assert "isn't available" in error.sentence
     assert not (tmp_path / "disk").exists()
 
 
@@ -132,7 +132,7 @@ def test_a_folder_that_cannot_be_written_can_be_read_from(
     assert library.prepare("m") == disk / "m"
     assert not listing.model_folders()[0].writable
     source = write_checkpoint(tmp_path / "source", layers=1, experts=2)
-    assert "cannot be written" in refused(Kind.DISK_ERROR, lambda: library.add(source, "new")).sentence
+    assert "Can't write to" in refused(Kind.DISK_ERROR, lambda: library.add(source, "new")).sentence
 
 
 def test_a_folder_that_cannot_be_written_and_holds_no_model_is_refused(
@@ -141,7 +141,7 @@ def test_a_folder_that_cannot_be_written_and_holds_no_model_is_refused(
     monkeypatch.setattr(folders, "_mark", lambda folder: False)
     (tmp_path / "closed").mkdir()
     error = refused(Kind.BAD_REQUEST, lambda: folders.add(tmp_path / "closed"))
-    assert "cannot be written" in error.sentence
+    assert "isn't writable" in error.sentence
     assert folders.paths() == (models,)
     put("m")
     shutil.copytree(models / "m", tmp_path / "closed" / "m")
@@ -180,4 +180,4 @@ def test_settings_of_a_newer_version_are_used_as_far_as_they_are_known(models: P
 
 def test_a_folder_that_is_no_whole_path_is_refused(models: Path) -> None:
     settings_file.change({"model_folders": "somewhere"})
-    assert "no whole path" in refused(Kind.BAD_REQUEST, folders.paths).sentence
+    assert "isn't a full path" in refused(Kind.BAD_REQUEST, folders.paths).sentence

@@ -239,7 +239,7 @@ def test_a_store_from_another_computer_is_copied_into_the_library(home: Path, so
     path = Path(shutil.move(library.add(source, "m"), tmp_path / "elsewhere"))
     assert library.add(path, "again") == home / "models" / "again"
     assert contents(home / "models" / "again") == contents(path)
-    with pytest.raises(UnderhillError, match="already a model called again") as caught:
+    with pytest.raises(UnderhillError, match="A model named again already exists") as caught:
         library.add(home / "models" / "again")
     assert caught.value.kind is Kind.BAD_REQUEST
 
@@ -363,7 +363,7 @@ def test_an_import_rests_on_a_low_battery_unless_told_not_to(
     home: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def report(phrase: str, done: int, total: int) -> None:
-        if phrase.startswith("Paused at 12 %"):
+        if phrase.startswith("Paused at 12%"):
             raise RuntimeError("rests")
 
     monkeypatch.setattr("psutil.sensors_battery", lambda: SimpleNamespace(percent=12.0, power_plugged=False))

@@ -1,4 +1,4 @@
-"""What cannot be opened is listed too, with the reason why and what to do."""
+"""What Can't load is listed too, with the reason why and what to do."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_store_of_an_older_version_says_so(put: Put) -> None:
     card = only()
     assert (card.name, card.state, card.usable) == ("m", "old_format", False)
     assert "older version" in card.problem
-    assert card.action.startswith("Import it again. (It was made from ")
+    assert card.action.startswith("Import it again. (Made from ")
     assert card.disk_bytes > 0
     library.delete("m")
     assert listing.listing() == ()
@@ -80,10 +80,10 @@ def test_a_refused_import_is_listed_and_goes_on(models: Path, tmp_path: Path) ->
     refused(Kind.CANCELLED, lambda: library.add(source, "m", 4, stop_halfway))
     card = only()
     assert (card.name, card.state, card.source) == ("m", "unfinished", str(source))
-    assert "It ended with: Stopped." in card.problem
-    assert "goes on where it stopped" in card.action
+    assert "It failed: Stopped." in card.problem
+    assert "to resume" in card.action
     assert card.disk_bytes > 0
-    assert "cannot be opened" in refused(Kind.NOT_A_MODEL, lambda: library.prepare("m")).sentence
+    assert "Can't load" in refused(Kind.NOT_A_MODEL, lambda: library.prepare("m")).sentence
     steps: list[int] = []
     library.go_on("m", lambda phrase, done, total: steps.append(done) if "Quantizing" in phrase else None)
     assert only().tiers == (2, 4)
@@ -100,7 +100,7 @@ def test_an_import_that_is_going_on_says_so(models: Path, tmp_path: Path) -> Non
             seen.append(only())
 
     library.add(source, "m", progress=look)
-    assert "going on" in seen[0].problem
+    assert "in progress" in seen[0].problem
     assert seen[0].action == ""
 
 

@@ -169,7 +169,7 @@ def test_space_is_checked_first(put: Put, models: Path, other: Path, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(store_copy.shutil, "disk_usage", lambda path: usage._replace(free=1000))
         error = refused(Kind.DISK_FULL, lambda: move("m", other))
-    assert "MB there" in error.action
+    assert "MB, or choose" in error.action
     assert (models / "m").is_dir()
     assert not list(other.glob("m*"))
     assert [(c.name, c.problem) for c in listing.listing() if c.name == "m"] == [("m", "")]  # nothing was interrupted
@@ -216,7 +216,7 @@ def test_what_is_only_called_like_a_model_is_not_taken_for_it(
     here.mkdir() if folder else here.write_text("mine", encoding="utf-8")
     if folder:
         (here / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(UnderhillError, match="is there already") as error:
+    with pytest.raises(UnderhillError, match="already exists") as error:
         move("m", models)
     assert error.value.kind is Kind.BAD_REQUEST
     assert str(here) in error.value.sentence
@@ -246,7 +246,7 @@ def test_a_model_on_a_disk_that_cannot_be_written_is_copied_rather_than_moved(
     put("m", other)
     monkeypatch.setattr(os, "access", lambda path, mode: not str(path).startswith(str(other)))
     assert "Import it under another name" in refused(Kind.DISK_ERROR, lambda: move("m", models)).action
-    assert "cannot be deleted" in refused(Kind.DISK_ERROR, lambda: library.delete("m")).sentence
+    assert "isn't writable" in refused(Kind.DISK_ERROR, lambda: library.delete("m")).sentence
     assert contents(library.add(other / "m", "copy")) == contents(other / "m")
     assert library.location("copy").parent == models
 

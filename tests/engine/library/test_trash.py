@@ -140,4 +140,4 @@ def test_a_full_disk_says_what_the_trash_holds(put: Put, tmp_path: Path, monkeyp
     assert "trash" not in caught.value.action
     library.delete("m")
     error = refused(Kind.DISK_FULL, lambda: library.add(source, "n"))
-    assert "emptying the trash frees them" in error.action
+    assert "Emptying the trash frees" in error.action

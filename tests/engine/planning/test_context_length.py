@@ -25,7 +25,7 @@ def whole(plan: Plan) -> bool:
 
 
 def said(plan: Plan) -> list[str]:
-    return [s for s in plan.sentences if s.startswith("The context is")]
+    return [s for s in plan.sentences if s.startswith("Context: ")]
 
 
 def test_a_long_context_leaves_all_experts_in_memory() -> None:
@@ -35,7 +35,7 @@ def test_a_long_context_leaves_all_experts_in_memory() -> None:
     assert whole(plan)
     assert SHORT <= plan.context < LONG
     assert plan.speed == short.speed
-    assert "not all experts would stay in memory" in said(plan)[0]
+    assert "to keep all experts in memory" in said(plan)[0]
     one_step_more = planned(22.0, context=plan.context + 2 * STEP)
     assert not whole(one_step_more)
 
@@ -48,7 +48,7 @@ def test_all_of_it_where_there_is_room_for_all() -> None:
 def test_where_experts_are_read_from_disk_anyway_it_is_enough_and_no_more() -> None:
     plan = planned(14.0)
     assert plan.context == ENOUGH
-    assert "the rest of the memory is for experts" in said(plan)[0]
+    assert "to leave memory for experts" in said(plan)[0]
     assert planned(14.0, length=4096).context == 4096
 
 
@@ -57,7 +57,7 @@ def test_what_was_asked_for_is_kept_up_to_half_of_the_room() -> None:
     assert (plan.context, whole(plan), said(plan)) == (100_000, False, [])
     plan = planned(14.0, context=LONG)
     assert ENOUGH < plan.context < LONG
-    assert "so that experts have room too" in said(plan)[0]
+    assert "to leave memory for experts" in said(plan)[0]
     beside_all = planned(60.0, context=LONG)
     assert (beside_all.context, whole(beside_all)) == (LONG, True)
 

@@ -27,7 +27,7 @@ from engine.planning.offload import (
     sentences,
 )
 from engine.planning.plan import Plan, make_plan
-from engine.planning.speed import PACE
+from engine.planning.speed import is_speed_sentence
 from tests.engine.planning.laptops import CARDS, DISKS, RAM, laptop, with_card
 from tests.engine.planning.test_laptops import FACTS
 
@@ -133,8 +133,8 @@ def test_by_itself_the_card_is_taken_where_it_is_faster_and_never_else(name: str
         assert auto.speed[0] >= FASTER * alone.speed[0]
         assert (auto.card, 0 < auto.card_bytes <= machine.gpus[0].free - MARGIN) == (0, True)
         assert auto.cache_bytes <= alone.cache_bytes  # its driver takes memory too
-        assert sum(sentence.startswith(PACE) for sentence in auto.sentences) == 1
-        assert any("Card computes too" in sentence for sentence in auto.sentences)
+        assert sum(map(is_speed_sentence, auto.sentences)) == 1
+        assert any("of experts in GPU memory" in sentence for sentence in auto.sentences)
     assert taken > 5
 
 
@@ -159,53 +159,53 @@ def test_the_card_with_most_free_memory_is_taken_unless_another_is_wanted() -> N
     assert plan is not None
     assert plan.card == 0
     assert set(plan.sentences) >= {
-        "Card is not computed on: another card is.",
-        "Old is not computed on: it is too old.",
-        "Shared is not computed on: it has no memory of its own.",
+        "Card isn't used: another GPU is.",
+        "Old isn't used: it is too old.",
+        "Shared isn't used: it has no memory of its own.",
     }
 
 
 def test_every_mode_is_told_and_what_stands_against_it() -> None:
     machine = with_card(laptop(32, "NVMe 3", "8 cores"), 8)
     cpu, assisted, gpu = sentences(machine, looked(machine, "Qwen3-30B-A3B"), ASSISTED)
-    assert cpu.startswith("CPU-only: about ")
-    assert not cpu.endswith("this is what runs.")
-    assert assisted.startswith("CPU-assisted: about ")
-    assert assisted.endswith("this is what runs.")
-    assert gpu.startswith("GPU-centric: would be about ")
-    assert "no card was held against" in gpu
-    assert "does not compute everything on the card" in gpu
+    assert cpu.startswith("CPU: about ")
+    assert not cpu.endswith("(in use).")
+    assert assisted.startswith("CPU + GPU: about ")
+    assert assisted.endswith("(in use).")
+    assert gpu.startswith("GPU: about ")
+    assert "estimated" in gpu
+    assert "can't compute everything on the GPU" in gpu
     small = with_card(laptop(32, "NVMe 3", "8 cores"), 3)
     assert sentences(small, looked(small, "gpt-oss-120b"), CPU)[2].startswith(
-        "GPU-centric: not possible. The card's memory does not hold it. This version"
+        "GPU: not possible. It doesn't fit in GPU memory. This version"
     )
     alone = laptop(32, "NVMe 3", "8 cores")
     cpu, assisted, _ = sentences(alone, looked(alone, "Qwen3-30B-A3B"), CPU)
-    assert cpu.endswith("this is what runs.")
-    assert assisted == "CPU-assisted: not possible. No NVIDIA graphics card with memory of its own was found here."
+    assert cpu.endswith("(in use).")
+    assert assisted == "CPU + GPU: not possible. No NVIDIA GPU with its own memory found."
 
 
 def test_a_card_without_memory_of_its_own_gains_nothing_and_takes_nothing() -> None:
     machine = with_card(laptop(32, "NVMe 3", "8 cores"), 24, unified=True)
     found = looked(machine, "Qwen3-30B-A3B")
     assert [o.mode for o in found] == [CPU]
-    assert sentences(machine, found, CPU)[0] == "Card has no memory of its own: nothing would be gained."
+    assert sentences(machine, found, CPU)[0] == "Card has no memory of its own: no gain."
 
 
 @pytest.mark.parametrize("mode", settings.ALL["mode"].choices)
 def test_what_cannot_run_is_refused_and_says_what_is_missing(mode: str) -> None:
     card = with_card(laptop(32, "NVMe 3", "8 cores"), 8).gpus
     old = tuple(dataclasses.replace(one, capability=(6, 1)) for one in card)
-    for cards, missing in (((), "No NVIDIA graphics card"), (old, "too old to compute"), (card, "")):
+    for cards, missing in (((), "No NVIDIA GPU"), (old, "too old"), (card, "")):
         runs = mode in ("auto", CPU) or (mode == ASSISTED and cards is card)
         assert (offload.why_not(mode, cards) == "") == runs
         if runs:
             offload.demand(mode, lambda cards=cards: cards)  # type: ignore[misc]
             continue
-        with pytest.raises(UnderhillError, match=missing if mode == ASSISTED else "everything on the card") as refused:
+        with pytest.raises(UnderhillError, match=missing if mode == ASSISTED else "everything on the GPU") as refused:
             offload.demand(mode, lambda cards=cards: cards)  # type: ignore[misc]
         assert refused.value.kind is Kind.BAD_REQUEST
-        assert refused.value.action == "Set the mode to auto or cpu."
+        assert refused.value.action == "Choose auto or cpu."
     if mode in ("auto", CPU):
         offload.demand(mode, lambda: pytest.fail("nobody needs to know the cards"))
 
@@ -215,7 +215,7 @@ def test_cpu_alone_can_be_chosen_beside_a_card() -> None:
     cpu, alone = automatic(machine, "Qwen3-30B-A3B", mode="cpu"), planned(machine, "Qwen3-30B-A3B")
     assert cpu is not None
     assert alone is not None
-    assert cpu.sentences[-1] == "Card is not computed on: the processor alone was chosen."
+    assert cpu.sentences[-1] == "Card isn't used: CPU is selected."
     assert (cpu.mode, cpu.cache_bytes, cpu.speed) == (CPU, alone.cache_bytes, alone.speed)
 
 
@@ -224,4 +224,4 @@ def test_raw_experts_stay_on_the_processor() -> None:
     values = settings.validated({"mode": "cpu-assisted"}, settings.ENGINE)
     plan = make_plan_with_card(with_card(laptop(32, "NVMe 3", "8 cores"), 8), model, values, PROGRAM)
     assert plan.mode == CPU
-    assert plan.sentences[-1] == "Card is not computed on: the experts of this model are not quantized."
+    assert plan.sentences[-1] == "Card isn't used: this model's experts are not quantized."

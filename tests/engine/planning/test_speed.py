@@ -63,7 +63,7 @@ def test_where_the_disk_sets_the_pace_it_is_the_missing_bytes_over_its_rate_and_
     found = expected(machine, model, 4, DENSE, WHOLE // 2)
     assert found.limit == "disk"
     assert 1 < found.decode[1] / found.decode[0] <= 1 / REUSE
-    assert "disk sets the pace" in decode_sentence(found, all_in_memory=False)
+    assert "Limited by disk" in decode_sentence(found, all_in_memory=False)
 
 
 def test_what_limits_is_whatever_takes_longer() -> None:
@@ -151,7 +151,7 @@ def test_a_long_chat_is_expected_to_be_slower_and_what_is_read_from_disk_hides_i
     assert late.decode[0] < 0.6 * early.decode[0]
     assert late.first_token == early.first_token
     said = decode_sentence(early, all_in_memory=True, late=late)
-    assert f", about {figure(late.decode[0])} once the context is full; computing" in said
+    assert f", about {figure(late.decode[0])} with a full context" in said
     assert "context" not in decode_sentence(early, all_in_memory=True, late=early)
     slow = laptop(16, 0.1e9)
     early, late = (expected(slow, model, 4, DENSE, WHOLE // 4, context=n) for n in (0, 8192))
@@ -261,10 +261,10 @@ def test_hiding_is_not_perfect_and_nothing_takes_less_than_its_longest_part() ->
 @pytest.mark.parametrize(
     ("slow", "fast", "said"),
     [
-        (0.03, 0.02, "less than 0.1 seconds"),
-        (0.5, 0.02, "about 0.1 to 0.5 seconds"),
-        (1.04, 0.96, "about 1.0 second "),
-        (30.2, 20.0, "about 20 to 30 seconds"),
+        (0.03, 0.02, "under 0.1 s"),
+        (0.5, 0.02, "about 0.1–0.5 s "),
+        (1.04, 0.96, "about 1.0 s "),
+        (30.2, 20.0, "about 20–30 s "),
     ],
 )
 def test_a_prompt_never_takes_no_time_at_all(slow: float, fast: float, said: str) -> None:

@@ -169,7 +169,7 @@ def test_where_no_keyring_works_that_is_said(server: HubServer, desk: Desk, monk
         server.tokens = {"hf_right"}
         event = failed(desk, protocol.KeepToken, "hf_right")
         assert (event.kind, "HF_TOKEN" in event.action) == (protocol.Kind.DISK_ERROR, True)
-        assert "No keyring works" in desk.result(protocol.AskToken).note
+        assert "No system keyring" in desk.result(protocol.AskToken).note
         monkeypatch.setenv("HF_TOKEN", "hf_right")
         assert desk.result(protocol.AskToken) == protocol.TokenState(server.url, "HF_TOKEN")
     finally:

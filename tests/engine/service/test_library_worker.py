@@ -139,7 +139,7 @@ def test_an_import_rests_stops_and_goes_on(mine: Path, root: Path, desk: Desk, g
     desk.first(lambda e: progress_of(command)(e) and e.text.startswith("Paused: "))
     (half,) = [card for card in desk.result(protocol.ListModels) if card.name == "half"]
     assert (half.state, half.usable) == ("unfinished", False)
-    assert "going on" in half.problem
+    assert "in progress" in half.problem
     desk.result(protocol.Stop, command)
     assert isinstance(desk.wait(command), protocol.Cancelled)
     (half,) = [card for card in desk.result(protocol.ListModels) if card.name == "half"]
@@ -195,7 +195,7 @@ def test_damage_found_in_an_answer_of_the_built_in_model_is_mended_by_opening_it
     failed = desk.wait(desk.send(protocol.Generate, HELLO, GREEDY))
     assert isinstance(failed, protocol.Failed)
     assert failed.kind is protocol.Kind.BROKEN_FILE
-    assert "made anew" in failed.action
+    assert "rebuilt" in failed.action
     desk.result(protocol.LoadModel, "builtin", settings)
     assert desk.result(protocol.Generate, HELLO, GREEDY).text
 

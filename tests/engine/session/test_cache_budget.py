@@ -1,4 +1,4 @@
-"""An open model on a system that runs short of memory: it gives way, says so, and takes its place again."""
+"""An open model on a system that runs Memory is low: it gives way, says so, and takes its place again."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_it_gives_way_and_says_so_and_comes_back(session: Session) -> None:
         session.cache_budget.see(SHORT, 0.0)
         assert session.runtime.cache.nbytes <= session.runtime.cache.capacity == session.plan.smallest_cache
         assert len(told) == 1
-        assert "short of memory" in told[0]
+        assert "Memory is low" in told[0]
         assert session.sentences == (*session.card.plan, told[0])
         session.cache_budget.see(SHORT, 1.0)
         assert len(told) == 1
@@ -51,7 +51,7 @@ def test_it_gives_way_and_says_so_and_comes_back(session: Session) -> None:
         for second in range(60):
             session.cache_budget.see(PLENTY, CALM + 2.0 + second)
         assert session.runtime.cache.capacity == planned
-        assert "memory again" in told[-1]
+        assert "available again" in told[-1]
         assert len(told) == 2
         assert session.sentences == session.card.plan
 
@@ -75,7 +75,7 @@ def test_a_prompt_takes_what_it_needs_from_the_experts_and_gives_it_back() -> No
     assert lent == [600, 1000, 1000 - 8, 1000 - 188, 1000]
     room.computing(512)
     room.see(SHORT, 0.0)
-    assert applied == [100]  # short of memory and within a prompt: never below the smallest
+    assert applied == [100]  # Memory is low and within a prompt: never below the smallest
     room.plan(dataclasses.replace(share, planned=900), applied.append)
     room.computing(1)
     assert (lent[-1], applied[-1]) == (600, 100)  # nothing to lend, nothing to give back
@@ -177,13 +177,13 @@ def test_memory_that_is_refused_is_not_asked_for_again_until_it_has_been_calm_fo
     room.see(PLENTY, 1.0)
     assert applied == [700 * MB]
     assert said == [room.sentence]
-    assert "700 MB of experts are kept instead of 1.0 GB" in said[0]
+    assert "700 MB of experts in memory instead of 1.0 GB" in said[0]
     room.see(PLENTY, CALM)
     assert applied == [700 * MB]
     for second in range(60):
         room.see(PLENTY, 1.0 + CALM + second)
     assert applied[-1] == 1000 * MB
-    assert "memory again" in said[-1]
+    assert "available again" in said[-1]
 
 
 def test_an_answer_ends_as_it_would_where_the_system_gives_no_more_memory(
@@ -209,7 +209,7 @@ def test_an_answer_ends_as_it_would_where_the_system_gives_no_more_memory(
         assert session.runtime.cache.capacity < session.plan.cache_bytes
         session.cache_budget.see(PLENTY, 0.0)
         assert len(told) == 1
-        assert "short of memory" in told[0]
+        assert "Memory is low" in told[0]
 
 
 def test_where_other_programs_took_what_was_free_it_does_not_grow() -> None:
@@ -304,8 +304,8 @@ def test_a_look_that_fails_is_told_once_and_the_watch_goes_on(
     finally:
         watch.close()
     assert capacities[0] == 10**10 - (pressure.HIGH - 10**6)
-    assert "cannot be seen" in said[0]
+    assert "Can't read free memory" in said[0]
     assert said[1] == ""  # it can again
     assert said[2] == room.sentence
-    assert "short of memory" in said[2]
+    assert "Memory is low" in said[2]
     assert capfd.readouterr().err.count("Traceback") == 1

@@ -19,6 +19,7 @@ from engine.library import computer
 from engine.library.facts import activation_of, spec_of
 from engine.library.library import prepare
 from engine.planning import offload
+from engine.planning.speed import is_speed_sentence
 from engine.session import Session, card_session
 from engine.store.reader import Store
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, MIB, SimulatedDriver
@@ -77,8 +78,9 @@ def alone(home: Path) -> str:
 def test_an_answer_with_the_card_is_that_of_the_processor(card: SimulatedDriver, alone: str) -> None:
     with opened() as session:
         assert session.plan.mode == offload.ASSISTED
-        assert any("Simulated 0 computes too" in sentence for sentence in session.sentences)
-        assert any("has proved itself" in sentence for sentence in session.sentences)
+        told = [sentence for sentence in session.sentences if "of experts in GPU memory" in sentence]
+        assert [sentence.startswith("Simulated 0: ") for sentence in told] == [True]
+        assert any("was checked against the CPU" in sentence for sentence in session.sentences)
         for _ in range(2):
             assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
         assistant = session.card_mode.mode.assistant  # type: ignore[union-attr]
@@ -106,17 +108,17 @@ def test_a_card_that_is_lost_in_the_middle_of_an_answer_is_said_once(card: Simul
         card.fail["cuLaunchKernel"] = [0] * 50 + [LAUNCH_FAILED]
         assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
         assert [notice for notice in told if notice] == [
-            "The processor computes alone. The graphics card has stopped working for Underhill (719). "
-            "Load the model again. If it happens again, update the driver or restart the computer."
+            "CPU only. The GPU stopped working (719). "
+            "Reload the model. If it happens again, update the driver or restart the computer."
         ]
         assert session.plan.mode == offload.CPU
         assert told[0] in session.sentences
-        assert not any("computes too" in sentence for sentence in session.sentences)
-        assert sum(sentence.startswith("Expect ") for sentence in session.sentences) == 1
+        assert not any("of experts in GPU memory" in sentence for sentence in session.sentences)
+        assert sum(map(is_speed_sentence, session.sentences)) == 1
         assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
         session.update({"dial": "fast"})
         assert session.plan.mode == offload.CPU
-        assert not any("computes too" in sentence for sentence in session.sentences)
+        assert not any("of experts in GPU memory" in sentence for sentence in session.sentences)
     assert card.leaks == []
 
 
@@ -134,7 +136,7 @@ def test_the_shared_weights_of_a_token_lie_on_the_card(with_linears: SimulatedDr
         second = session.generate(AGAIN, GREEDY, (), Listener()).text
     for _ in range(2):  # a restart finds it the same
         with opened(dense="int8") as session:
-            assert any("of shared weights lie there, too" in sentence for sentence in session.sentences)
+            assert any("of shared weights in GPU memory" in sentence for sentence in session.sentences)
             assert session.generate(HELLO, GREEDY, (), Listener()).text == first
             mode = session.card_mode.mode  # type: ignore[union-attr]
             assert mode is not None
@@ -154,7 +156,7 @@ def test_a_card_that_is_lost_in_a_product_of_shared_weights_loses_no_word(with_l
             session.generate(HELLO, GREEDY, (), Listener())
             with_linears.fail["cuEventSynchronize"] = [0] * call + [LAUNCH_FAILED]
             assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
-            assert [notice.split(".")[0] for notice in told if notice] == ["The processor computes alone"]
+            assert [notice.split(".")[0] for notice in told if notice] == ["CPU only"]
             assert session.plan.mode == offload.CPU
             with_linears.fail.clear()
             assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
@@ -170,7 +172,7 @@ def test_where_the_card_does_not_open_the_model_does(
     monkeypatch.setattr(card_session, "open_driver", none)
     with opened() as session:
         assert session.plan.mode == offload.CPU
-        assert any(s.startswith("The processor computes alone. No driver") for s in session.sentences)
+        assert any(s.startswith("CPU only. No NVIDIA") for s in session.sentences)
         assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
 
 
@@ -179,6 +181,6 @@ def test_by_itself_a_card_is_taken_where_the_arithmetic_says_so(card: SimulatedD
         # The built-in model is so small that handing over costs more than computing.
         assert session.plan.mode == offload.CPU
         for _ in range(2):
-            assert any("by arithmetic the processor alone is as fast" in sentence for sentence in session.sentences)
+            assert any("isn't used: the CPU is as fast" in sentence for sentence in session.sentences)
             session.update({"dial": "fast"})
     assert "cuDevicePrimaryCtxRetain" not in card.calls

@@ -69,7 +69,7 @@ def test_a_ceiling_that_cannot_hold_is_refused_with_the_least_that_would_do(home
     with opened(home) as session:
         first = ask(session)
         before = dict(session.settings), session.runtime.cache.capacity, session.card.plan
-        with pytest.raises(UnderhillError, match="at the least") as refused:
+        with pytest.raises(UnderhillError, match="may be used") as refused:
             session.update({"memory_gb": 0.25})
         assert refused.value.kind is Kind.OUT_OF_MEMORY
         assert (dict(session.settings), session.runtime.cache.capacity, session.card.plan) == before

@@ -69,7 +69,7 @@ def test_it_keeps_to_the_ceiling_at_a_quarter_of_its_experts_and_says_the_same(
 
 def test_too_little_is_refused_with_figures(root: Path, model: Path, unlimited: dict[str, Any]) -> None:
     refused = run(root, model, memory_gb=0.3)
-    assert "of memory at the least, and 300 MB may be used. Raise the memory ceiling to" in refused["refused"]
+    assert "of memory; 300 MB may be used. Raise the memory limit to" in refused["refused"]
     assert refused["hwm"] < 0.5 * GB
 
 
@@ -111,7 +111,7 @@ def test_less_memory_than_its_libraries_take_is_told_before_the_system_kills_it(
             [*enter, *chat], cwd=root, capture_output=True, text=True, timeout=PROCESS, check=False, encoding="utf-8"
         )
     assert told.returncode == 1, told.stderr
-    assert "Underhill needs 370 MB of memory before any model, and may use 220 MB." in told.stderr
+    assert "The app needs 370 MB of memory and may use 220 MB." in told.stderr
 
 
 @pytest.mark.skipif(not LINUX, reason="control groups are of Linux")
@@ -128,7 +128,7 @@ def test_the_windows_engine_tells_it_too_and_outlives_it() -> None:
                 failed = events.get(timeout=PROCESS)
                 assert isinstance(failed, protocol.Failed)
                 assert (failed.id, failed.kind) == (command.id, protocol.Kind.OUT_OF_MEMORY)
-                assert "before any model" in failed.sentence
+                assert "of memory and may use" in failed.sentence
         finally:
             engine.close()
 
@@ -160,4 +160,4 @@ def test_under_a_control_groups_limit_it_plans_for_that_and_is_not_killed(
 def test_a_control_group_that_is_too_small_is_refused_before_it_kills(root: Path, model: Path) -> None:
     with control_group(375_000_000) as group:
         refused = run(root, model, group)
-    assert "of memory at the least" in refused["refused"]
+    assert "of memory; " in refused["refused"]

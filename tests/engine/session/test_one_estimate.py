@@ -14,7 +14,7 @@ from engine.generation.sampling import Sampling
 from engine.hardware.load import Load, LoadWatch
 from engine.library import library, speed_record
 from engine.library.fit_estimates import FitEstimates
-from engine.planning.speed import figure
+from engine.planning.speed import figure, is_speed_sentence
 from engine.session import Session
 from tests.engine.session.sizes import Quiet
 
@@ -30,7 +30,8 @@ def shown(session: Session, capsys: pytest.CaptureFixture[str]) -> list[tuple[fl
     assert session.card.fit is not None
     assert card.fit.speed is not None
     low, high = map(figure, session.plan.speed)
-    (pace,) = [sentence for sentence in session.card.plan if sentence.startswith("Expect")]
+    (pace,) = filter(is_speed_sentence, session.sentences)
+    assert pace in session.card.plan
     for sentence in (pace, card.fit.sentence, session.card.fit.sentence):
         assert high in sentence
         assert low in sentence

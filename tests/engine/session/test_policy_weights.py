@@ -56,7 +56,7 @@ def test_a_damaged_file_counts_as_none(tmp_path: Path, text: str) -> None:
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UnderhillError, match="cannot be kept") as error:
+    with pytest.raises(UnderhillError, match="Can't save") as error:
         keep(tmp_path / "nowhere", {"fast": Fitted(EXACT, ONE)})
     assert error.value.kind is Kind.DISK_ERROR
 
@@ -127,7 +127,7 @@ def test_while_nobody_asks_it_fits_itself_and_the_running_model_has_it(
     monkeypatch.setattr(Hobbit, "reweigh", lambda self, weights: (given.append(weights), reweigh(self, weights))[1])
     with open_calibrated("builtin", {"threads": 1, "cache_fraction": 0.25, "dial": "exact"}) as opened:
         said = rested(opened)
-        assert any("Fitting to its routing which experts stay in memory" in sentence for sentence in said)
+        assert any("Fitting eviction weights" in sentence for sentence in said)
         assert given == [HAND]  # once: other dials' weights change nothing of this one's
         assert opened.card.doing == ""
         assert set(read(unfitted)) == set(policy_fit.DIALS)
@@ -259,7 +259,7 @@ def test_other_bits_of_coarse_experts_are_fitted_anew(unfitted: Path, searches: 
 
 def test_with_another_policy_they_say_that_they_do_nothing(home: Path) -> None:
     with open_calibrated("builtin", {"threads": 1, "policy": "lru", "policy_weights": "1,0,0,0"}) as opened:
-        said = "Weights of HOBBIT does nothing unless Cache policy is HOBBIT."
+        said = "Eviction weights only works with Cache policy: HOBBIT."
         assert said in opened.card.plan
         opened.update({"policy_weights": None})
         assert said not in opened.card.plan

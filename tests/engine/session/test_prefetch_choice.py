@@ -32,16 +32,17 @@ def test_every_predictor_by_name_gives_the_same_words_and_says_what_it_is(home: 
         first = answered(opened)
         assert opened.ahead.sentence() == ""
         opened.update({"prefetch": "auto"})
-        assert "taught gates and the token table" in opened.ahead.sentence()  # opening a small model calibrates it
+        assert "trained gates and token table" in opened.ahead.sentence()  # opening a small model calibrates it
         for name in names:
             opened.update({"predictor": name})
             assert answered(opened).token_ids == first.token_ids
             assert opened.ahead.note == ""
-            assert opened.ahead.sentence().startswith(f"Read ahead by {prefetch_choice.WORDS[name]}")
+            assert opened.ahead.sentence().endswith(f"({prefetch_choice.WORDS[name]})")
         seen = opened.snapshot(Look())
         assert seen is not None
-        assert seen.ahead.startswith("Read ahead by all predictors together: ")
-        assert "of the experts named for the next layer were chosen" in seen.ahead
+        assert seen.ahead.startswith("Prefetch: ")
+        assert "% correct" in seen.ahead
+        assert seen.ahead.endswith("(all combined)")
 
 
 def test_tables_keep_what_they_learnt_while_another_predictor_runs(home: Path) -> None:
@@ -76,15 +77,15 @@ def test_without_calibration_plain_gates_serve_and_the_plan_says_so(
     read = predictor_store.read
     with open_calibrated("builtin", SMALL) as opened:
         monkeypatch.setattr(predictor_store, "read", lambda path, gates: None)
-        for name, why in (("taught", "not been taught yet"), ("blend", "not been found yet")):
+        for name, why in (("taught", "aren't trained yet"), ("blend", "isn't calibrated yet")):
             opened.update({"predictor": name})
             (said,) = (sentence for sentence in opened.card.plan if why in sentence)
-            assert said.endswith("Experts are read ahead by the gates of coming layers and the token table.")
+            assert said.endswith("Using gates and token table.")
             assert isinstance(opened.ahead.choose(name).predictor, Blend)
         monkeypatch.setattr(predictor_store, "read", read)
         assert opened.card.calibration is not None
         opened.calibrated(opened.card.calibration)  # from then on it is what was asked for
-        assert not any("not been found yet" in sentence for sentence in opened.card.plan)
+        assert not any("isn't calibrated yet" in sentence for sentence in opened.card.plan)
 
 
 def test_matrices_of_past_answers_need_to_be_remembered(home: Path) -> None:
@@ -94,7 +95,7 @@ def test_matrices_of_past_answers_need_to_be_remembered(home: Path) -> None:
         assert len(opened.history.collection) == before + 1  # by one of the two who see the answer, not by both
         assert isinstance(opened.ahead.choose("eam").predictor, Eam)
         opened.update({"remember_routing": False})
-        assert any("remembering which experts are used is off" in sentence for sentence in opened.card.plan)
+        assert any("Remember expert use" in sentence for sentence in opened.card.plan)
         opened.update({"remember_routing": True})
         assert not any("is off" in sentence for sentence in opened.card.plan)
 
@@ -102,7 +103,7 @@ def test_matrices_of_past_answers_need_to_be_remembered(home: Path) -> None:
 def test_pairs_that_would_take_too_much_are_left_out(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(predictor_store.MOST, "pairs", 1000)
     with open_calibrated("builtin", {**SMALL, "predictor": "pairs"}) as opened:
-        assert "pairs of layers would take" in opened.ahead.note
+        assert "Layer pairs would need" in opened.ahead.note
         together = opened.ahead.choose("blend").predictor
         assert isinstance(together, Blend)
         assert [part.name for part in together.parts] == ["gates", "tokens", "paths", "eam"]
@@ -114,8 +115,8 @@ def test_a_model_whose_routers_are_not_known_has_the_tables(home: Path) -> None:
         assert isinstance(opened.decoder, Decoder)
         opened.decoder = opened.context  # type: ignore[assignment]  # no Decoder
         found = opened.ahead.choose("gates")
-        assert "compatibility backend" in found.note
-        assert found.note.endswith("Experts are read ahead by the token table.")
+        assert "compatibility mode" in found.note
+        assert found.note.endswith("Using token table.")
         assert opened.ahead.choose("paths").note == ""
 
 
@@ -127,5 +128,5 @@ def test_a_model_whose_routers_read_something_else_than_its_experts_has_the_tabl
         assert isinstance(opened.decoder, Decoder)
         assert opened.generate(words, Sampling(temperature=0, max_tokens=8), (), Listener()).token_ids
         found = opened.ahead.choose("gates")
-        assert found.note.startswith("The routers of this model read something else")
-        assert found.note.endswith("Experts are read ahead by the token table.")
+        assert found.note.startswith("Gates can't predict for this model")
+        assert found.note.endswith("Using token table.")

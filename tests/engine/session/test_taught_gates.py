@@ -77,7 +77,7 @@ def test_taught_gates_come_back_from_disk_and_find_more(session: Session, tmp_pa
     assert (kept.weights[:2, 0] > 0).all()
     found = session.ahead.choose("auto")
     assert isinstance(found.predictor, Blend)
-    assert found.words == "taught gates and the token table"
+    assert found.words == "trained gates and token table"
     np.testing.assert_array_equal(found.predictor.weights, kept.weights)
     together = session.ahead.choose("blend")
     assert isinstance(together.predictor, Blend)

@@ -168,4 +168,4 @@ def test_policy_and_predictor_go_by_the_collection_that_was_kept(store: Path) ->
         opened.update({"remember_routing": False})
         assert len(collection) == 0
         assert policy.collection is opened.history.collection
-        assert any("goes by the open chat alone" in sentence for sentence in opened.card.plan)
+        assert any("only sees the open chat" in sentence for sentence in opened.card.plan)

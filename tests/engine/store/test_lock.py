@@ -15,7 +15,7 @@ from engine.store.lock import FileLock
 def test_one_at_a_time_and_nothing_is_left(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with FileLock(path, "It"):
-        with pytest.raises(UnderhillError, match="already going on") as caught, FileLock(path, "It"):
+        with pytest.raises(UnderhillError, match="already in progress") as caught, FileLock(path, "It"):
             pass
         assert caught.value.kind is Kind.BUSY
     assert not path.exists()

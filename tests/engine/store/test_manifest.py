@@ -89,7 +89,7 @@ def test_cut_short(cut: int, text: bytes) -> None:
     ("version", "made", "action"), [(VERSION + 1, "a newer", "Update"), (OLDEST - 1, "an older", "Import it again")]
 )
 def test_another_version_says_what_to_do(version: int, made: str, action: str, text: bytes) -> None:
-    with pytest.raises(UnderhillError, match=f"made by {made} version of Underhill .store format {version}") as caught:
+    with pytest.raises(UnderhillError, match=f"made by {made} version of the app .format {version}") as caught:
         loads(signed({**json.loads(text), "version": version}))
     assert caught.value.kind is Kind.UNSUPPORTED_MODEL
     assert caught.value.action.startswith(action)

@@ -360,7 +360,7 @@ def test_refused_memory_is_told_and_nothing_is_lost(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Arena, "take", stingy)
     cache = Cache(2 * WHOLE)
     assert cache.reserve(KEYS[0], 8) == OUT_OF_MEMORY
-    assert "no memory left" in str(cache.refused())
+    assert "Not enough memory" in str(cache.refused())
     assert cache.residency() == {}
     cache.load(KEYS[0], 8).release()
     assert cache.nbytes == WHOLE

@@ -124,7 +124,7 @@ def test_where_nothing_can_come_nobody_stays_pinned(
         stepped(runtime, 0, x, torch.tensor([[0, 1]]), HALF)
         with monkeypatch.context() as patched:
             patched.setattr(DecodeExecutor, "_compute_and_wait", lambda *_: 0)
-            with pytest.raises(UnderhillError, match="held by something else"):
+            with pytest.raises(UnderhillError, match="is busy"):
                 stepped(runtime, 0, x, ids, HALF)
         assert torch.equal(stepped(runtime, 0, x, ids, HALF), full.moe(0, x, ids, HALF))
         assert pinned(runtime) == []

@@ -219,7 +219,7 @@ def test_where_the_system_has_no_memory_only_who_needs_one_is_told(opened: Open,
     runtime = opened(source, 4)
     system.refuses = True
     assert not runtime.pending.prefetch(ExpertKey(0, 1), 8)
-    with pytest.raises(UnderhillError, match="no memory left") as caught:
+    with pytest.raises(UnderhillError, match="Not enough memory") as caught:
         runtime.pending.demand(ExpertKey(0, 1), 8)
     assert caught.value.kind is Kind.OUT_OF_MEMORY
     system.refuses = False

@@ -60,7 +60,7 @@ def test_head_dim_is_worked_out_where_it_is_null() -> None:
     [
         ({}, "does not say which family"),
         ({"model_type": "llama"}, "'llama'"),
-        ({**QWEN3, "model_type": ["qwen3_moe"]}, "no decoder of its own"),
+        ({**QWEN3, "model_type": ["qwen3_moe"]}, "compatibility mode only"),
         ({**QWEN3, "mlp_only_layers": [0, 1, 2, 3]}, "dense"),
         ({**QWEN3, "num_hidden_layers": 0}, "dense"),
         ({**QWEN3, "hidden_act": "xielu"}, "'xielu'"),

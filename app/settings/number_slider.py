@@ -1,0 +1,113 @@
+"""A slider beside the field of a number, with a mark at the recommended value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QSlider, QStyle, QStyleOptionSlider, QWidget
+
+from app.i18n.translate import tr
+from engine import protocol
+
+Setting = protocol.settings.Setting
+_STEPS = 200  # positions
+# From where to where by setting, which is less than its declaration allows: the field takes the rest.
+RANGES: Mapping[str, tuple[float, float]] = {
+    "temperature": (0.0, 2.0),
+    "top_p": (0.0, 1.0),
+    "min_p": (0.0, 1.0),
+    "repetition_penalty": (1.0, 2.0),
+    "max_tokens": (64, 32_768),
+    "t1": (0.0, 1.0),
+    "t2": (0.0, 1.0),
+    "cache_fraction": (0.0, 1.0),
+    "memory_gb": (1.0, 64.0),
+    "context_length": (512, 131_072),
+}
+_WIDE = 32  # times the low end from which on each step is a factor and no sum
+
+
+class NumberSlider(QSlider):
+    """moved: the value while it is dragged. chosen: the value it was let go at, or that a key moved it to."""
+
+    moved = Signal(float)
+    chosen = Signal(float)
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._whole = setting.kind == "int"
+        self.low, self.high = RANGES[setting.name]
+        self.recommended: float | None = None
+        self.setRange(0, _STEPS)
+        self.setPageStep(_STEPS // 10)
+        self.setTracking(False)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.sliderMoved.connect(lambda position: self.moved.emit(self.value_at(position)))
+        self.valueChanged.connect(self._chosen)
+
+    def set_high(self, high: float) -> None:
+        """Set the upper end, such as the memory of this computer."""
+        if high > self.low and high != self.high:
+            shown = self.value_at(self.value())
+            self.high = high
+            self.show_value(min(shown, high))
+
+    def recommend(self, value: float | None) -> None:
+        """Mark a value; None for no mark."""
+        self.recommended = value
+        self.setToolTip("" if value is None else tr("Recommended: {value}", value=f"{value:,g}"))
+        self.update()
+
+    def show_value(self, value: float) -> None:
+        """Show a value without emitting; one beyond an end stands at the end."""
+        with QSignalBlocker(self):
+            self.setValue(round(_STEPS * self._part(value)))
+        self.update()
+
+    def value_at(self, position: int) -> float:
+        """The value at a position: round, as a person would type it."""
+        part = position / _STEPS
+        if self._is_log:
+            exact = self.low * (self.high / self.low) ** part
+            unit = 10.0 ** max(0, math.floor(math.log10(exact)) - 1)
+            return float(min(self.high, max(self.low, round(exact / unit) * unit)))
+        exact = self.low + part * (self.high - self.low)
+        return float(round(exact)) if self._whole else round(exact, 2)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """The wheel scrolls the page; it would change what lies under the mouse on the way."""
+        event.ignore()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.recommended is not None:
+            option = QStyleOptionSlider()
+            self.initStyleOption(option)
+            handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
+            x = handle / 2 + self._part(self.recommended) * (self.width() - handle)
+            painter = QPainter(self)
+            painter.fillRect(round(x) - 1, 0, 2, self.height(), self.palette().placeholderText())
+            painter.end()
+        super().paintEvent(event)
+        if self.hasFocus():
+            painter = QPainter(self)
+            painter.setPen(self.palette().accent().color())
+            painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), 4, 4)
+            painter.end()
+
+    @property
+    def _is_log(self) -> bool:
+        return self.low > 0 and self.high > _WIDE * self.low
+
+    def _part(self, value: float) -> float:
+        if self._is_log:
+            part = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+        else:
+            part = (value - self.low) / (self.high - self.low)
+        return min(1.0, max(0.0, part))
+
+    @Slot(int)
+    def _chosen(self, position: int) -> None:
+        self.chosen.emit(self.value_at(position))
