@@ -212,7 +212,7 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
             joined(" ", (msg("Add a token {how}.", how=_HOW), note)),
         )
     if status == SIGN_IN:
-        return _network(msg("This network needs a sign-in."), _SIGN_IN)
+        return _network(msg("This network needs a sign-in."), msg("Sign in with a browser."))
     if status == 429:
         after = _seconds(response)
         if after is None or after < 1:

@@ -6360,6 +6360,11 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
+            <source>Sign in with a browser.</source>
+            <translation>在浏览器中登录。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
             <source>Wait some minutes</source>
             <translation>请等待几分钟</translation>
         </message>
