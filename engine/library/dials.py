@@ -18,7 +18,7 @@ FILE = "calibration.json"
 VERSION = 5  # of calibration.json: others but BEFORE are measured again
 BEFORE = 4  # had no thresholds of the dial "hobbit"
 DIALS = ("hobbit", "balanced", "fast")
-NAMES = {"hobbit": msg("HOBBIT 67/30/3"), "balanced": "Balanced", "fast": "Fast"}
+NAMES = {"hobbit": msg("HOBBIT 67/30/3"), "balanced": msg("Balanced"), "fast": msg("Fast")}
 HOBBIT = (0.67, 0.97)  # of expert uses up to T1 and up to T2: high precision, and high or low (hobbit, section 3.2)
 
 

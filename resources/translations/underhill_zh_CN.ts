@@ -6750,6 +6750,16 @@
         </message>
         <message>
             <location filename="../../engine/library/dials.py"></location>
+            <source>Balanced</source>
+            <translation>均衡</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/dials.py"></location>
+            <source>Fast</source>
+            <translation>快速</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/dials.py"></location>
             <source>Exact: always full precision.</source>
             <translation>精确：始终全精度。</translation>
         </message>
@@ -8957,16 +8967,6 @@
             <location filename="../../engine/settings.py"></location>
             <source>Exact</source>
             <translation>精确</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Balanced</source>
-            <translation>均衡</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Fast</source>
-            <translation>快速</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
