@@ -165,8 +165,8 @@ def _chats(studio: Studio) -> None:
     theme.set_mode("light")
     window.header.live.setChecked(False)
     studio.engine.fail[protocol.Generate] = protocol.Failed(
-        "", protocol.Kind.OUT_OF_MEMORY, "There was not enough memory to answer.",
-        "Close other programs, or lower the expert cache in Settings, Memory.", "MemoryError: 1.2 GiB for the KV cache",
+        "", protocol.Kind.OUT_OF_MEMORY, "Not enough memory.",
+        "Close other programs or lower the memory limit.", "MemoryError: 1.2 GiB for the KV cache",
     )  # fmt: skip
     underhill.conversation.send("And how would that look on a laptop with 16 GB?")
     studio.wait(lambda: bool(window.banners.banners))
