@@ -135,6 +135,13 @@ def _with_card(plan: Plan, index: int, card: Gpu, outlook: Outlook, told: list[T
     )  # fmt: skip
 
 
+def with_speed(plan: Plan, speed: float) -> Plan:
+    """A plan with a card, once it was seen what both make together. speed: tokens a second."""
+    pace = msg("Speed: about {speed} tok/s (measured with the GPU).", speed=figure(speed))
+    kept = tuple(pace if is_speed_sentence(sentence) else sentence for sentence in plan.sentences)
+    return replace(plan, speed=(speed, speed), sentences=kept)
+
+
 def without_card(plan: Plan) -> Plan:
     """The same plan on the processor alone: the card has failed. Its speed is left to seen_again."""
     kept = tuple(s for s in plan.sentences if not _is_about_cards(s))

@@ -31,6 +31,7 @@ from engine.planning.fit import fit_of
 from engine.planning.plan import Plan
 from engine.session.cache_budget import CacheBudget, PressureWatch, share_of
 from engine.session.card_session import CardSession
+from engine.session.card_speed import CardSpeed
 from engine.session.loaded_model import LoadedModel
 from engine.session.prefetch_choice import PrefetchChoice
 from engine.session.snapshot import Watcher, memory_now
@@ -103,6 +104,7 @@ class Session(LoadedModel):
         self.card_mode = CardSession(self, self._card_lost)
         try:
             self.speed_check = SpeedCheck(self, self._speed_judged)
+            self.card_speed = CardSpeed(self, self.card_mode.mode)
             self._sequences = Sequences()
             self._answers = 0
             self.warm = WarmStart(self, self.card_mode.mode)
@@ -233,6 +235,7 @@ class Session(LoadedModel):
         self._answers += 1
         number = self._answers
         self.speed_check.answering()
+        self.card_speed.answering()
         following = self._watcher.following(listener)
         with damage.explained(self.store.path), self._watcher.answering(), self.interruptible(listener.cancelled):
             result = answer(
@@ -247,6 +250,8 @@ class Session(LoadedModel):
             stats = stats_of(result, len(prompt.ids), prompt.dropped, before, self.counters(), self._watcher.why)
         if alone:
             self.speed_check.answered(stats)
+            if self.card_speed.answered(stats):
+                self._speed_judged(NO_TEXT)
         log_answered(stats)
         return stats
 

@@ -7775,6 +7775,11 @@
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
+            <source>Speed: about {speed} tok/s (measured with the GPU).</source>
+            <translation>速度：约 {speed} tok/s（使用显卡实测）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
             <source>{name} isn't used: CPU is selected.</source>
             <translation>不使用 {name}：已选择 CPU。</translation>
         </message>

@@ -15,12 +15,13 @@ from engine.experts.card import split
 from engine.experts.execution import card_proof
 from engine.generation.messages import Look, Message
 from engine.hardware import graphics
+from engine.hardware.load import Load, LoadWatch
 from engine.library import computer
 from engine.library.facts import activation_of, spec_of
 from engine.library.library import prepare
 from engine.planning import offload
-from engine.planning.speed import is_speed_sentence
-from engine.session import Session, card_session
+from engine.planning.speed import figure, is_speed_sentence
+from engine.session import Session, card_session, card_speed
 from engine.store.reader import Store
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, MIB, SimulatedDriver
 from tests.engine.cuda.stand_in import StandIn
@@ -161,6 +162,35 @@ def test_a_card_that_is_lost_in_a_product_of_shared_weights_loses_no_word(with_l
             with_linears.fail.clear()
             assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
         assert with_linears.leaks == []
+
+
+def test_the_speed_that_was_seen_with_a_card_is_expected_from_then_on(
+    card: SimulatedDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = Load(0.8)
+    monkeypatch.setattr(LoadWatch, "load", property(lambda watch: load))
+    with opened() as session:
+        path = session.store.path / card_speed.FILE
+        expected = session.plan.speed
+        for _ in range(6):
+            session.generate(HELLO, GREEDY, (), Listener())
+        assert session.plan.speed == expected  # what others slow down says nothing of the next time
+        load = Load()
+        for _ in range(12):
+            session.generate(HELLO, GREEDY, (), Listener())
+        assert path.exists()
+        seen = session.plan.speed
+        assert seen != expected
+        assert [s for s in session.sentences if s.startswith("Speed: ")] == [
+            f"Speed: about {figure(seen[0])} tok/s (measured with the GPU)."
+        ]
+    with opened() as session:
+        assert session.plan.speed == seen
+    with opened(threads=2) as session:
+        assert session.plan.speed != seen
+    path.write_text('{"speed": "fast"}', encoding="utf-8")
+    with opened() as session:
+        assert session.plan.speed == expected
 
 
 def test_where_the_card_does_not_open_the_model_does(
