@@ -229,16 +229,15 @@ SHARED = (*HUB, *LIBRARY)
 
 SERVER_PORT = Setting(
     "server_port", "int", 11535, "Port",
-    "Programs ask at this port. Choose another where a program has it already.", "server", 1024, 65535,
+    "Choose another if a program already uses this one.", "server", 1024, 65535,
 )  # fmt: skip
 
 SERVER = (
     SERVER_PORT,
     Setting("server_reach", "choice", "computer", "Who can connect",
-            "Programs on this computer only, or those on other computers in your network, too: these have to show the "
-            "key. What is sent is not encrypted.", "server",
+            "Other computers on the local network need the key. The connection is not encrypted.", "server",
             choices=("computer", "network"), names=("Only this computer", "The local network")),
-    Setting("server_start", "bool", False, "Start with the app", "Turn the server on whenever the app starts.",
+    Setting("server_start", "bool", False, "Start with the app", "Turn the server on when the app starts.",
             "server"),
 )  # fmt: skip
 

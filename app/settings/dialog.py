@@ -23,7 +23,7 @@ from app.i18n.translate import tr, tr_engine, tr_noop
 from app.settings.editor import SettingEditor, value_text
 from app.settings.pages import AppearancePage, SettingsPage, SharedSettingsPage
 from app.settings.preferences import Preferences
-from app.settings.scores import ScoresPanel, pushed_cuts
+from app.settings.scores import ScoresPanel, cuts_of, pushed_cuts
 from app.settings.server_page import ServerPage
 from app.telemetry.charts import MemoryBar
 from app.theme import fonts, sizes
@@ -311,8 +311,10 @@ class SettingsDialog(QDialog):
         card = self._card if self._is_open else None
         self.scores.show_model(card, dial, t1, t2)
         pushed = pushed_cuts(card, dial, t1, t2)
-        for cut in ("t1", "t2"):
+        of_preset = None if card is None else cuts_of(card, dial, None, None)
+        for cut, automatic in zip(("t1", "t2"), of_preset or (None, None), strict=True):
             self.editors[cut].explain(pushed.get(cut, ""))
+            self.editors[cut].recommend(automatic)
 
     @Slot()
     def _scope_chosen(self) -> None:

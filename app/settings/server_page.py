@@ -38,8 +38,7 @@ class AddressList(QWidget):
         label = heading(tr("Address for programs"), self)
         self._rows = vbox(spacing=4)
         note = make_label(tr(
-            "Programs for Ollama or Anthropic take it without /v1. Where no key is set, a program that insists on one "
-            "can be given any text."
+            "For Ollama or Anthropic, leave out /v1. If a program asks for a key and none is set, type anything."
         ), self, "muted", wrap=True)  # fmt: skip
         vbox(label, self._rows, note, parent=self, margins=(0, 9, 0, 9), spacing=5)
 
@@ -100,7 +99,7 @@ class KeyEditor(QWidget):
         if key:
             words = tr("Programs have to show this key. A new one shuts out those that show the old.")
         elif key is not None or note:
-            words = tr("No key is needed: any program on this computer can ask.") if key is not None else ""
+            words = tr("No key is needed: any program on this computer can connect.") if key is not None else ""
         show_text(self.state, words)
         self.line.setText(key or "")
         for widget in (self.line, self.reveal, self.copy):
@@ -190,6 +189,7 @@ class ServerPage(SettingsPage):
         words = tr("local server api openai ollama anthropic port address endpoint", about="words of the search")
         self._switch = QWidget(self)
         self.switch = QCheckBox(tr("Run the local server"), self._switch)
+        self.switch.setObjectName("switch")
         self.state = make_label("", self._switch, "muted", wrap=True)
         self.problem = make_label("", self._switch, "restart", wrap=True)
         vbox(self.switch, self.state, self.problem, parent=self._switch, margins=(0, 6, 0, 9), spacing=4)
@@ -269,7 +269,7 @@ def _state(control: ServerControl) -> str:
         if control.for_network
         else tr("On. Programs on this computer can ask.")
     )
-    return sentences(reach, tr("A model that is not open is opened when a program asks for it."))
+    return sentences(reach, tr("Models load on request."))
 
 
 def _words(request: protocol.ServerRequest) -> str:

@@ -2771,8 +2771,8 @@
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>Programs for Ollama or Anthropic take it without /v1. Where no key is set, a program that insists on one can be given any text.</source>
-            <translation>面向 Ollama 或 Anthropic 的程序使用不带 /v1 的地址。未设密钥时，坚持要密钥的程序可以填任意文字。</translation>
+            <source>For Ollama or Anthropic, leave out /v1. If a program asks for a key and none is set, type anything.</source>
+            <translation>用于 Ollama 或 Anthropic 时请去掉 /v1。若程序要求密钥而未设置密钥，可随意填写。</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -2816,8 +2816,8 @@
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>No key is needed: any program on this computer can ask.</source>
-            <translation>无需密钥：这台电脑上的任何程序都可以访问。</translation>
+            <source>No key is needed: any program on this computer can connect.</source>
+            <translation>无需密钥：本机上的任何程序都可以连接。</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -2928,8 +2928,8 @@
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>A model that is not open is opened when a program asks for it.</source>
-            <translation>程序请求未打开的模型时，会自动打开它。</translation>
+            <source>Models load on request.</source>
+            <translation>模型会在收到请求时加载。</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -9445,8 +9445,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Programs ask at this port. Choose another where a program has it already.</source>
-            <translation>其他程序通过此端口访问。若已被占用，换一个端口。</translation>
+            <source>Choose another if a program already uses this one.</source>
+            <translation>如果已有程序使用此端口，请另选一个。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9455,8 +9455,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Programs on this computer only, or those on other computers in your network, too: these have to show the key. What is sent is not encrypted.</source>
-            <translation>仅限这台电脑上的程序，或者也包括你的网络中其他电脑上的程序：它们必须出示密钥。传输内容不加密。</translation>
+            <source>Other computers on the local network need the key. The connection is not encrypted.</source>
+            <translation>局域网中的其他计算机需要密钥。连接未加密。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -9475,8 +9475,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Turn the server on whenever the app starts.</source>
-            <translation>应用启动时开启服务器。</translation>
+            <source>Turn the server on when the app starts.</source>
+            <translation>应用启动时打开服务器。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>

@@ -239,6 +239,8 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     assert dialog.scores.words.text() == light
     box = dialog.editors["dial"].control
     assert isinstance(box, QComboBox)
+    handles = [dialog.editors[cut].slider for cut in ("t1", "t2")]
+    assert [handle.value_at(handle.value()) for handle in handles if handle] == [0.5, 0.8]  # those of the preset
     box.setCurrentIndex(box.findData("fast"))
     assert dialog.scores.picture.accessibleDescription() != told
     type_into(qtbot, dialog, "t1", "0.6")
