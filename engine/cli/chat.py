@@ -127,7 +127,7 @@ def _save(save: Callable[[Path], None], file: str, what: str) -> None:
             msg(
                 "The {what} cannot be written to {file} ({strerror}).", what=what, file=file, strerror=system_reason(e)
             ),
-            msg("Free some space and record it anew.") if full else msg("Check the folder."),
+            msg("Free some space and record again.") if full else msg("Check the folder."),
         ) from e
 
 
@@ -157,13 +157,13 @@ class Terminal:
 
     def _leave(self) -> None:
         """What holds this program holds its first thread, which can do nothing any more."""
-        say("\nThe answer did not stop, so underhill-cli ends. What was said stands above.")
+        say("\nThe answer could not be stopped, so underhill-cli exits. The text so far is above.")
         os._exit(130)
 
     def turns_dropped(self, count: int) -> None:
         """Listener."""
         if count:
-            say(f"[the {count} oldest turns no longer fit and are left out]")
+            say(f"[{count} older messages not included: the context is full]")
 
     def prompt_read(self, done: int, total: int, reused: int) -> None:
         """Listener."""
@@ -193,7 +193,7 @@ def run_chat(args: argparse.Namespace) -> int:
         bar.close()
         session.on_notice = lambda notice: say(notice) if notice else None
         if args.thinking and not session.chat.levels:
-            say("[how much this model thinks cannot be chosen]")
+            say("[this model has no thinking levels]")
         elif args.thinking and (taken := session.chat.level(args.thinking)) != args.thinking:
             say(f"[this model has the levels {', '.join(session.chat.levels)}: it thinks at {taken}]")
         system = [Message("system", args.system)] if args.system else []
@@ -240,7 +240,7 @@ def _converse(
             return 0
         if line == "/new":
             messages, chat = list(system), chat + 1
-            say("A new chat.")
+            say("New chat.")
         elif line == "/stats":
             say("\n".join(summary(stats)) if stats else "No answer yet.")
         elif line.startswith("/"):

@@ -95,7 +95,7 @@ def _print_computer(c: dict[str, Any]) -> None:
     print(f"{c['cores']} cores; {gb(c['ram_free'])} of {gb(c['ram_limit'])} memory free")
     for gpu in c["gpus"]:
         print(f"{gpu['name']}: {gb(gpu['free'])} of {gb(gpu['total'])} free")
-    print(f"Models are kept in {c['library']}")
+    print(f"Models folder: {c['library']}")
 
 
 def _print_model(m: dict[str, Any]) -> None:

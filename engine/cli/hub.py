@@ -42,7 +42,7 @@ def run_search(args: argparse.Namespace) -> int:
     elif found:
         print(table(map(_search_row, found), _SEARCH_HEADER))
     else:
-        say("No model of that name can be opened here. Try fewer words, such as the name of a family.")
+        say("No matching model. Try fewer words, such as a family name.")
     return 0
 
 

@@ -93,7 +93,7 @@ def run_found(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps([asdict(model) for model in found]))
     elif not found:
-        print("No other app on this computer has a model, as far as Underhill knows them.")
+        print("No models of other apps were found on this computer.")
     else:
         print("\n".join(map(_lines, found)))
     return 0
@@ -123,9 +123,11 @@ def run_rm(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"deleted": args.name, "restorable": restorable}))
     elif restorable:
-        print(f"{args.name} is in the trash for {trash.DAYS} days; `underhill-cli restore {args.name}` brings it back.")
+        print(
+            f"{args.name} is in the trash for {trash.DAYS} days. Restore it: underhill-cli restore {args.name}"
+        )
     elif args.name == BUILTIN:
-        print("The built-in model is deleted; it is made anew when it is next used.")
+        print("The built-in model is deleted; it is rebuilt at its next use.")
     else:
         print(f"{args.name} is deleted.")
     return 0
@@ -145,7 +147,7 @@ def run_trash(args: argparse.Namespace) -> int:
     """Print what is in the trash, or empty it."""
     if args.empty:
         freed = trash.empty()
-        print(json.dumps({"freed": freed}) if args.json else f"{gb(freed)} are free again.")
+        print(json.dumps({"freed": freed}) if args.json else f"{gb(freed)} freed.")
         return 0
     found = trash.deleted()
     if args.json:
@@ -172,7 +174,7 @@ def run_verify(args: argparse.Namespace) -> int:
         print("\n".join(problems))
         say(remedy)
     else:
-        print("Every byte is as it was written.")
+        print("All files are intact.")
     return 1 if problems else 0
 
 

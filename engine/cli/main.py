@@ -87,26 +87,26 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="underhill-cli", description="Run Mixture-of-Experts chat models bigger than this computer's memory."
     )
-    top.add_argument("--version", action=_Version, help="show which Underhill this is, and exit")
+    top.add_argument("--version", action=_Version, help="show the version and exit")
     top.add_argument("--verbose", action="store_true", help=VERBOSE)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _chat(commands.add_parser("chat", help="chat in the terminal, or answer one prompt"))
     _serve(commands.add_parser("serve", help="answer other programs on this computer, by HTTP"))
     _search(commands.add_parser("search", help="find models on a hub"))
     _pull(commands.add_parser("pull", help="download a model from a hub, and import it"))
-    _token(commands.add_parser("token", help="give Underhill the token of an account on a hub"))
-    _import(commands.add_parser("import", help="a checkpoint, a GGUF file, or models from another computer"))
+    _token(commands.add_parser("token", help="save an access token for a hub"))
+    _import(commands.add_parser("import", help="import a checkpoint, a GGUF file, or models from another computer"))
     _list(commands.add_parser("list", help="the models in the library"))
     _rm(commands.add_parser("rm", help="delete a model of the library, or what an interrupted import left of it"))
-    _restore(commands.add_parser("restore", help="bring back a deleted model"))
-    _trash(commands.add_parser("trash", help="deleted models that can be brought back"))
+    _restore(commands.add_parser("restore", help="restore a deleted model"))
+    _trash(commands.add_parser("trash", help="list deleted models"))
     _mv(commands.add_parser("mv", help="move a model to another folder or disk"))
-    _folders(commands.add_parser("folders", help="the folders that models live in"))
-    found = commands.add_parser("found", help="models that other apps keep on this computer, and how to import them")
+    _folders(commands.add_parser("folders", help="list and change the model folders"))
+    found = commands.add_parser("found", help="find models of other apps on this computer")
     _command(found, "library.run_found", model=False)
-    _info(commands.add_parser("info", help="what a model is, and what this computer does with it"))
+    _info(commands.add_parser("info", help="show a model, or this computer"))
     _eval(commands.add_parser("eval", help="KL divergence against Exact on a text, and perplexity"))
-    _verify(commands.add_parser("verify", help="read a model again and name what is damaged"))
+    _verify(commands.add_parser("verify", help="verify a model's files"))
     _probe(commands.add_parser("probe", help="measure this computer: memory, disk, kernels, graphics cards"))
     _plan(commands.add_parser("plan", help="memory, precision and expected speed of a model here"))
     _calibrate(commands.add_parser("calibrate", help="find a model's thresholds T1 and T2, and what its dials cost"))
@@ -296,7 +296,7 @@ def _list(p: argparse.ArgumentParser) -> None:
 def _rm(p: argparse.ArgumentParser) -> None:
     _command(p, "library.run_rm", model=False)
     p.description = "Deletes without asking: into the trash, where `underhill-cli restore` finds it for a week."
-    p.add_argument("name", metavar="MODEL", help="name in the library; builtin is made anew when next used")
+    p.add_argument("name", metavar="MODEL", help="name in the library; builtin is rebuilt at its next use")
     p.add_argument("--now", action="store_true", help="off the disk at once, instead of into the trash for a week")
 
 
@@ -337,8 +337,8 @@ def _lower(p: argparse.ArgumentParser) -> None:
     _command(p, "precision.run_lower")
     p.description = (
         "Ranks experts by what it costs to run them with 2 bits, lowers the most robust first until perplexity on "
-        "calibration text has risen by the tolerance, and puts the result in the model's place, quantizing nothing "
-        "anew. The original goes to the trash."
+        "calibration text has risen by the tolerance, and puts the result in the model's place without quantizing "
+        "again. The original goes to the trash."
     )
     p.add_argument("--name", metavar="NAME", default="", help="make another model of this name; MODEL stays as it is")
     p.add_argument("--restore", action="store_true", help="put the original back, which waits in the trash")
@@ -384,7 +384,7 @@ def _verify(p: argparse.ArgumentParser) -> None:
 
 def _probe(p: argparse.ArgumentParser) -> None:
     _command(p, "computer.run_probe", model=False)
-    p.add_argument("--again", action="store_true", help="measure anew what was measured before (some 15 seconds)")
+    p.add_argument("--again", action="store_true", help="measure again (about 15 seconds)")
 
 
 def _plan(p: argparse.ArgumentParser) -> None:

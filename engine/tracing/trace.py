@@ -163,7 +163,7 @@ def load(path: Path) -> Trace:
                         path=path,
                         version=version,
                     ),
-                    msg("Update Underhill, or record it anew."),
+                    msg("Update Underhill, or record again."),
                 )
             trace = _read(z, version)
     except FileNotFoundError as e:
@@ -176,7 +176,7 @@ def load(path: Path) -> Trace:
         raise
     except Exception as e:  # what numpy and zipfile raise on bad files has no end
         raise UnderhillError(
-            Kind.BROKEN_FILE, msg("{path} is not a routing trace, or is damaged.", path=path), msg("Record it anew.")
+            Kind.BROKEN_FILE, msg("{path} is not a routing trace, or is damaged.", path=path), msg("Record again.")
         ) from e
     if not _consistent(trace):
         raise _contradiction(path)
@@ -184,7 +184,7 @@ def load(path: Path) -> Trace:
 
 
 def _contradiction(path: Path) -> UnderhillError:
-    return UnderhillError(Kind.BROKEN_FILE, msg("{path} contradicts itself.", path=path), msg("Record it anew."))
+    return UnderhillError(Kind.BROKEN_FILE, msg("{path} contradicts itself.", path=path), msg("Record again."))
 
 
 def _read(z: Any, version: int) -> Trace:

@@ -8930,7 +8930,7 @@
         </message>
         <message>
             <location filename="../../engine/tracing/trace.py"></location>
-            <source>Update Underhill, or record it anew.</source>
+            <source>Update Underhill, or record again.</source>
             <translation>请更新 Underhill，或重新记录。</translation>
         </message>
         <message>
@@ -8945,7 +8945,7 @@
         </message>
         <message>
             <location filename="../../engine/tracing/trace.py"></location>
-            <source>Record it anew.</source>
+            <source>Record again.</source>
             <translation>请重新记录。</translation>
         </message>
         <message>

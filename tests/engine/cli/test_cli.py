@@ -79,7 +79,7 @@ def test_a_level_of_thinking_that_the_model_does_not_have_is_told(
 ) -> None:
     said = main(["chat", "--prompt", "Hi", "--max-tokens", "2", "--thinking", "high"])
     assert said == 0
-    assert "[how much this model thinks cannot be chosen]" in capsys.readouterr().err
+    assert "[this model has no thinking levels]" in capsys.readouterr().err
 
 
 def test_a_prompt_may_come_from_standard_input(
@@ -101,7 +101,7 @@ def test_a_conversation_in_the_terminal_remembers_and_shows_its_statistics(
     assert code == 0
     assert "No answer yet." in err
     assert "hits" in err
-    assert "A new chat." in err
+    assert "New chat." in err
     assert err.count("Commands: /new") == 2
     assert len([line for line in out.splitlines() if line.strip()]) >= 2
 
@@ -386,7 +386,9 @@ def test_a_timeline_is_recorded(home: Path, capsys: pytest.CaptureFixture[str], 
     said = chat(capsys, "--timeline", str(file), "--cache-fraction", "0.25")
     events = [e for e in json.loads(file.read_text(encoding="utf-8"))["traceEvents"] if e["ph"] == "X"]
     read = sum(e["args"]["bytes"] for e in events if e["cat"] == "reads")
-    assert read == said["stats"]["bytes_read"] > 0
+    # A read that was under way when the answer ended stands in one of them alone.
+    assert read == pytest.approx(said["stats"]["bytes_read"], rel=0.05)
+    assert read > 0
     assert {e["cat"] for e in events} == {"attention and router", "experts", "reads", "waits for the disk"}
     command = ("chat", "--prompt", "x", "--max-tokens", "2", "--timeline", str(tmp_path / "no" / "folder"))
     code, _, err = run(capsys, *command)

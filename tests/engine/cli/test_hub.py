@@ -97,7 +97,7 @@ def test_a_search_that_finds_nothing_and_one_that_may_not(
     server: HubServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(capsys, "search", "nothing-like-it")
-    assert (code, out, "No model" in err) == (0, "", True)
+    assert (code, out, "No matching model" in err) == (0, "", True)
     server.requests.clear()
     for command in (["search", "small"], ["pull", "owner/small-moe"]):
         code, out, err = run(capsys, *command, "--offline", "on", "--json")

@@ -109,7 +109,7 @@ def test_what_other_apps_have_is_found_with_the_way_to_import_it(
     mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.library.external_models.places", lambda *_: [])
-    assert "No other app" in run(capsys, "found")[1]
+    assert "No models of other apps" in run(capsys, "found")[1]
     shutil.copytree(MODEL, tmp_path / "studio" / "org" / "tiny")
     place = Place("LM Studio", FILES, tmp_path / "studio")
     monkeypatch.setattr("engine.library.external_models.places", lambda *_: [place])
