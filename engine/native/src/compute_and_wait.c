@@ -24,6 +24,7 @@ int32_t uh_cache_commit_step(uh_cache *cache, int32_t first, const int64_t *ids,
                       int32_t n_ran, const uh_io_completion *ends, int32_t n, uh_load_result *arrived, int32_t *ranks,
                       uh_batch_stats *came) {
     int32_t experts[UH_MOST_ASKED], wanted = 0, ready = 0;
+    experts[0] = 0; /* where none ran and none is awaited, it is passed on all the same */
     for (int32_t i = 0; i < n_ran; i++) experts[i] = first + (int32_t)ids[ran[i]];
     if (n_ran) uh_cache_unpin(cache, experts, n_ran);
     for (int32_t rank = 0; rank < k; rank++)
