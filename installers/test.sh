@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Sets up what the tests need, in this folder, and runs all checks and tests. Needs neither a GPU nor a display.
 #
-#   bash installers/test.sh             everything: style, types, import contracts, tests, coverage of the engine
+#   bash installers/test.sh             everything: style, types, import contracts, tests, coverage of the engine, and the
+#                                       smoke on Windows' own Python, under Wine (makes 4 GB the first time)
 #   bash installers/test.sh --fast      style and unit tests: those that take long or need the machine are left out
-#   bash installers/test.sh --windows   only the smoke on Windows' own Python, under Wine (makes 4 GB the first time)
+#   bash installers/test.sh --windows   only that smoke
 #   bash installers/test.sh ARGS...     only pytest ARGS..., for example: tests/engine -k cache
 #
 # Which tests are left out, and which are run one by one: the markers in pyproject.toml and docs/installing.md.
@@ -51,7 +52,7 @@ fast=no
 only_windows=no
 case "${1:-}" in
     -h | --help)
-        sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+        sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
         exit
         ;;
     --fast) fast=yes && shift ;;
@@ -91,6 +92,7 @@ else
     check "tests, two at once" tests both "not alone and not slow" "${both[@]}" "${log[@]}" "${covered[@]}"
     check "the slow part" tests slow "slow and not alone" "${both[@]}" "${log[@]}" "${covered[@]}"
     check "tests that need the machine, one by one" tests alone alone "${log[@]}" "${covered[@]}"
+    check "on Windows' own Python, under Wine" windows
     check "coverage of all steps" "$bin/coverage" combine --quiet
     check "coverage of the engine" engine_coverage
 fi
