@@ -6,7 +6,7 @@
 # --python: a folder with Windows' python.exe that is shipped; otherwise the setup lets uv fetch Python. --release: one
 # that is laid down already. --quick: packed in seconds, a third larger, to be tried and not to be shipped. --updates,
 # --key: as in installers/linux/build.sh.
-# Needs bash, makensis, mingw, and a Python 3.11 to 3.13 with pip and PySide6, which draws the icon; a network.
+# Needs bash, makensis (installed by apt if you are root), mingw, and a Python 3.11 to 3.13 with pip and PySide6, which draws the icon; a network.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 output='' release='' shipped='' packing=() options=(--platform windows)
@@ -22,6 +22,10 @@ while [ $# -gt 0 ]; do
     shift
 done
 [ -n "$output" ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" && exit 2; }
+# shellcheck source=installers/lib.sh
+source "$root/installers/lib.sh"
+has makensis || { can_apt && step "Installing NSIS, which makes setup programs" apt_install nsis; } ||
+    die "The command makensis is needed. Install it with: $(install_hint nsis)"
 mkdir -p "$output"
 output=$(cd "$output" && pwd)
 work=$(mktemp -d "$output/.build.XXXX")
