@@ -75,7 +75,7 @@ def conduct(out: Path) -> Iterator[str]:
     assert (DATA / "chats.db").exists()
     yield "uninstalled: program and engine are gone, chats and settings are kept"
     assert _run(with_python, f"/S /D={ELSEWHERE}") == 0
-    assert _run(ELSEWHERE / "python" / "python.exe", "-I", str(ELSEWHERE / "launch.py"), "--cli",
+    assert _run(ELSEWHERE / "python" / "python.exe", "-I", f'"{ELSEWHERE / "launch.py"}"', "--cli",
                 "--install-engine", str(out / "wheels")) == 0  # fmt: skip
     assert _cli(ELSEWHERE) == said
     yield "installed in a folder of other letters, the engine from a terminal: answers as before"
