@@ -114,7 +114,7 @@ class Person:
 
     def engine(self) -> int:
         """Number of the engine's process."""
-        return int(self.underhill.link._engine.pid)
+        return int(self.underhill.link.engine.pid)
 
     def menu(self, button: Any, name: str) -> None:
         """Open the menu of a button as a click does, photograph it and leave it with Esc."""
