@@ -123,9 +123,7 @@ def run_rm(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"deleted": args.name, "restorable": restorable}))
     elif restorable:
-        print(
-            f"{args.name} is in the trash for {trash.DAYS} days. Restore it: underhill-cli restore {args.name}"
-        )
+        print(f"{args.name} is in the trash for {trash.DAYS} days. Restore it: underhill-cli restore {args.name}")
     elif args.name == BUILTIN:
         print("The built-in model is deleted; it is rebuilt at its next use.")
     else:
