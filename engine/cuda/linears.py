@@ -13,12 +13,12 @@ from torch import Tensor
 from engine.cuda.device import CardDevice
 from engine.cuda.errors import CardError
 from engine.cuda.matrices import CardMatrices, CardMatrix, nbytes_of, supports
+from engine.cuda.operands import TOLERANCE
 from engine.kernels.native import NativeKernel
 from engine.native.library import MatrixView
 from engine.native.op_graph import OpGraph
 from engine.translatable import msg
 
-TOLERANCE = 1e-4  # relative to the norm of a row, as of experts (experts/execution/card_proof.py)
 TURNS = 3  # through all matrices on each side, of which the middle counts: by then others have pushed each from caches
 
 

@@ -11,6 +11,9 @@ from engine.cuda.device import CardDevice
 BLOCK = 128  # threads of every kernel's blocks
 GROUPS = 4  # of a row's groups, that a block of uh_quantize takes
 SMALLEST_GROUP = 16
+# Relative to the norm of a row. Kernels sum in the order of the processor's own with VNNI, to the last bit; other
+# processors sum in another order, and a wrong index or scale is off by whole numbers.
+TOLERANCE = 1e-4
 
 
 class Vectors(NamedTuple):

@@ -26,6 +26,7 @@ from engine.planning.speed import (
     reading_rate,
     rows_bytes,
     token_costs,
+    with_speed_sentence,
 )
 from engine.translatable import NO_TEXT, Translatable, joined, msg
 
@@ -128,7 +129,7 @@ def _with_card(plan: Plan, index: int, card: Gpu, outlook: Outlook, told: list[T
         device_experts=size(outlook.device_experts),
     )
     pace = msg("Speed: about {span} tok/s (estimated).", span=_span(outlook))
-    kept = [pace if is_speed_sentence(sentence) else sentence for sentence in plan.sentences]
+    kept = with_speed_sentence(plan.sentences, pace)
     return replace(
         plan, mode=ASSISTED, card=index, card_bytes=outlook.device_experts, card_linear_bytes=outlook.linears,
         speed=outlook.speed, limit="disk" if outlook.limit == "disk" else "memory", sentences=(*kept, share, *told),
@@ -138,8 +139,7 @@ def _with_card(plan: Plan, index: int, card: Gpu, outlook: Outlook, told: list[T
 def with_speed(plan: Plan, speed: float) -> Plan:
     """A plan with a card, once it was seen what both make together. speed: tokens a second."""
     pace = msg("Speed: about {speed} tok/s (measured with the GPU).", speed=figure(speed))
-    kept = tuple(pace if is_speed_sentence(sentence) else sentence for sentence in plan.sentences)
-    return replace(plan, speed=(speed, speed), sentences=kept)
+    return replace(plan, speed=(speed, speed), sentences=with_speed_sentence(plan.sentences, pace))
 
 
 def without_card(plan: Plan) -> Plan:
@@ -154,7 +154,7 @@ def carried_over(plan: Plan, before: Plan) -> Plan:
     if before.mode == CPU:
         return replace(plan, sentences=(*plan.sentences, *told))
     pace = next(s for s in before.sentences if is_speed_sentence(s))
-    kept = (pace if is_speed_sentence(s) else s for s in plan.sentences)
+    kept = with_speed_sentence(plan.sentences, pace)
     return replace(
         plan, mode=before.mode, card=before.card, card_bytes=before.card_bytes,
         card_linear_bytes=before.card_linear_bytes, speed=before.speed, limit=before.limit, sentences=(*kept, *told),

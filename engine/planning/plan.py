@@ -15,8 +15,8 @@ from engine.planning.speed import (
     chunk_costs,
     decode_sentence,
     expected,
-    is_speed_sentence,
     prompt_sentence,
+    with_speed_sentence,
 )
 from engine.translatable import Translatable, msg
 
@@ -236,7 +236,7 @@ def seen_again(plan: Plan, machine: Machine, model: ModelFacts, settings: Mappin
         machine.reading(plan.direct), model, plan.tier, dense=plan.dense, cache=plan.cache_bytes,
         dial=dial_of(settings), chunk=plan.chunk, context=plan.context,
     )  # fmt: skip
-    sentences = tuple(pace if is_speed_sentence(s) else s for s in plan.sentences)
+    sentences = with_speed_sentence(plan.sentences, pace)
     return replace(plan, speed=expectation.decode, limit=expectation.limit, sentences=sentences)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.hardware.machine import Machine
@@ -265,6 +266,11 @@ def decode_sentence(
 def is_speed_sentence(sentence: Translatable) -> bool:
     """Whether it is the one of a plan that tells the expected speed, whatever computes."""
     return sentence.key.startswith("Speed: ")
+
+
+def with_speed_sentence(sentences: Iterable[Translatable], pace: Translatable) -> tuple[Translatable, ...]:
+    """The sentences of a plan with another one that tells the expected speed."""
+    return tuple(pace if is_speed_sentence(sentence) else sentence for sentence in sentences)
 
 
 def _span(expectation: Expectation) -> Translatable:

@@ -14,6 +14,7 @@ from torch import Tensor
 from engine.cuda.device import CardDevice
 from engine.cuda.errors import CardError
 from engine.cuda.expert_kernels import CardExpert, CardWork, ExpertKernels, supports
+from engine.cuda.operands import TOLERANCE
 from engine.experts.card.residency import ReadParts
 from engine.experts.card.split import SideRates
 from engine.experts.keys import ExpertKey, ExpertSource
@@ -23,9 +24,6 @@ from engine.kernels.native import NativeKernel
 from engine.record.layout import ALIGN, ExpertSpec
 from engine.translatable import msg
 
-# Relative to the norm of a row. Kernels sum in the order of the processor's own with VNNI, to the last bit; other
-# processors sum in another order, and a wrong index or scale is off by whole numbers.
-TOLERANCE = 1e-4
 EXPERTS = 4  # of each shape, that are tried
 COUNTS = (1, 3, 9)  # slots of an expert: each of the kernels runs
 TURNS = 5  # measurements, of which the middle counts
