@@ -7,30 +7,13 @@ import json
 import openai
 import pytest
 
+from tests.engine.server.schemas import GET_WEATHER, PERSON
 from tests.engine.server.serving import Serving
 
 pytestmark = pytest.mark.long
 
 HELLO = [{"role": "user", "content": "Tell me a story about a brave dog."}]
-WEATHER = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "description": "The weather of a town",
-        "parameters": {
-            "type": "object",
-            "properties": {"town": {"enum": ["Rome", "Oslo"]}, "days": {"type": "integer", "minimum": 1, "maximum": 9}},
-            "required": ["town", "days"],
-            "additionalProperties": False,
-        },
-    },
-}
-PERSON = {
-    "type": "object",
-    "properties": {"name": {"enum": ["Ann", "Bob"]}, "old": {"type": "boolean"}},
-    "required": ["name", "old"],
-    "additionalProperties": False,
-}
+WEATHER = {"type": "function", "function": {**GET_WEATHER, "description": "The weather of a town"}}
 
 
 @pytest.fixture

@@ -20,27 +20,13 @@ from engine.server.openai_responses import messages_of
 from engine.server.parts import Text, Thought
 from engine.server.response_items import ResponseBuilder
 from engine.translatable import translated
+from tests.engine.server.schemas import GET_WEATHER, PERSON
 from tests.engine.server.serving import Serving
 from tests.waiting import LONGEST
 
 STORY = "Tell me a story about a brave dog."
 GREEDY: dict[str, Any] = {"model": "builtin", "temperature": 0}
-WEATHER = {
-    "type": "function",
-    "name": "get_weather",
-    "parameters": {
-        "type": "object",
-        "properties": {"town": {"enum": ["Rome", "Oslo"]}, "days": {"type": "integer", "minimum": 1, "maximum": 9}},
-        "required": ["town", "days"],
-        "additionalProperties": False,
-    },
-}
-PERSON = {
-    "type": "object",
-    "properties": {"name": {"enum": ["Ann", "Bob"]}, "old": {"type": "boolean"}},
-    "required": ["name", "old"],
-    "additionalProperties": False,
-}
+WEATHER = {"type": "function", **GET_WEATHER}
 HEAD = {
     "id": "resp_1", "object": "response", "created_at": 1, "model": "m", "tools": [], "tool_choice": "auto",
     "parallel_tool_calls": True,
