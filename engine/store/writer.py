@@ -100,10 +100,7 @@ class StoreWriter:
             self.partial.mkdir(exist_ok=True)
             self._journal = Journal(self.partial / journals.NAME, self._identity)
             stack.callback(self._journal.close)
-            if not self._journal.resumed:
-                # Files of an import with another identity have other lengths and offsets: bytes of theirs would stay in
-                # gaps.
-                self._remove_leftovers()
+            self._remove_leftovers()
             self._check_space()
             stack.callback(self._files.close)
             self._stack = stack.pop_all()
@@ -241,9 +238,11 @@ class StoreWriter:
             self._pending, self._pending_bytes = {}, 0
 
     def _remove_leftovers(self) -> None:
-        """Remove what another import left in the partial directory."""
+        """Remove what would not belong into the finished store."""
         for path in self.partial.iterdir():
-            if path.name != journals.NAME:
+            # Files of an import with another identity have other lengths and offsets: bytes of theirs would stay in
+            # gaps. And what a killed process was replacing is nobody's: whoever writes here holds the lock.
+            if path.name != journals.NAME and (not self._journal.resumed or path.name.endswith(filesystem.UNFINISHED)):
                 filesystem.remove(path)
 
     def _check_space(self) -> None:

@@ -44,7 +44,7 @@ def main() -> None:
     for form in args.form:
         found = kill(form, args.rounds, args.seed)
         twice = found.fetched - found.total
-        right = found.identical and not found.left and 0 <= twice <= found.kills * MOST
+        right = not found.different and not found.left and 0 <= twice <= found.kills * MOST
         good &= right
         if args.json:
             print(json.dumps({"form": form, "twice": twice, "right": right, **asdict(found)}), flush=True)

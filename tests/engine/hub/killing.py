@@ -36,14 +36,14 @@ HELD = "held"  # it comes to no end by itself, however late it is killed
 class Outcome:
     """total: bytes of the files that hold weights. fetched: those handed out for them, looks at headers left out.
 
-    left: names that should not be there in the end. identical: whether the store
-    is that of a pull that nobody killed, manifest and all.
+    left: names that should not be there in the end. different: files of the store that
+    are not those of a pull that nobody killed, the manifest among them.
     """
 
     kills: int
     total: int
     fetched: int
-    identical: bool
+    different: tuple[str, ...]
     left: tuple[str, ...]
 
 
@@ -159,10 +159,11 @@ class Killer:
         self._server.settle()
         fetched += self._weights_sent()
         with at(self._home):
-            same = contents(folders.location(NAME)) == wanted
+            made = contents(folders.location(NAME))
+        different = tuple(sorted(name for name in made.keys() | wanted.keys() if made.get(name) != wanted.get(name)))
         places = (self._home / "downloads", folders_of(self._home))
         left = tuple(p.name for place in places for p in place.iterdir() if p.suffix != ".lock" and p.name != NAME)
-        return Outcome(rounds + 1 + len(SPOTS), self.total, fetched, same, left)
+        return Outcome(rounds + 1 + len(SPOTS), self.total, fetched, different, left)
 
     def _check(self, complete: bool) -> None:
         """Nothing that is not whole is ready; what is ready is whole."""

@@ -20,6 +20,6 @@ def test_killed_in_the_worst_moments(tmp_path: Path) -> None:
     FORMS["GGUF Q4_K"](tmp_path / "served")
     with HubServer() as server:
         found = Killer(server, tmp_path / "served", tmp_path / "home", random.Random(3)).kill(rounds=1)
-    assert found.identical
+    assert found.different == ()
     assert found.left == ()
     assert 0 <= found.fetched - found.total <= found.kills * MOST

@@ -12,7 +12,7 @@ import pytest
 from safetensors import safe_open
 
 from engine.errors import Kind, UnderhillError
-from engine.filesystem import put_in_place
+from engine.filesystem import UNFINISHED, put_in_place
 from engine.store import writer as writers
 from engine.store.journal import NAME, Journal
 from engine.store.lock import FileLock
@@ -83,6 +83,19 @@ def test_parts_survive_and_keep_their_notes(tmp_path: Path) -> None:
         fill(writer)
         writer.finish(DESCRIPTION)
     assert contents(tmp_path / "m") == contents(make(tmp_path / "other"))
+
+
+def test_what_a_killed_process_was_replacing_does_not_get_into_the_store(tmp_path: Path) -> None:
+    def begin(writer: StoreWriter) -> None:
+        writer.write_record(1, 0, record(1, 0), None)
+        writer.partial.joinpath(f"import.json.4711-1{UNFINISHED}").write_text("{")
+
+    interrupted(tmp_path / "m", begin)
+    with StoreWriter(tmp_path / "m", "x", LAYERS, DENSE) as writer:
+        assert writer.done(record_key(1, 0)) is not None
+        fill(writer)
+        writer.finish(DESCRIPTION)
+    assert contents(tmp_path / "m").keys() == contents(make(tmp_path / "other")).keys()
 
 
 def test_another_import_under_the_same_name_starts_over(tmp_path: Path) -> None:
