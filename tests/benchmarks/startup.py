@@ -20,8 +20,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.common import arguments, emit
-
 RUNS = 5
 BAR = 2.5  # seconds
 ROOT = Path(__file__).parents[2]
@@ -30,6 +28,8 @@ _FILES = (".py", ".pyc", ".so", ".otf", ".ttf", ".svg")
 
 def main() -> int:
     """Print each part's median, and whether the bar holds."""
+    from tests.benchmarks.common import arguments, emit  # not in the child: it would load torch, which no window does
+
     parser = arguments(__doc__)
     parser.add_argument("runs", type=int, nargs="?", default=RUNS)
     options = parser.parse_args()
