@@ -73,6 +73,16 @@ TOOLS = 256  # that may be called; agents offer some dozens
 SCHEMA_NESTING, SCHEMA_ENTRIES = 32, 1 << 14  # of a JSON schema: objects and lists within each other; values together
 SCHEMA_TEXT = 1 << 16  # characters of one text in a schema, such as a pattern
 
+# ---- teams -----------------------------------------------------------------------------------------------------------
+
+TEAM_BYTES = 1 << 18  # of a team's file; twelve steps with long texts take 100 kB
+TEAMS = 200  # that are kept
+TEAM_STEPS = 12
+TEAM_CONDITIONS, TEAM_CHOICES, TEAM_HOLES = 8, 12, 8  # of a step; choices it may pick from, texts put into its own
+TEAM_VALUES, TEAM_VALUE = 50, 200  # texts a condition looks for; characters of each, and of a model's name
+TEAM_NAME, TEAM_ID_BYTES = 60, 180  # characters of a team's or step's name; bytes within a file's name
+TEAM_TEXT = 8000  # characters of what a step tells a model
+
 _BY_NAME: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     (re.compile(pattern), most)
     for pattern, most in (

@@ -8899,6 +8899,246 @@
             <translation>{name} 的导入、移动或移除</translation>
         </message>
         <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>This is not a team.</source>
+            <translation>这不是团队文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>This team was made by a newer version of the app.</source>
+            <translation>此团队由更新版本的应用创建。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Install that version to use it.</source>
+            <translation>安装该版本后即可使用。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>The team</source>
+            <translation>团队</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>A team can't be named {name}.</source>
+            <translation>团队不能命名为 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Use letters and digits.</source>
+            <translation>使用字母和数字。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>The team has no steps.</source>
+            <translation>团队没有步骤。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>The team has more than {most} steps.</source>
+            <translation>团队的步骤超过 {most} 个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Every step is a note for the team, so there would be no answer.</source>
+            <translation>所有步骤都只是团队内部的说明，因此不会有回答。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>A step of the team is damaged.</source>
+            <translation>团队的一个步骤已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>A step can't be named {name}.</source>
+            <translation>步骤不能命名为 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Choose another name.</source>
+            <translation>换一个名称。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Step {name}</source>
+            <translation>步骤“{name}”</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: its conditions are damaged, or too many.</source>
+            <translation>{where}：条件已损坏或过多。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: choices have to be two or more, and different.</source>
+            <translation>{where}：选项须为两个或更多，且各不相同。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: more than {most} texts in braces.</source>
+            <translation>{where}：花括号中的内容超过 {most} 处。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: a team can't ask a team.</source>
+            <translation>{where}：团队不能询问另一个团队。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Choose a model.</source>
+            <translation>选择一个模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: a condition is not one that is known.</source>
+            <translation>{where}：有无法识别的条件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: a condition says nothing to look for, or too much.</source>
+            <translation>{where}：条件没有要查找的内容，或内容多余。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: {name} is no language that is known.</source>
+            <translation>{where}：无法识别语言 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: a length has to be a number above 0.</source>
+            <translation>{where}：长度须为大于 0 的数字。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: only a message has attachments.</source>
+            <translation>{where}：只有消息才有附件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Two steps are named {name}.</source>
+            <translation>有两个步骤都叫“{name}”。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Give each a name of its own.</source>
+            <translation>为每个步骤取不同的名称。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Step {name} needs step {other}, which comes later.</source>
+            <translation>步骤“{name}”需要步骤“{other}”，但后者排在后面。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Step {name} needs step {other}, which isn't there.</source>
+            <translation>步骤“{name}”需要步骤“{other}”，但没有这个步骤。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Step {name} goes back to {other}, so the team would go round in circles.</source>
+            <translation>步骤“{name}”回到“{other}”，团队会陷入循环。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Choose a later step.</source>
+            <translation>选择后面的步骤。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{name} can't be a name.</source>
+            <translation>{name} 不能用作名称。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>Use 1 to {most} letters, on one line, without braces.</source>
+            <translation>使用 1 到 {most} 个字符，单行，不含花括号。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: {name} has to be a text of at most {most} characters.</source>
+            <translation>{where}：{name} 须为不超过 {most} 个字符的文本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: {name} holds characters that can't be shown.</source>
+            <translation>{where}：{name} 含有无法显示的字符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: {name} has to be a list of at most {most} texts.</source>
+            <translation>{where}：{name} 须为不超过 {most} 项的文本列表。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: {name} holds an empty text.</source>
+            <translation>{where}：{name} 含有空文本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: {name} has to be true or false.</source>
+            <translation>{where}：{name} 须为 true 或 false。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/definition.py"></location>
+            <source>{where}: {name} is not known.</source>
+            <translation>{where}：无法识别 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/folder.py"></location>
+            <source>There is no team called {name}.</source>
+            <translation>没有名为 {name} 的团队。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/folder.py"></location>
+            <source>Step {step} of {team} asks {model}, which isn't in the library.</source>
+            <translation>“{team}”的步骤“{step}”要询问 {model}，但它不在模型库中。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/folder.py"></location>
+            <source>Import it, or choose another model in the team.</source>
+            <translation>导入该模型，或在团队中选择其他模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/folder.py"></location>
+            <source>Step {step} of {team} asks the open model, and none is open.</source>
+            <translation>“{team}”的步骤“{step}”要询问已打开的模型，但没有打开的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/folder.py"></location>
+            <source>Select a model first, or choose one in the team.</source>
+            <translation>先选择模型，或在团队中指定一个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/folder.py"></location>
+            <source>There is no file {file}.</source>
+            <translation>没有文件 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/folder.py"></location>
+            <source>{file} is too large for a team.</source>
+            <translation>{file} 过大，不是团队文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/folder.py"></location>
+            <source>{file} isn't valid JSON.</source>
+            <translation>{file} 不是有效的 JSON。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/folder.py"></location>
+            <source>There is a team named {name} already.</source>
+            <translation>已有名为“{name}”的团队。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/folder.py"></location>
+            <source>There are {most} teams already.</source>
+            <translation>已有 {most} 个团队。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/teams/folder.py"></location>
+            <source>Delete one first.</source>
+            <translation>先删除一个。</translation>
+        </message>
+        <message>
             <location filename="../../engine/tracing/recorder.py"></location>
             <source>Nothing was recorded.</source>
             <translation>没有记录到内容。</translation>

@@ -1,0 +1,1 @@
+"""Teams: several models that answer one message together, step by step."""
