@@ -1,4 +1,4 @@
-"""The expert runtime: decides the precision of each expert, finds or fetches it, and runs it."""
+"""The expert runtime: the experts of a layer, run by the executor that suits the step, at the precision that is set."""
 
 from __future__ import annotations
 

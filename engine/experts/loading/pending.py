@@ -136,15 +136,16 @@ class PendingLoads:
         if found == STOPPED:
             raise RuntimeError("the loader is closed")
 
-    # ---- a token's experts of a layer at once -----------------------------------------------------------------------
+    # ---- a step's experts of a layer at once ------------------------------------------------------------------------
 
     def demand_all(
         self, first: int, ids: int, to_fetch: int, k: int, ranks: int, awaited: int
     ) -> tuple[int, int, int]:  # fmt: skip
-        """Demand all that a token lacks in a layer: see uh_cache_demand. To be called under the cache's lock.
+        """Demand all that a step lacks in a layer: see uh_cache_demand. To be called under the cache's lock.
 
+        first: number of the layer's expert 0 in the cache's table. k: experts listed. The others are addresses.
         Writes ranks that are there and pinned, and what the others wait for; returns how many reads were submitted or
-        promoted, how many experts are resident, and how many are missing. All but k are addresses.
+        promoted, how many experts are resident, and how many are missing.
         """
         counts = self._demanded
         found: int = self._lib.uh_cache_demand(

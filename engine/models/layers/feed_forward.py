@@ -119,7 +119,7 @@ class MoeBlock:
             out = self.latent[1](out)
         if passed is not None:
             out = torch.addcmul(out, h, passed)
-        if self.shared is not None:  # after the request for the experts, so that it can be computed while they load
+        if self.shared is not None:
             shared = self.shared.forward(h, residual)
             out = out + (shared if self.shared_gate is None else shared * self.shared_gate(h).sigmoid())
         return out

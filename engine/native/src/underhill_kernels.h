@@ -217,9 +217,9 @@ typedef struct {
  * there is not, or has a weight that is no number. */
 UH_API int uh_missing_experts(const uh_resident_layer *layer, uh_step_args *step);
 
-/* Runs a step's experts, each for all tokens that chose it, if none of them has to be fetched; one that may be skipped and is
- * not there is. A token's y has the bits that uh_moe_one gives. Returns how many are there; -1: out of memory; below: nothing
- * was computed. The step is as uh_missing_experts leaves it; of UH_NOT_RESIDENT all is counted but what they will run at. */
+/* Runs a step's experts, each for all tokens that chose it, if none of them has to be fetched. An expert that may be skipped
+ * and is not there is skipped. A token's y has the bits that uh_moe_one gives. Returns how many are there; -1: out of memory;
+ * below: nothing was computed. The step is as uh_missing_experts leaves it; of UH_NOT_RESIDENT all is counted but what they will run at. */
 UH_API int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, uh_step_args *step);
 
 /* Some of a listed step's experts, all of them there: step->out[slot] for the slots of the n experts number `ranks`. Counts in
