@@ -194,6 +194,9 @@ class SettingsDialog(QDialog):
     def show_telemetry(self, telemetry: protocol.Telemetry) -> None:
         """Show where the bytes of the memory limit go now, and what predicts experts, and how well."""
         self.memory.show_use(telemetry.memory)
+        chosen = self._preferences.engine_for(self._card.name if self._card is not None else "").get("memory_gb")
+        if telemetry.memory is not None and chosen is None:  # then the engine has chosen the limit
+            self.editors["memory_gb"].recommend(round(telemetry.memory.ceiling / 1e9, 1))
         self.editors["predictor"].explain(telemetry.ahead)
 
     def refuse(self, name: str, sentence: str) -> None:

@@ -226,15 +226,24 @@ class SettingEditor(QWidget):
         self.reset_button.setVisible(self.set)
 
     def recommend(self, value: float | None) -> None:
-        """Mark a value on the slider, where the handle stands while the setting is automatic."""
+        """Mark a value on the slider, where the handle stands while the setting is automatic; None: it is not known."""
         assert self.slider is not None
+        assert isinstance(self.control, QLineEdit)
+        if value == self.slider.recommended or self.slider.isSliderDown():
+            return
         self.slider.recommend(value)
+        if self.setting.optional:
+            automatic = tr("Automatic") if value is None else tr("Automatic: {value}", value=f"{value:,g}")
+            self.control.setPlaceholderText(automatic)
         self._show_on_slider(self._value)
 
     def _show_on_slider(self, value: Any) -> None:
-        if self.slider is not None:
-            shown = self.slider.recommended if value is None else value
-            self.slider.show_value(self.slider.low if shown is None else float(shown))
+        if self.slider is None:
+            return
+        if value is None:
+            self.slider.show_automatic()
+        else:
+            self.slider.show_value(float(value))
 
     def explain(self, text: str) -> None:
         """Show what is known of it on this computer, below its help; '' for nothing."""

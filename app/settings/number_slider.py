@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QSlider, QStyle, QStyleOptionSlider, QWidget
 
 from app.i18n.translate import tr
+from app.widgets.builders import set_level
 from engine import protocol
 
 Setting = protocol.settings.Setting
@@ -31,7 +32,10 @@ _WIDE = 32  # times the low end from which on each step is a factor and no sum
 
 
 class NumberSlider(QSlider):
-    """moved: the value while it is dragged. chosen: the value it was let go at, or that a key moved it to."""
+    """moved: the value while it is dragged. chosen: the value it was let go at, or that a key moved it to.
+
+    While the setting is automatic the handle is hollow, at the recommended value, or hidden where none is known.
+    """
 
     moved = Signal(float)
     chosen = Signal(float)
@@ -41,6 +45,8 @@ class NumberSlider(QSlider):
         self._whole = setting.kind == "int"
         self.low, self.high = RANGES[setting.name]
         self.recommended: float | None = None
+        self.automatic = False
+        self._picked = False  # pressed while its handle was hidden
         self.setRange(0, _STEPS)
         self.setPageStep(_STEPS // 10)
         self.setTracking(False)
@@ -53,7 +59,7 @@ class NumberSlider(QSlider):
         if high > self.low and high != self.high:
             shown = self.value_at(self.value())
             self.high = high
-            self.show_value(min(shown, high))
+            self._place(min(shown, high))
 
     def recommend(self, value: float | None) -> None:
         """Mark a value; None for no mark."""
@@ -63,9 +69,25 @@ class NumberSlider(QSlider):
 
     def show_value(self, value: float) -> None:
         """Show a value without emitting; one beyond an end stands at the end."""
+        self._set_automatic(False)
+        self._place(value)
+
+    def show_automatic(self) -> None:
+        """Show that no value is chosen."""
+        self._set_automatic(True)
+        self._place(self.low if self.recommended is None else self.recommended)
+
+    def _place(self, value: float) -> None:
         with QSignalBlocker(self):
             self.setValue(round(_STEPS * self._part(value)))
         self.update()
+
+    def _set_automatic(self, automatic: bool) -> None:
+        self.automatic = automatic
+        look = "" if not automatic else "hidden" if self.recommended is None else "hollow"
+        if self.property("automatic") != look:
+            set_level(self, look, "automatic")
+            self.setAccessibleDescription(tr("Automatic") if automatic else "")
 
     def value_at(self, position: int) -> float:
         """The value at a position: round, as a person would type it."""
@@ -80,6 +102,25 @@ class NumberSlider(QSlider):
     def wheelEvent(self, event: QWheelEvent) -> None:
         """The wheel scrolls the page; it would change what lies under the mouse on the way."""
         event.ignore()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Bring a hidden handle to the mouse, which then drags it."""
+        self._picked = self.automatic and self.recommended is None
+        if self._picked:
+            self._set_automatic(False)
+            option = QStyleOptionSlider()
+            self.initStyleOption(option)
+            handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
+            at, room = round(event.position().x() - handle / 2), self.width() - handle
+            self.setSliderPosition(QStyle.sliderValueFromPosition(0, _STEPS, at, room))
+            self.moved.emit(self.value_at(self.sliderPosition()))
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        picked, self._picked, before = self._picked, False, self.value()
+        super().mouseReleaseEvent(event)
+        if picked and self.value() == before:  # where the hidden handle was, so that nothing has changed for Qt
+            self.chosen.emit(self.value_at(before))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.recommended is not None:

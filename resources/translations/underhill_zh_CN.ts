@@ -2481,6 +2481,11 @@
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
+            <source>Automatic: {value}</source>
+            <translation>自动：{value}</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/editor.py"></location>
             <source>Only with {setting}: {value}.</source>
             <translation>仅在“{setting}”为“{value}”时有效。</translation>
         </message>

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from dataclasses import replace
+
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from tests.app.acts import Launch
+from tests.app.telemetry.samples import BASE, MEMORY
 
 
 def test_a_setting_that_was_reset_by_keys_keeps_the_keyboard(qtbot: QtBot, launch: Launch) -> None:
@@ -22,4 +25,46 @@ def test_a_setting_that_was_reset_by_keys_keeps_the_keyboard(qtbot: QtBot, launc
     assert dialog.focusWidget() is editor.control
     assert not editor.reset_button.isVisible()
     assert not editor.set
+    dialog.reject()
+
+
+def test_an_automatic_slider_is_hollow_at_the_chosen_value_or_hidden(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    dialog = underhill.window.settings.open()
+    dialog.show_setting("memory_gb")
+    memory, context = dialog.editors["memory_gb"], dialog.editors["context_length"]
+    assert isinstance(memory.control, QLineEdit)
+    assert memory.slider is not None
+    assert context.slider is not None
+    assert context.slider.property("automatic") == "hidden"  # nobody has said which length is right
+    dialog.show_telemetry(replace(BASE, memory=replace(MEMORY, ceiling=11_000_000_000)))
+    assert memory.control.placeholderText() == "Automatic: 11"
+    assert memory.slider.property("automatic") == "hollow"
+    assert abs(memory.slider.value_at(memory.slider.value()) - 11) < 0.5
+    assert memory.slider.accessibleDescription() == "Automatic"
+    memory.control.setText("6")
+    memory.control.editingFinished.emit()
+    assert memory.slider.property("automatic") == ""
+    memory.reset_button.click()
+    assert memory.slider.property("automatic") == "hollow"
+    dialog.reject()
+
+
+def test_a_press_on_a_slider_without_a_value_takes_the_value_there(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    dialog = underhill.window.settings.open()
+    dialog.show_setting("context_length")
+    editor = dialog.editors["context_length"]
+    slider = editor.slider
+    assert slider is not None
+    assert isinstance(editor.control, QLineEdit)
+    for share, expected in ((0.5, 0.5), (0.0, 0.0)):
+        editor.reset()
+        at = QPoint(round(share * (slider.width() - 1)), slider.height() // 2)
+        qtbot.mouseClick(slider, Qt.MouseButton.LeftButton, pos=at)
+        chosen = underhill.window.preferences.engine["context_length"]
+        assert abs(slider.value() - 200 * expected) <= 2
+        assert chosen == slider.value_at(slider.value())
+        assert editor.control.text() == f"{chosen:g}"
+        assert slider.property("automatic") == ""
     dialog.reject()
