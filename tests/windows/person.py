@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,12 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QMenu
 
 from app import application, main
 from app.settings.dialog import SettingsDialog
+from engine import protocol
 
 HOME = Path(r"C:\Users\A person 山下\Underhill")  # as a user's name may be
 LONGEST = 240.0  # seconds for anything to happen: an engine has everything to import first
 STORY = "Tell me a very long story about a fox, a bear and a hill."
+LONG = protocol.AnswerOptions(json={"type": "array", "items": {"type": "string", "minLength": 5}, "minItems": 300})
 NOTES = "The treasure is under the oak. Dächer, 山 and 😀.\r\n"
 _WM_CLOSE, _SYNCHRONIZE, _SUSPEND = 0x0010, 0x0010_0000, 0x0800
 
@@ -84,27 +87,30 @@ class Person:
         return str(answer.content)
 
     def begin_story(self) -> None:
-        """Ask for a long answer, and hold the engine in the midst of it: the built-in model is done within a second."""
-        for seed in range(20):
-            self.window.conversation.sampling = {"temperature": 1.5, "max_tokens": 900, "seed": seed}
-            before = len(self.messages())
-            self.type(STORY)
-            self.until(lambda before=before: len(self.messages()) > before, "the question is sent")
-            while not (self.answered() or (self.messages()[-1].role == "assistant" and self.messages()[-1].content)):
-                hold(self.engine(), False)
-                QTest.qWait(30)  # milliseconds: what it writes in so short a time is no whole answer
-                hold(self.engine(), True)
-                QTest.qWait(150)
-            QTest.qWait(1500)  # what came before the engine was held; within a second it is on disk, too
-            if self.window.conversation.working:
-                return
-            hold(self.engine(), False)
-            self.until(self.answered, "the end of a story that was too short")
-        raise AssertionError("no story is long enough to be cut")
+        """Ask for a long answer, and hold the engine in the midst of it: the built-in model is done within seconds.
 
-    def answered(self) -> bool:
-        """Whether the last message is an answer that has ended."""
-        return not self.window.conversation.working and self.messages()[-1].role == "assistant"
+        The answer is held to LONG, so that it takes all of its tokens: by itself this model soon comes to an end.
+        """
+        before = len(self.messages())
+        self.window.conversation.sampling = {"temperature": 1.5, "max_tokens": 1500}
+        link, send = self.underhill.link, self.underhill.link.send
+
+        def send_long(command: protocol.Command, *listener: Any) -> None:
+            asks = isinstance(command, protocol.Generate)
+            send(replace(command, options=LONG) if asks else command, *listener)
+
+        link.send = send_long
+        self.type(STORY)
+        self.until(lambda: len(self.messages()) > before, "the question is sent")
+        while not (self.messages()[-1].role == "assistant" and self.messages()[-1].content):
+            assert self.window.conversation.working, "the story has ended before any of it was seen"
+            hold(self.engine(), False)
+            QTest.qWait(30)  # milliseconds: what it writes in so short a time is no whole answer
+            hold(self.engine(), True)
+            QTest.qWait(150)
+        link.send = send
+        QTest.qWait(1500)  # what came before the engine was held; within a second it is on disk, too
+        assert self.window.conversation.working, "the story was too short to be cut"
 
     def messages(self) -> list[Any]:
         return list(self.window.conversation.messages)
