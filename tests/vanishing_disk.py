@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import struct
 import subprocess
@@ -38,6 +37,8 @@ class VanishingDisk:
 
     def vanish(self) -> None:
         """Pull it out: open files fail, and what was not synced is lost."""
+        import fcntl  # which Windows lacks, where this is imported and not run
+
         top = os.open(self.top, os.O_RDONLY)
         try:
             fcntl.ioctl(top, _SHUTDOWN, struct.pack("I", _NOTHING_FLUSHED))

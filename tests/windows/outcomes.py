@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,8 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 
 
 def _write(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if "PYTEST_XDIST_WORKER" in os.environ:  # which reports to the process that started it; that one writes all
+        return
     outcome, why = report.outcome, str(report.longrepr or "")
     if outcome == "skipped":
         why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(getattr(report, "wasxfail", why))

@@ -102,7 +102,7 @@ class Person:
         link.send = send_long
         self.type(STORY)
         self.until(lambda: len(self.messages()) > before, "the question is sent")
-        while not (self.messages()[-1].role == "assistant" and self.messages()[-1].content):
+        while not self.written():
             assert self.window.conversation.working, "the story has ended before any of it was seen"
             hold(self.engine(), False)
             QTest.qWait(30)  # milliseconds: what it writes in so short a time is no whole answer
@@ -111,6 +111,10 @@ class Person:
         link.send = send
         QTest.qWait(1500)  # what came before the engine was held; within a second it is on disk, too
         assert self.window.conversation.working, "the story was too short to be cut"
+
+    def written(self) -> str:
+        """What has come of the answer that is under way."""
+        return "".join(answer.so_far().content for answer in self.window.conversation.answers.running.values())
 
     def messages(self) -> list[Any]:
         return list(self.window.conversation.messages)
@@ -238,7 +242,7 @@ def again(person: Person) -> None:
     person.until(lambda: not window.isMinimized(), "the window comes forward")
     window.navigator.new_chat()
     person.begin_story()
-    killed, before = person.engine(), person.messages()[-1].content
+    killed, before = person.engine(), person.written()
     os.kill(killed, 9)
     person.until(lambda: not window.conversation.working, "the end of the engine is noticed")
     person.until(lambda: any("engine" in said for said in person.banners()), "and said")
@@ -262,7 +266,7 @@ def cut(person: Person) -> None:
     person.ready()
     person.window.navigator.new_chat()
     person.begin_story()
-    text = person.messages()[-1].content
+    text = person.written()
     print("kill", json.dumps([person.engine(), text]), flush=True)
     person.until(lambda: False, "being killed")
 
