@@ -19,7 +19,6 @@ from engine.store import disk
 from engine.store.reader import Store
 from tests.engine.store.tiny_store import DENSE, LAYERS, SPEC, dense_bytes, make, read, record
 
-
 posix = pytest.mark.skipif(sys.platform == "win32", reason="files are not read by PosixFile there")
 
 
