@@ -75,6 +75,23 @@ class TokenLogprob:
 
 
 @dataclass(frozen=True)
+class StepReport:
+    """One step of a team over one message. state: 'waiting', 'working', 'done', 'skipped', 'failed' or 'stopped'.
+
+    model: '' for the one that is open. text: what it said, of a choice what was chosen. note: it is for the team alone.
+    seconds: for prompt and answer together.
+    """
+
+    name: str
+    model: str
+    state: str
+    text: str = ""
+    note: bool = False
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class Stats:
     """What an answer took. Times in seconds, bytes in bytes.
 
@@ -83,6 +100,7 @@ class Stats:
     generation.turns writes them; calls: those. thinking_seconds: how long it thought. why: one sentence on what limited
     the speed.
     finish: 'stop' (the model ended), 'length' (max_tokens), 'context' (no room left), 'stop_text', 'cancelled'.
+    steps: of a team; the other figures are those of the step whose words are the answer.
     """
 
     text: str
@@ -101,6 +119,7 @@ class Stats:
     thinking_seconds: float = 0.0
     why: Translatable = NO_TEXT
     calls: tuple[ToolCall, ...] = ()
+    steps: tuple[StepReport, ...] = ()
 
     @property
     def decode_tokens_per_second(self) -> float:

@@ -20,6 +20,7 @@ from engine.generation.messages import (
     Message,
     Snapshot,
     Stats,
+    StepReport,
     TokenLogprob,
     Tool,
     ToolCall,
@@ -53,3 +54,17 @@ from engine.protocol.commands import Engine
 from engine.protocol.events import *
 from engine.protocol.library_commands import *
 from engine.protocol.server_commands import *
+from engine.protocol.team_commands import *
+from engine.teams.definition import (
+    FINISH,
+    MESSAGE,
+    NEXT,
+    TESTS,
+    Condition,
+    Step,
+    Team,
+    TeamCard,
+    team_id,
+)
+from engine.teams.definition import PREFIX as TEAM_PREFIX
+from engine.teams.language import LANGUAGES

@@ -61,6 +61,8 @@ class Generate(Command):
     background: it waits for everything that is not, which may also come between two of its tokens, and has a sequence
     of its own, so that the chat's need not be read again. model: the one that is to answer, as of LoadModel; '' for the
     current one. Another than that is opened for it with `settings`, and does not become the current one.
+    'team:NAME' asks a team: TeamChanged and StepText tell of its steps. models: settings of single models that it asks,
+    where they differ. attached: files came with the message.
     """
 
     messages: tuple[Message, ...]
@@ -73,6 +75,8 @@ class Generate(Command):
     background: bool = False
     model: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    models: dict[str, dict[str, Any]] = field(default_factory=dict)
+    attached: bool = False
 
 
 @dataclass(frozen=True)

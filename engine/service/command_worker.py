@@ -124,14 +124,15 @@ class CommandWorker:
         """Whether a command waits to be done, or the lane is to end."""
         return bool(self._queue) or self._closed
 
-    def run_urgent(self, *kinds: type[Command]) -> None:
+    def run_urgent(self, *kinds: type[Command], unless: Callable[[Command], bool] = lambda command: False) -> None:
         """Called by the running work, on this thread: do the commands of these kinds that wait at the head.
 
-        None that stands behind the others is let in.
+        None that stands behind the others is let in, and none of which `unless` is true.
         """
         while True:
             with self._ready:
-                if not self._queue or not isinstance(self._queue[0], kinds) or self._waits(self._queue[0]):
+                head = self._queue[0] if self._queue else None
+                if not isinstance(head, kinds) or self._waits(head) or unless(head):
                     return
                 self._running.append(run := _Run(self._queue.popleft()))
             event = self._finish(run)

@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 from engine import protocol, settings
 from engine.errors import Kind, UnderhillError
 from engine.generation import model_files
+from engine.service import teams
 from engine.service.answer_follower import AnswerFollower
 from engine.service.command_worker import CancelledWork, CommandWorker, EngineClosed
 from engine.service.hub_worker import ASKING, HubWorker
 from engine.service.library_worker import LONG, QUICK, LibraryWorker
 from engine.service.lowerer import LOWERING, Lowerer
 from engine.service.open_model import OpenModel
+from engine.service.teams import TEAMS, TeamAnswer
 from engine.service.transfers import TRANSFERS, Transfers
+from engine.teams.definition import PREFIX as TEAM
 from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
@@ -90,7 +93,10 @@ class Service:
         )
         self._routes: tuple[tuple[CommandWorker, tuple[type[protocol.Command], ...]], ...] = (
             (self._halt, (protocol.Stop, protocol.Ping)),
-            (self._control, (protocol.Watch, protocol.ListModels, protocol.CountTokens, *light, *QUICK, *TRANSFERS)),
+            (
+                self._control,
+                (protocol.Watch, protocol.ListModels, protocol.CountTokens, *light, *QUICK, *TRANSFERS, *TEAMS),
+            ),
             (self._library, LONG),
             (self._hub, ASKING),
             (self._catalogue, (protocol.ListCatalogue, protocol.ListUnavailableChoices)),
@@ -154,6 +160,8 @@ class Service:
                 return self._keep(command.settings)
             case _ if isinstance(command, TRANSFERS):
                 return self._transfers.answer(command)
+            case _ if isinstance(command, TEAMS):
+                return teams.answer(command)
             case _:
                 return self._library_worker.answer(command)
         return None
@@ -364,15 +372,25 @@ class Service:
             self._pool.close()
 
     def _generate(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> protocol.Stats:
+        if not command.model.startswith(TEAM):
+            return self._answer(command, cancelled, self._emit)
+        opened = self._current is not None or self._reopen is not None
+        team = TeamAnswer(command, self._emit, lambda asked, emit: self._answer(asked, cancelled, emit))
+        return team.run(opened)
+
+    def _answer(
+        self, command: protocol.Generate, cancelled: Callable[[], bool], emit: Callable[[protocol.Event], None]
+    ) -> protocol.Stats:
+        """Of one model. emit: told of it as it comes."""
         from engine.generation.sampling import Sampling
 
-        opened = self._beside(command) if command.model else None
+        opened = self._beside(command, cancelled) if command.model else None
         session = self._reopened_if_needed() if opened is None else opened.session
         sampling = Sampling(**settings.validated(command.sampling, settings.SAMPLING))  # type: ignore[arg-type]
         self._answering.append(session)
         follower = AnswerFollower(
             command.id,
-            self._emit,
+            emit,
             cancelled,
             lambda: self._model.run_urgent(protocol.UpdateSettings, protocol.DeleteModel),
         )
@@ -409,19 +427,20 @@ class Service:
         let_in: tuple[type[protocol.Command], ...] = (protocol.UpdateSettings, protocol.DeleteModel)
         if self._reopen is None:  # else the current model would have to be opened, in place of the one that answers
             let_in += (protocol.Generate,)
-        self._model.run_urgent(*let_in)
+        self._model.run_urgent(*let_in, unless=lambda one: isinstance(one, protocol.Generate) and bool(one.model))
         coming = self._model.next_in_line()
         if coming is not None and not (isinstance(coming, protocol.Generate) and coming.background):
             raise UnderhillError(Kind.BUSY, msg("The model is needed for something else now."), msg("Ask again soon."))
 
-    def _beside(self, command: protocol.Generate) -> OpenModel | None:
+    def _beside(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> OpenModel | None:
         """The model that a command names, opened without becoming the current one; None where it is that one."""
         if self._is_current(command.model):
             return None
         chosen = settings.validated(command.settings, settings.ENGINE)
         before, self._current = self._current, None  # telemetry pauses, as the pool may close it
         try:
-            opened: OpenModel = self._held().acquire(command.model, chosen, lambda text, done, total: None)
+            report = self._library_worker.reporter(command, cancelled)
+            opened: OpenModel = self._held().acquire(command.model, chosen, report)
             live = {s.name: chosen[s.name] for s in settings.ENGINE if s.live}
             if any(opened.session.settings[name] != value for name, value in live.items()):
                 opened.session.update(live)

@@ -8184,6 +8184,31 @@
             <translation>稍后再试。</translation>
         </message>
         <message>
+            <location filename="../../engine/service/teams.py"></location>
+            <source>No step of {team} is for this message.</source>
+            <translation>“{team}”没有适合此消息的步骤。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/teams.py"></location>
+            <source>Add a step without conditions at its end.</source>
+            <translation>在末尾添加一个没有条件的步骤。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/teams.py"></location>
+            <source>A team answers with text alone: no tools, no schema, no log probabilities.</source>
+            <translation>团队只能以文本回答：不支持工具、模式和对数概率。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/teams.py"></location>
+            <source>Ask one model for these.</source>
+            <translation>这些功能只能询问单个模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/teams.py"></location>
+            <source>A team answers a message; it can't continue an answer.</source>
+            <translation>团队回答消息，不能继续已有的回答。</translation>
+        </message>
+        <message>
             <location filename="../../engine/service/transfers.py"></location>
             <source>Can't store {top} bits.</source>
             <translation>不能以 {top} 位存储。</translation>
