@@ -91,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--verbose", action="store_true", help=VERBOSE)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _chat(commands.add_parser("chat", help="chat in the terminal, or answer one prompt"))
+    _teams(commands.add_parser("teams", help="teams of models that answer together: list, import, export, delete"))
     _serve(commands.add_parser("serve", help="answer other programs on this computer, by HTTP"))
     _search(commands.add_parser("search", help="find models on a hub"))
     _pull(commands.add_parser("pull", help="download a model from a hub, and import it"))
@@ -169,8 +170,11 @@ def given(args: argparse.Namespace, among: tuple[settings.Setting, ...]) -> dict
 
 
 def _chat(p: argparse.ArgumentParser) -> None:
-    _command(p, "chat.run_chat", model=False)
-    p.add_argument("model", metavar="MODEL", nargs="?", default="builtin", help="a path, a name, or builtin (default)")
+    _command(p, "team.run_chat", model=False)
+    p.add_argument(
+        "model", metavar="MODEL", nargs="?", default="builtin", help="a path, a name, team:NAME, or builtin (default)"
+    )
+    p.add_argument("--team-model", metavar="MODEL", help="asked by a team's steps that name none (default: builtin)")
     p.add_argument("--prompt", metavar="TEXT", help="answer this one prompt and leave ('-' reads standard input)")
     p.add_argument("--system", metavar="TEXT", help="system prompt")
     p.add_argument("--greedy", action="store_true", help="always the likeliest token (temperature 0)")
@@ -185,6 +189,14 @@ def _chat(p: argparse.ArgumentParser) -> None:
     )
     _settings(p, settings.SAMPLING)
     _settings(p, settings.ENGINE)
+
+
+def _teams(p: argparse.ArgumentParser) -> None:
+    _command(p, "team.run_teams", model=False)
+    p.description = "Lists the teams, which `underhill-cli chat team:NAME` and programs can ask like a model."
+    p.add_argument("--import", dest="imported", metavar="FILE", help="add the team of a file")
+    p.add_argument("--export", nargs=2, metavar=("NAME", "FILE"), help="write a team to a file, to share it")
+    p.add_argument("--delete", metavar="NAME", help="delete a team; one that comes with Underhill is restored")
 
 
 def _serve(p: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from engine.protocol import AnswerOptions, Generate, Message, ModelCard, Stats, 
 from engine.server.bridge import EngineBridge
 from engine.server.http import RequestRefused
 from engine.server.parts import AnswerPart, Text, Thought, TurnSplitter
-from engine.translatable import msg
+from engine.translatable import msg, translated
 
 LISTED_FOR = 2.0  # seconds that a list of models is good for
 LONGEST = 1_000_000  # tokens of an answer where a request names no length: as long as the context has room
@@ -67,21 +67,29 @@ class Asker:
     ) -> None:
         self.bridge, self.settings, self.models_own = bridge, settings, models or {}
         self._cards: tuple[ModelCard, ...] = ()
+        self._teams: tuple[protocol.TeamCard, ...] = ()
         self._listed = -LISTED_FOR
 
     async def models(self) -> tuple[ModelCard, ...]:
-        """Those of the library that can be opened, and the open one first."""
+        """Those of the library that can be opened, the open one first, and behind them the teams."""
         now = time.monotonic()
         if now - self._listed >= LISTED_FOR:
             found: Any = await self.bridge.ask(lambda ident: protocol.ListModels(ident, self.settings))
+            teams: Any = await self.bridge.ask(protocol.ListTeams)
             self._cards, self._listed = tuple(card for card in found if card.usable), now
-        return tuple(sorted(self._cards, key=lambda card: not card.loaded))
+            self._teams = tuple(card for card in teams if card.team is not None)
+        whole = (_as_model(card) for card in self._teams if not card.missing)
+        return (*sorted(self._cards, key=lambda card: not card.loaded), *whole)
 
     async def model(self, name: str) -> ModelCard:
-        """The model of that name; Ollama's names may end in ':latest'. Raises UnderhillError(NOT_FOUND)."""
+        """The model or team of that name; Ollama's names may end in ':latest'. Raises UnderhillError(NOT_FOUND)."""
         cards = await self.models()
-        for card in cards:
-            if name in (card.name, f"{card.name}:latest"):
+        plain = name.removesuffix(":latest")
+        if name.startswith(protocol.TEAM_PREFIX):
+            plain = f"{protocol.TEAM_PREFIX}{protocol.team_id(plain[len(protocol.TEAM_PREFIX) :])}"
+        # One of whose models some are missing is not listed, and yet asked: the engine says which.
+        for card in (*cards, *map(_as_model, self._teams)):
+            if card.name in (name, plain):
                 return card
         names = ", ".join(card.name for card in cards) or "-"
         raise UnderhillError(
@@ -100,7 +108,7 @@ class Asker:
             return Generate(
                 ident, wanted.messages, wanted.sampling, wanted.stop, wanted.continue_last, wanted.thinking,
                 chat="server", options=wanted.options, background=True, model=card.name,
-                settings={**self.settings, **self.models_own.get(card.name, {})},
+                settings={**self.settings, **self.models_own.get(card.name, {})}, models=dict(self.models_own),
             )  # fmt: skip
 
         events = self.bridge.answer(command, client_of(request), request.url.path)
@@ -136,6 +144,12 @@ class Asker:
                     found = WholeAnswer(piece.stats, thought, text, calls, logprobs)
         assert found is not None  # the bridge ends with Done, or raises
         return found
+
+
+def _as_model(card: protocol.TeamCard) -> ModelCard:
+    """A team as lists of models have it; it has no weights of its own."""
+    name = f"{protocol.TEAM_PREFIX}{card.id}"
+    return ModelCard(name, translated(card.name), "team", "", 0, 0, 0, 0, 0, 0, 0, 0, 0, (), "lean")
 
 
 def check(wanted: AnswerRequest) -> None:
