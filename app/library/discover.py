@@ -5,25 +5,24 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.i18n.translate import plural, sentences, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
-from app.library.model_text import READING_SPEED, speed
+from app.library.model_filters import ModelFilters
 from app.library.view_model import LibraryViewModel
 from app.widgets.builders import hbox, make_button, make_label, make_timer, show_text
 from app.widgets.search_field import SearchField
 from engine import protocol
 
 _TYPING = 450  # milliseconds of rest after which the words are looked for
-_ORDER = {group: place for place, group in enumerate(model_text.FIT_GROUPS)}
 
 
 class DiscoverModels(LibrarySection):
     """Catalogue and search. opened: an installed model's name. setting_requested: a setting in a search's way.
 
-    Nothing is sent before a person has typed something.
+    Nothing is sent before a person has typed something. A search looks through the catalogue too, without a network.
     """
 
     opened = Signal(str)
@@ -34,9 +33,9 @@ class DiscoverModels(LibrarySection):
         self._view_model = view_model
         self.search = SearchField(tr("Search models"), self)
         self.search.setAccessibleName(tr("Search models"))
-        self.fitting = QCheckBox(tr("Runs on this computer"), self)
-        bar = hbox((self.search, 1), self.fitting, spacing=14)
-        self.head.addLayout(bar)
+        self.filters = ModelFilters(self)
+        self.head.addWidget(self.search)
+        self.head.addWidget(self.filters)
         self.about = make_label("", self, "muted", wrap=True)
         self.head.addWidget(self.about)
         self.more = make_button(tr("Show more"), self, view_model.load_more)
@@ -48,7 +47,7 @@ class DiscoverModels(LibrarySection):
         self._rest = make_timer(self, _TYPING, self.look)
         self.search.textChanged.connect(self._rest.start)
         self.search.returnPressed.connect(self._entered)
-        self.fitting.toggled.connect(self.refresh)
+        self.filters.changed.connect(self.refresh)
         view_model.catalogue_changed.connect(self.refresh)
         view_model.results_changed.connect(self.refresh)
         view_model.transfers_changed.connect(self._transfer_changed)
@@ -96,37 +95,43 @@ class DiscoverModels(LibrarySection):
     def refresh(self) -> None:
         """Show the current state."""
         s = self._view_model
-        if s.words:
-            shown, nothing = list(s.results), self._nothing_found()
-            what = (
-                tr("Searching…")
-                if s.searching and not shown
-                else sentences(s.search_problem.sentence, s.search_problem.action)
-                if shown and s.search_problem is not None
-                else plural("1 result", "%n results", s.matches)
-                if shown
-                else ""
-            )
-        else:
-            shown = sorted(s.catalogue or (), key=_rank)
-            nothing = tr("Loading models…") if s.catalogue is None else tr("No models")
-            what = tr("Best for this computer first")
-        if self.fitting.isChecked():
-            left = [m for m in shown if m.fit is not None and m.fit.pill == "fits"]
-            if shown and not left:
-                nothing = tr("None of these runs on this computer")
-            shown = left
-        show_text(self.about, what)
+        catalogue = s.catalogue or ()
+        known = [model for model in catalogue if _matches(model, s.words)]
+        listed = {repo for model in known for repo in (model.repo, model.original) if repo}
+        found = [model for model in s.results if model.repo not in listed]
+        self.filters.offer((*catalogue, *found))
+        passed = self.filters.applied(known, ranked=False), self.filters.applied(found, ranked=True)
+        shown = [*passed[0], *passed[1]]
+        show_text(self.about, self._state(len(known) + max(len(found), s.matches - len(s.results) + len(found))))
         self.more.setVisible(bool(s.words) and bool(s.results) and len(s.results) < s.matches)
         self.more.setEnabled(not s.searching)
         failed = s.search_problem if s.words else None
         self.again.setVisible(failed is not None)
         self.to_setting.setVisible(failed is not None and str(failed.kind) in model_text.SETTINGS)
-        groups = [] if s.words else [tr(model_text.FIT_GROUPS[model_text.fit_group(m.fit)]) for m in shown]
-        self.show_entries([self._entry(model) for model in shown], nothing, groups)
+        if s.words:
+            groups = [tr("Recommended")] * len(passed[0]) + [tr("More results")] * len(passed[1])
+        else:
+            groups = [tr(model_text.FIT_GROUPS[model_text.fit_group(m.fit)]) for m in shown]
+        nothing = tr("No models with these filters") if known or found else self._nothing_found()
+        self.show_entries(
+            [self._entry(model, whose=number >= len(passed[0])) for number, model in enumerate(shown)], nothing, groups
+        )
+
+    def _state(self, count: int) -> str:
+        """The line above the list. count: of all results."""
+        s = self._view_model
+        if not s.words:
+            return ""
+        if s.search_problem is not None and count:
+            return sentences(s.search_problem.sentence, s.search_problem.action)
+        if s.searching and not s.results:
+            return tr("Searching…")
+        return plural("1 result", "%n results", count) if count else ""
 
     def _nothing_found(self) -> str:
         problem = self._view_model.search_problem
+        if not self._view_model.words:
+            return tr("Loading models…") if self._view_model.catalogue is None else tr("No models")
         if problem is not None:
             return sentences(problem.sentence, problem.action)
         if self._view_model.searching:
@@ -136,8 +141,9 @@ class DiscoverModels(LibrarySection):
             words=self._view_model.words,
         )
 
-    def _entry(self, model: protocol.HubModel) -> LibraryEntry:
-        actions = [Action(tr("Details"), partial(self._view_model.describe, model.repo, model.gguf_name))]
+    def _entry(self, model: protocol.HubModel, *, whose: bool) -> LibraryEntry:
+        """whose: with the repository, as one of many that are called alike."""
+        actions = [Action(tr("Details"), partial(self._view_model.describe, model.repo, model.gguf_name), quiet=True)]
         if model.here:
             actions.append(Action(tr("Open"), partial(self.opened.emit, model.here), primary=True))
         elif model.repo in self._under_way:
@@ -145,22 +151,15 @@ class DiscoverModels(LibrarySection):
         else:
             fits = model.fit is None or model.fit.pill != "too_big"
             actions.append(Action(tr("Download"), partial(self._view_model.get, model), primary=fits, enabled=fits))
-        whose = model.repo if self._view_model.words else ""  # of many that are called alike
-        return LibraryEntry(
-            model.title, model_text.joined(whose, model_text.hub_facts(model)), fit=model.fit,
-            note=sentences(model.about, model.lost), actions=actions,
-        )  # fmt: skip
+        speed = model.fit.sentence if model.fit is not None else ""
+        facts = model_text.joined(model.repo if whose else "", speed, model_text.row_facts(model))
+        return LibraryEntry(model.title, facts, fit=model.fit, note=model.about, actions=actions, compact=True)
 
 
-def _rank(model: protocol.HubModel) -> tuple[int, float, int]:
-    """Sort key: by group; of those that run well, the largest that answer as fast as one reads, then the quickest.
-
-    Of what does not suit, the smallest first.
-    """
-    group = model_text.fit_group(model.fit)
-    if model.fit is None or model.fit.pill != "fits":
-        return _ORDER[group], 0.0, model.parameters
-    return _ORDER[group], max(0.0, READING_SPEED - speed(model)), -model.parameters
+def _matches(model: protocol.HubModel, words: str) -> bool:
+    """Whether all words are in what is known of a model; it does for no words."""
+    known = " ".join((model.title, model.repo, model.original, model.about, model.model_type)).lower()
+    return all(word in known for word in words.lower().split())
 
 
 def _nothing() -> None:

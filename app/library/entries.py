@@ -29,11 +29,13 @@ _BAR = 12  # pixels of a scroll bar, as in style.qss
 
 @dataclass(frozen=True)
 class Action:
-    """Button of an entry. menu: it goes into the menu behind 'More' instead. enabled: False shows it grey."""
+    """Button of an entry. quiet: without a frame. menu: it goes into the menu behind 'More' instead. enabled: False
+    shows it grey."""
 
     words: str
     do: Callable[[], object]
     primary: bool = False
+    quiet: bool = False
     menu: bool = False
     enabled: bool = True
 
@@ -43,9 +45,10 @@ class LibraryEntry(QFrame):
 
     def __init__(
         self, title: str, facts: str, *, fit: protocol.Fit | None = None, sentence: str = "", note: str = "",
-        actions: Sequence[Action] = (), progress: bool = False, parent: QWidget | None = None,
+        actions: Sequence[Action] = (), progress: bool = False, compact: bool = False, parent: QWidget | None = None,
     ) -> None:  # fmt: skip
-        """fit: shown as a badge, with its sentence where none is given. progress: with a bar."""
+        """fit: shown as a badge, with its sentence where none is given. progress: with a bar. compact: `facts` have the
+        sentence."""
         super().__init__(parent)
         sentence = sentence or (fit.sentence if fit is not None else "")
         self.setObjectName("entry")
@@ -60,16 +63,22 @@ class LibraryEntry(QFrame):
             badge.setAccessibleName(tr("{pill}: {reason}", pill=word, reason=sentence))
             top.addWidget(badge, 0, Qt.AlignmentFlag.AlignVCenter)
         self.facts = _muted(unbroken(facts), self)
-        self.sentence = _muted(sentence, self)
+        self.sentence = _muted("" if compact else sentence, self)
         self.note = make_label(note, self, wrap=True)
         self.note.setVisible(bool(note))
         self.bar = make_bar(self, tr("Progress of {title}", title=title))
         self.bar.setVisible(progress)
-        left = vbox(top, self.note, self.facts, self.sentence, self.bar, spacing=4)
+        left = vbox(top, self.note, self.facts, self.sentence, self.bar, spacing=2 if compact else 4)
         self.buttons: dict[str, QPushButton] = {}
         self._buttons_row = QHBoxLayout()
         self._buttons_row.setSpacing(8)
-        hbox((left, 1), self._buttons_row, parent=self, margins=(16, 12, 14, 12), spacing=12)
+        hbox(
+            (left, 1),
+            self._buttons_row,
+            parent=self,
+            margins=(16, 8, 14, 8) if compact else (16, 12, 14, 12),
+            spacing=12,
+        )
         self.set_actions(actions)
 
     def set_actions(self, actions: Sequence[Action]) -> None:
@@ -83,8 +92,8 @@ class LibraryEntry(QFrame):
             if action.menu:
                 continue
             button = self._button(action.words)
-            if action.primary:
-                button.setObjectName("primary")
+            if action.primary or action.quiet:
+                button.setObjectName("primary" if action.primary else "quiet")
             button.setEnabled(action.enabled)
             button.clicked.connect(partial(_call, action.do))
         hidden = [action for action in actions if action.menu]

@@ -84,6 +84,13 @@ def hub_facts(model: protocol.HubModel) -> str:
     return joined(parameters(model.parameters, model.active_parameters), download, here, licence, gated)
 
 
+def row_facts(model: protocol.HubModel) -> str:
+    """The facts of a model on the hub by which people choose, in a short line."""
+    download = tr("{size} download", size=size(model.download_bytes)) if model.download_bytes else ""
+    gated = tr("Sign-in required") if model.gated else ""
+    return joined(parameters(model.parameters, model.active_parameters), download, gated)
+
+
 def _fetched(model: protocol.HubModel) -> str:
     """Size of the download, and of a model in four bits, that of the original."""
     if not model.download_bytes:

@@ -14,9 +14,9 @@ from engine.hub.revision import quantizations, read_revision
 from engine.hub.search import LOOKED_AT, keep_config, read_configs, search
 from engine.library import catalogue, listing
 from engine.library.catalogue import CatalogueEntry, FourBit
-from engine.library.config_facts import looked_at_facts, parameters
+from engine.library.config_facts import catalogue_facts, looked_at_facts, parameters
 from engine.library.entries import HubModel, ModelDetails
-from engine.library.fit_estimates import FitEstimates
+from engine.library.fit_estimates import TOPS, FitEstimates
 from engine.library.home import home
 from engine.library.listing import experts_per_token
 from engine.planning.facts import ModelFacts
@@ -29,7 +29,8 @@ def of_catalogue(estimates: FitEstimates) -> tuple[HubModel, ...]:
     """The catalogue, the smallest first. Nothing is sent."""
     owned = _owned()
     entries = sorted(catalogue.load(), key=lambda entry: entry.parameters)
-    return tuple(replace(_offered(e), fit=estimates.catalogue(e), here=_here(e, owned)) for e in entries)
+    offered = ((e, next(iter(e.sources), None)) for e in entries)
+    return tuple(replace(_bundled(e, s), fit=estimates.catalogue(e), here=_here(e, owned)) for e, s in offered)
 
 
 def listed(hub: Hub, words: str, limit: int = LOOKED_AT) -> tuple[HubModel, ...]:
@@ -81,6 +82,21 @@ def details(hub: Hub, repo: str, revision: str, estimates: FitEstimates, gguf: s
     )
 
 
+def bundled_details(hub: Hub, entry: CatalogueEntry, repo: str, estimates: FitEstimates) -> ModelDetails:
+    """What the catalogue alone knows of a model, in one of its repositories; without its files. Nothing is sent."""
+    source = next((source for source in entry.sources if source.repo == repo), None)
+    tops = TOPS[1:] if source is not None or entry.native else TOPS
+    fits = estimates.each(lambda top: catalogue_facts(entry, top), tops)
+    best = estimates.best(lambda top: catalogue_facts(entry, top), tops)
+    shape = entry.shape
+    return ModelDetails(
+        replace(_bundled(entry, source), fit=best, here=_owned().get(repo, "")), hub.page(repo), (),
+        layers=shape.layers, moe_layers=shape.moe_layers, experts=shape.experts,
+        experts_per_token=shape.experts_per_token, stores=tuple((fit.tier, fit.disk) for fit in fits),
+        fits=tuple((fit.tier, fit) for fit in fits),
+    )  # fmt: skip
+
+
 def outline_facts(outline: Outline, top: int) -> ModelFacts:
     """Of a model that was looked at, stored with `top` bits. Raises UnderhillError as config_facts does."""
     groups = outline.specs(top)
@@ -113,9 +129,8 @@ def _told(model: HubModel, entry: CatalogueEntry | None) -> HubModel:
     return told if source is None and not entry.native else replace(told, **_in_four(entry, source))
 
 
-def _offered(entry: CatalogueEntry) -> HubModel:
-    """As it is fetched by default: in four bits, where it can be had so."""
-    source = next(iter(entry.sources), None)
+def _bundled(entry: CatalogueEntry, source: FourBit | None) -> HubModel:
+    """As the catalogue has it, in four bits from `source`, or as its makers publish it."""
     repo, nbytes = (source.repo, entry.four_bit_bytes(source)) if source else (entry.repo, entry.download_bytes)
     model = HubModel(
         repo, entry.name, entry.model_type, entry.parameters, nbytes, entry.licence, about=translated(entry.about),

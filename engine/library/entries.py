@@ -209,9 +209,10 @@ class HubModel:
 class ModelDetails:
     """All that is known of a model on a hub before any weight of it is here.
 
-    files: (name, bytes), those that a download takes. stores: bytes in the library, by bits of an expert's weights;
-    fits: how each would run here. page: where a person reads about it. experts: of a layer. ggufs: (name, bytes) of the
-    GGUF models in its repository, each of which can be asked for by name, the smallest first.
+    files: (name, bytes), those that a download takes; none where the hub was not reached. stores: bytes in the library,
+    by bits of an expert's weights; fits: how each would run here. page: where a person reads about it. experts: of a
+    layer. ggufs: (name, bytes) of the GGUF models in its repository, each of which can be asked for by name, the
+    smallest first.
     """
 
     model: HubModel

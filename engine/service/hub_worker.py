@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from engine import protocol
+from engine.errors import Kind, UnderhillError
 from engine.service.command_worker import CancelledWork
 
 if TYPE_CHECKING:
@@ -80,10 +81,19 @@ class HubWorker:
 
     @staticmethod
     def _describe(hub: Hub, command: protocol.DescribeModel) -> protocol.ModelDetails:
+        """All that is known of a model; where the hub is not reached, what the catalogue has."""
         from engine.hub import listings
+        from engine.library import catalogue
         from engine.library.fit_estimates import FitEstimates
 
-        return listings.details(hub, command.repo, command.revision, FitEstimates(command.settings), command.gguf)
+        estimates = FitEstimates(command.settings)
+        try:
+            return listings.details(hub, command.repo, command.revision, estimates, command.gguf)
+        except UnderhillError as problem:
+            entry = catalogue.find(command.repo)
+            if entry is None or problem.kind not in (Kind.OFFLINE, Kind.NO_NETWORK):
+                raise
+            return listings.bundled_details(hub, entry, command.repo, estimates)
 
     def _search(self, hub: Hub, command: protocol.SearchModels, cancelled: Callable[[], bool]) -> protocol.SearchPage:
         from engine.hub import listings

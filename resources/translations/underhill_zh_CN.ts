@@ -1440,6 +1440,11 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
+            <source>files not listed: offline</source>
+            <translation>离线，未列出文件</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>Open web page</source>
             <translation>打开网页</translation>
         </message>
@@ -1580,11 +1585,6 @@
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
-            <source>Runs on this computer</source>
-            <translation>适合这台电脑</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/discover.py"></location>
             <source>Show more</source>
             <translation>显示更多</translation>
         </message>
@@ -1592,6 +1592,21 @@
             <location filename="../../app/library/discover.py"></location>
             <source>Open settings</source>
             <translation>打开设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Recommended</source>
+            <translation>推荐</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>More results</source>
+            <translation>更多结果</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>No models with these filters</source>
+            <translation>没有符合筛选条件的模型</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
@@ -1614,16 +1629,6 @@
             <location filename="../../app/library/discover.py"></location>
             <source>No models</source>
             <translation>没有模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/discover.py"></location>
-            <source>Best for this computer first</source>
-            <translation>适合这台电脑的排在前面</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/discover.py"></location>
-            <source>None of these runs on this computer</source>
-            <translation>这些模型都不适合这台电脑</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
@@ -1798,9 +1803,94 @@
             <translation>已删除的模型将被永久移除，可释放 {amount}。</translation>
         </message>
         <message>
-            <location filename="../../app/library/model_text.py"></location>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Any fit</source>
+            <translation>不限适配</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Runs on this computer</source>
+            <translation>适合这台电脑</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
             <source>In memory</source>
             <translation>在内存中</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Fit</source>
+            <translation>适配</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Size</source>
+            <translation>大小</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Any size</source>
+            <translation>不限大小</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Maker</source>
+            <translation>开发者</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Any maker</source>
+            <translation>不限开发者</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Any license</source>
+            <translation>不限许可证</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Best first</source>
+            <translation>最佳优先</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Fastest</source>
+            <translation>最快</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Smallest download</source>
+            <translation>下载最小</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Most parameters</source>
+            <translation>参数最多</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Sort by</source>
+            <translation>排序</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Clear filters</source>
+            <translation>清除筛选</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Below {high}B</source>
+            <translation>{high}B 以下</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>{low}B–{high}B</source>
+            <translation>{low}B–{high}B</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>{low}B and more</source>
+            <translation>{low}B 及以上</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -3641,11 +3731,6 @@
             <location filename="../../app/telemetry/experts_panel.py"></location>
             <source>none yet</source>
             <translation>暂无</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/experts_panel.py"></location>
-            <source>Size</source>
-            <translation>大小</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/experts_panel.py"></location>

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -20,7 +20,7 @@ from app.settings.dialog import SettingsDialog
 from engine import protocol
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN, LARGE
-from tests.app.fake_hub import FITS, QWEN
+from tests.app.fake_hub import CATALOGUE, FITS, IN_MEMORY, QWEN
 
 pytestmark = pytest.mark.long
 
@@ -40,6 +40,11 @@ def entry(section: LibrarySection, title: str) -> LibraryEntry:
 
 def titles(section: LibrarySection) -> list[str]:
     return [e.title for e in section.entries]
+
+
+def choose(box: QComboBox, text: str) -> None:
+    assert box.findText(text) >= 0
+    box.setCurrentIndex(box.findText(text))
 
 
 def pill(of: LibraryEntry) -> str:
@@ -138,7 +143,7 @@ def test_what_suits_this_computer_comes_first(qtbot: QtBot, launch: Launch) -> N
     assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B", "GLM 4.5 Air", "DeepSeek V3.1"]
     assert [pill(e) for e in page.discover.entries] == ["From disk", "From disk", "Slow", "Too big"]
     assert not entry(page.discover, "DeepSeek V3.1").buttons["Download"].isEnabled()
-    page.discover.fitting.setChecked(True)
+    choose(page.discover.filters.fit, "Runs on this computer")
     assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B"]
     assert not any(isinstance(c, protocol.SearchModels) for c in engine_of(underhill).received)
 
@@ -158,12 +163,73 @@ def test_of_what_fits_the_largest_that_answers_as_fast_as_one_reads_comes_first(
     assert titles(page.discover) == ["middle", "small", "large", "huge", "unknown"]
 
 
+def test_models_are_filtered_by_size_maker_and_license_and_sorted(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    quantized = dataclasses.replace(
+        QWEN, repo="someone/Qwen-GGUF", original="Qwen/Qwen-Original", title="A small Qwen", parameters=7_000_000_000,
+        download_bytes=4_000_000_000, fit=IN_MEMORY,
+    )  # fmt: skip
+    engine_of(underhill).hub.catalogue = (*CATALOGUE, quantized)
+    page = opened(qtbot, underhill, 1)
+    filters, found = page.discover.filters, page.discover
+    assert titles(found)[0] == "A small Qwen"  # in memory
+    assert [filters.maker.itemText(n) for n in range(1, filters.maker.count())] == [
+        "deepseek-ai", "openai", "Qwen", "zai-org"
+    ]  # fmt: skip
+    assert not filters.clear.isVisible()
+    choose(filters.maker, "Qwen")  # also what others have quantized
+    assert titles(found) == ["A small Qwen", "Qwen3 30B A3B"]
+    choose(filters.size, "30B–100B")
+    assert titles(found) == ["Qwen3 30B A3B"]
+    choose(filters.license, "mit")
+    assert found.nothing.text() == "No models with these filters"
+    filters.clear.setFocus()
+    filters.clear.click()
+    assert len(titles(found)) == 5
+    assert page.window().focusWidget() is filters.fit
+    assert not filters.clear.isVisible()
+    choose(filters.order, "Name")
+    assert titles(found) == ["A small Qwen", "gpt-oss 20B", "Qwen3 30B A3B", "GLM 4.5 Air", "DeepSeek V3.1"]
+    choose(filters.order, "Smallest download")
+    assert titles(found)[1:3] == ["gpt-oss 20B", "Qwen3 30B A3B"]
+    choose(filters.order, "Most parameters")
+    assert titles(found)[1:3] == ["Qwen3 30B A3B", "gpt-oss 20B"]
+
+
+def test_a_search_finds_bundled_models_first_and_each_once(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    hub = engine_of(underhill).hub
+    hub.matches = (dataclasses.replace(QWEN, repo="Qwen/Qwen3-30B-A3B", title="again"),
+                   dataclasses.replace(QWEN, repo="x/Qwen3-30B-A3B-tuned", title="tuned"))  # fmt: skip
+    page = opened(qtbot, underhill, 1)
+    page.discover.search.setText("Qwen3-30B")
+    page.discover.look()
+    qtbot.waitUntil(lambda: not underhill.library.searching)
+    assert titles(page.discover) == [QWEN.title, "tuned"]
+    assert page.discover.entries[1].facts.text().startswith("x/")
+    assert page.discover.about.text() == "2 results"
+
+
+def test_bundled_models_are_found_without_a_network(qtbot: QtBot, launch: Launch) -> None:
+    offline = protocol.Failed("", protocol.Kind.OFFLINE, "Offline mode is on.", "Switch that off in the settings.")
+    underhill = launch(fail={protocol.SearchModels: offline})
+    page = opened(qtbot, underhill, 1)
+    page.discover.search.setText("code long")  # in a description, in any order
+    page.discover.look()
+    assert titles(page.discover) == ["GLM 4.5 Air"]
+    qtbot.waitUntil(lambda: underhill.library.search_problem is not None)
+    assert titles(page.discover) == ["GLM 4.5 Air"]
+    assert page.discover.about.text().startswith("Offline mode is on.")
+    assert page.discover.to_setting.isVisible()
+
+
 def test_search_pages_and_back_to_the_catalogue(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     page = opened(qtbot, underhill, 1)
-    qtbot.keyClicks(page.discover.search, "qwen")
+    qtbot.keyClicks(page.discover.search, "someone")
     qtbot.keyClick(page.discover.search, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: len(page.discover.entries) == 20 and not underhill.library.searching)
+    assert page.discover.about.text() == "45 results"
     assert pill(page.discover.entries[0]) == "From disk"
     assert page.discover.entries[0].facts.text().startswith("someone/qwen-0")
     page.discover.more.click()
@@ -179,7 +245,7 @@ def test_a_search_that_fails_says_so_in_its_place(qtbot: QtBot, launch: Launch) 
     offline = protocol.Failed("", protocol.Kind.OFFLINE, "Offline mode is on.", "Switch that off in the settings.")
     underhill = launch(fail={protocol.SearchModels: offline})
     page = opened(qtbot, underhill, 1)
-    page.discover.search.setText("qwen")
+    page.discover.search.setText("someone")
     page.discover.look()
     qtbot.waitUntil(lambda: underhill.library.search_problem is not None)
     assert page.discover.nothing.text() == f"{offline.sentence} {offline.action}"
@@ -193,7 +259,7 @@ def test_a_search_that_failed_is_made_again_by_the_same_words(qtbot: QtBot, laun
     underhill = launch(fail={protocol.SearchModels: busy})
     page = opened(qtbot, underhill, 1)
     discover, view_model = page.discover, underhill.library
-    discover.search.setText("qwen")
+    discover.search.setText("someone")
     discover.look()
     qtbot.waitUntil(lambda: view_model.search_problem is not None)
     assert discover.again.isVisible()

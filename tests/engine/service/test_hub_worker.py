@@ -14,7 +14,7 @@ import keyring
 import pytest
 
 from engine import log, protocol
-from engine.library import settings_file
+from engine.library import catalogue, settings_file
 from engine.library.home import home
 from engine.service import hub_worker
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
@@ -113,6 +113,23 @@ def test_the_offline_switch_is_honoured_at_once_and_kept(server: HubServer, desk
     assert json.loads((home() / "settings.json").read_text(encoding="utf-8"))["offline"] is True
     assert desk.result(protocol.KeepSettings, {"offline": False}) == desk.result(protocol.ReadSettings)
     assert desk.result(protocol.SearchModels, "moe").models[0].fit is not None
+
+
+def test_a_bundled_model_has_details_without_a_network(server: HubServer, desk: Desk) -> None:
+    entry = next(entry for entry in catalogue.load() if entry.sources)
+    assert failed(desk, protocol.DescribeModel, entry.repo).kind is protocol.Kind.NOT_FOUND  # its hub has the last word
+    desk.result(protocol.KeepSettings, {"offline": True})
+    asked = len(server.requests)
+    for repo, download in (
+        (entry.repo, entry.download_bytes),
+        (entry.sources[0].repo, entry.four_bit_bytes(entry.sources[0])),
+    ):
+        told = desk.result(protocol.DescribeModel, repo)
+        assert (told.model.repo, told.model.title, told.model.download_bytes) == (repo, entry.name, download)
+        assert (told.experts, told.files, told.page) == (entry.shape.experts, (), f"{server.url}/{repo}")
+        assert [bits for bits, _ in told.stores] == ([8, 4] if repo == entry.repo else [4])
+        assert all(nbytes > 1e9 for _, nbytes in told.stores)
+    assert len(server.requests) == asked
 
 
 def test_settings_of_hub_and_library_are_checked_and_kept(
