@@ -12,7 +12,7 @@ from app.i18n.translate import plural, sentences, tr, tr_noop
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_bar, make_button, set_progress, vbox
+from app.widgets.builders import hbox, make_bar, make_button, set_level, set_progress, vbox
 from app.widgets.buttons import ElidedButton, ElidedLabel, IconButton
 from app.widgets.text import percent, plain_entry, plain_tip, size, time_left
 from engine import protocol
@@ -221,13 +221,19 @@ class Header(QFrame):
             tr("Programs can ask at {address}: {count}. Click to see them.", address=address, count=count)
         )
 
-    def show_downloads(self, count: int, share: float) -> None:
-        """Show how many models are being downloaded, and what share of them is here."""
-        self.downloads.setVisible(count > 0)
+    def show_downloads(self, count: int, share: float, failed: int) -> None:
+        """Show how many models are being downloaded, what share of them is here, and how many downloads failed."""
+        self.downloads.setVisible(count > 0 or failed > 0)
         so_far = percent(int(100 * share) / 100)
-        self.downloads.setText(f"↓ {so_far}")
-        self.downloads.setAccessibleName(tr("Downloading {share}", share=so_far))
-        self.downloads.setToolTip(plural("Downloading 1 model", "Downloading %n models", count))
+        running = plural("Downloading 1 model", "Downloading %n models", count) if count else ""
+        broken = plural("1 download failed", "%n downloads failed", failed) if failed else ""
+        self.downloads.setText(f"↓ {so_far}" if not failed else f"↓ {so_far} !" if count else "↓ !")
+        said = "  ·  ".join(filter(None, (broken, tr("Downloading {share}", share=so_far) if count else "")))
+        self.downloads.setAccessibleName(said)
+        self.downloads.setToolTip("\n".join(filter(None, (broken, running))))
+        level = "failed" if failed else ""
+        if self.downloads.property("level") != level:
+            set_level(self.downloads, level)
 
     @Slot()
     def fill_menu(self) -> None:

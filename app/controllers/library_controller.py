@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.backend import Models
 from app.controllers.chat_navigator import ChatNavigator
-from app.i18n.translate import plural, tr
+from app.i18n.translate import plural, sentences, tr
 from app.library.dialogs import ImportDialog, SmallerDialog
 from app.library.model_text import UNFINISHED
 from app.library.page import LibraryPage
@@ -21,6 +21,7 @@ from engine import protocol
 
 _DOWNLOADS = 3  # section of the library page
 _HALTED = "halted downloads"  # what a banner is about
+_FAILED = "failed downloads"
 
 
 class LibraryController(QObject):
@@ -34,6 +35,7 @@ class LibraryController(QObject):
         self._folder = QDir.homePath()  # that what is imported was last chosen in
         self._then_smaller = ("", 0.0)  # what is imported now, and by how much its loss may rise behind that
         self._refused = ""  # why the last import was; said by a banner
+        self._failed: set[str] = set()  # downloads whose failure was said, by id
         self._reminded = False  # of downloads that the last run left half-way
         shell.header.open_library.triggered.connect(self.show)
         shell.header.downloads.clicked.connect(self.show_downloads)
@@ -165,12 +167,39 @@ class LibraryController(QObject):
 
     @Slot(object)
     def _show_transfers(self, _: object) -> None:
-        self._shell.header.show_downloads(*self._view_model.under_way())
+        failed = self._view_model.failed_transfers()
+        self._shell.header.show_downloads(*self._view_model.under_way(), len(failed))
+        self._tell_failed(failed)
         if not self._reminded:
             self._reminded = True
             self._remind()
         elif not any(t.state == protocol.PAUSED for t in self._view_model.transfers.values()):
             self._shell.banners.withdraw_about(_HALTED.__eq__)
+
+    def _tell_failed(self, failed: list[protocol.Transfer]) -> None:
+        """Say once of each download that it failed; withdraw the banner when all were tried again or cancelled."""
+        now, before = {t.id for t in failed}, self._failed
+        self._failed = now
+        if not now:
+            self._shell.banners.withdraw_about(_FAILED.__eq__)
+        if not now - before:
+            return
+        last = next(t for t in reversed(failed) if t.id not in before)
+        sentence = (
+            tr("Download failed: {model}", model=last.name)
+            if len(failed) == 1
+            else plural("1 download failed", "%n downloads failed", len(failed))
+        )
+
+        def again() -> None:
+            for transfer in failed:
+                self._view_model.resume(transfer.id)
+
+        self._shell.banners.withdraw_about(_FAILED.__eq__)
+        self._shell.banners.show_banner(
+            "error", sentence, sentences(last.problem, last.action), "", (tr("Try again"), again),
+            (tr("Downloads"), self.show_downloads), about=_FAILED,
+        )  # fmt: skip
 
     def _remind(self) -> None:
         """Offer to resume downloads that were paused, or halted when Underhill was closed."""

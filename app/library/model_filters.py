@@ -26,7 +26,7 @@ class ModelFilters(QWidget):
         super().__init__(parent)
         fits = ((tr("Any fit"), ""), (tr("Runs on this computer"), "fits"), (tr("In memory"), "memory"))
         self.fit = make_combo(self, tr("Fit"), fits)
-        self.size = make_combo(
+        self.parameters = make_combo(
             self, tr("Size"), [(tr("Any size"), None), *((_between(*size), size) for size in _SIZES)]
         )
         self.maker = make_combo(self, tr("Maker"), [(tr("Any maker"), "")])
@@ -36,7 +36,7 @@ class ModelFilters(QWidget):
         self.order = make_combo(self, tr("Sort by"), orders)
         self.clear = make_button(tr("Clear filters"), self, self._clear, "quiet")
         self.clear.hide()
-        self._filters = (self.fit, self.size, self.maker, self.license)
+        self._filters = (self.fit, self.parameters, self.maker, self.license)
         layout = FlowLayout(self)
         for box in (*self._filters, self.order):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -69,7 +69,7 @@ class ModelFilters(QWidget):
         return sorted(left, key=lambda model: (_ORDER[fit_group(model.fit)], *_key(model, order)))
 
     def _passes(self, model: protocol.HubModel) -> bool:
-        group, fit, size = fit_group(model.fit), self.fit.currentData(), self.size.currentData()
+        group, fit, size = fit_group(model.fit), self.fit.currentData(), self.parameters.currentData()
         low, high = size or (0, 0)
         billions = model.parameters / 1e9
         return (

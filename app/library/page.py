@@ -155,6 +155,7 @@ class LibraryPage(QWidget):
         self.downloads.opened.connect(self.opened)
         view_model.described.connect(self._describe)
         view_model.transfers_changed.connect(self._count)
+        self._count(None)
         self.show_section(0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -196,4 +197,6 @@ class LibraryPage(QWidget):
     @Slot(object)
     def _count(self, _: object) -> None:
         running, _share = self._view_model.under_way()
-        self._tabs.button(3).setText(tr("Downloads ({count})", count=running) if running else tr("Downloads"))
+        failed = len(self._view_model.failed_transfers())
+        words = tr("Downloads ({count})", count=running) if running else tr("Downloads")
+        self._tabs.button(3).setText(tr("Downloads ({count} failed)", count=failed) if failed else words)

@@ -84,6 +84,10 @@ class LibraryViewModel(QObject):
         total = sum(t.total for t in moving)
         return len(moving), sum(t.done for t in moving) / total if total else 0.0
 
+    def failed_transfers(self) -> list[protocol.Transfer]:
+        """Transfers that failed and were neither tried again nor cancelled."""
+        return [t for t in self.transfers.values() if t.state == protocol.FAILED]
+
     def refresh_catalogue(self) -> None:
         """Ask for the catalogue, with fit badges under the settings as they are now."""
         self._ask(self._catalogue_listed, protocol.ListCatalogue, self._settings())

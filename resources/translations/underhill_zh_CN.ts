@@ -456,17 +456,24 @@
             <source>Programs can ask at {address}: {count}. Click to see them.</source>
             <translation>程序可以访问 {address}：{count}。点击查看。</translation>
         </message>
-        <message>
-            <location filename="../../app/chat/header.py"></location>
-            <source>Downloading {share}</source>
-            <translation>正在下载 {share}</translation>
-        </message>
         <message numerus="yes">
             <location filename="../../app/chat/header.py"></location>
             <source>Downloading %n models</source>
             <translation>
                 <numerusform>正在下载 %n 个模型</numerusform>
             </translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/chat/header.py"></location>
+            <source>%n downloads failed</source>
+            <translation>
+                <numerusform>%n 个下载失败</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Downloading {share}</source>
+            <translation>正在下载 {share}</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
@@ -846,6 +853,16 @@
         </message>
         <message>
             <location filename="../../app/controllers/library_controller.py"></location>
+            <source>Download failed: {model}</source>
+            <translation>下载失败：{model}</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>Downloads</source>
+            <translation>下载</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/library_controller.py"></location>
             <source>{done} of {total}</source>
             <translation>{done} / {total}</translation>
         </message>
@@ -870,11 +887,6 @@
             <location filename="../../app/controllers/library_controller.py"></location>
             <source>Resume</source>
             <translation>继续</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/library_controller.py"></location>
-            <source>Downloads</source>
-            <translation>下载</translation>
         </message>
         <message>
             <location filename="../../app/controllers/message_editing.py"></location>
@@ -2092,6 +2104,11 @@
             <location filename="../../app/library/page.py"></location>
             <source>Downloads ({count})</source>
             <translation>下载（{count}）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>Downloads ({count} failed)</source>
+            <translation>下载（{count} 个失败）</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QApplication, QMessageBox, QSystemTrayIcon
+from PySide6.QtWidgets import QApplication, QButtonGroup, QMessageBox, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -63,6 +63,32 @@ def test_a_download_that_closing_has_halted_is_not_forgotten(
     assert banners.banners[0].sentence == "Unfinished download: Qwen3-30B-A3B (30.0 GB of 61.0 GB)"
     banners.banners[0].act()
     qtbot.waitUntil(lambda: underhill.library.transfers["t9"].state == protocol.RUNNING)
+
+
+def test_a_download_that_failed_is_seen_from_the_chat_until_it_is_tried_again(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    window = underhill.window
+    header, banners, hub = window.header, window.banners, under_way(qtbot, underhill)
+    hub.tell("t1", state=protocol.FAILED, problem="The connection was lost.", action="Try again later.")
+    qtbot.waitUntil(lambda: bool(banners.banners))
+    banner = banners.banners[0]
+    assert banner.sentence == "Download failed: Qwen3-30B-A3B"
+    assert header.downloads.isVisible()
+    assert header.downloads.accessibleName() == "1 download failed"
+    assert header.downloads.property("level") == "failed"
+    page = window.library.show()
+    assert page.findChild(QButtonGroup).button(3).text() == "Downloads (1 failed)"
+    hub.tell("t1", state=protocol.FAILED, problem="The connection was lost.", action="")  # said once
+    banner.act()
+    qtbot.waitUntil(lambda: underhill.library.transfers["t1"].state == protocol.RUNNING)
+    assert not banners.banners
+    assert header.downloads.property("level") == ""
+    assert header.downloads.accessibleName() == "Downloading 25%"
+    hub.tell("t1", state=protocol.FAILED, problem="The disk is full.", action="")
+    qtbot.waitUntil(lambda: bool(banners.banners))
+    underhill.library.cancel("t1")
+    qtbot.waitUntil(lambda: not banners.banners)
+    assert not header.downloads.isVisible()
 
 
 _transfer = FakeHub._transfer

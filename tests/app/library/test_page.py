@@ -179,7 +179,7 @@ def test_models_are_filtered_by_size_maker_and_license_and_sorted(qtbot: QtBot, 
     assert not filters.clear.isVisible()
     choose(filters.maker, "Qwen")  # also what others have quantized
     assert titles(found) == ["A small Qwen", "Qwen3 30B A3B"]
-    choose(filters.size, "30B–100B")
+    choose(filters.parameters, "30B–100B")
     assert titles(found) == ["Qwen3 30B A3B"]
     choose(filters.license, "mit")
     assert found.nothing.text() == "No models with these filters"
