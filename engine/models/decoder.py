@@ -1,4 +1,4 @@
-"""The lean decoder: one model of any family that a spec describes, one sequence at a time."""
+"""The lean decoder: one model of any family that a spec describes; a prompt, or a token of each of some sequences."""
 
 from __future__ import annotations
 
@@ -126,10 +126,7 @@ class Decoder:
         """
         tokens = torch.as_tensor(ids, dtype=torch.int64)
         span = PositionRange(state.length, state.length + len(tokens), max(horizon, state.horizon))
-        x = self.embedding.rows(tokens)
-        if self.spec.embedding_multiplier != 1.0:
-            x = x * self.spec.embedding_multiplier
-        make = self._per_layer_inputs
+        x, make = self._embedded(tokens), self._per_layer_inputs
         if self._executor is not None and span.length <= self._executor.most:
             by_id = None if make is None else make.by_id(tokens)
             return self._executor.forward(x, by_id, state, span.horizon, want)
@@ -148,6 +145,47 @@ class Decoder:
         if want == "none":
             return None
         return self._logits(x if want == "all" else x[-1:])
+
+    @property
+    def most_rows(self) -> int:
+        """Tokens that one pass takes with the bits that each has alone: of one sequence, or of so many."""
+        return 1 if self._executor is None else self._executor.most
+
+    @torch.inference_mode()
+    def forward_sequences(self, ids: Sequence[int], states: Sequence[SequenceState]) -> Tensor:
+        """Feed one token to each of up to `most_rows` sequences, in as few passes as there are rotations.
+
+        Returns logits [N, V], to the last bit those of each alone. Whatever is raised leaves every state usable, some
+        of them perhaps with their token: see `forward`.
+        """
+        horizons = [max(state.length + 1, state.horizon) for state in states]
+        executor, found = self._executor, [torch.empty(0)] * len(states)
+        left = list(range(len(states)))
+        while left:
+            first = left[0]
+            rows = [at for at in left if executor is not None and executor.turn_alike(horizons[first], horizons[at])]
+            rows = rows or [first]
+            left = [at for at in left if at not in rows]
+            if executor is None or len(rows) == 1:
+                logits = self.forward([ids[first]], states[first])
+                assert logits is not None
+            else:
+                logits = self._rows(executor, [ids[at] for at in rows], [states[at] for at in rows],
+                                    [horizons[at] for at in rows])  # fmt: skip
+            for at, own in zip(rows, logits, strict=True):
+                found[at] = own
+        return torch.stack(found)
+
+    def _rows(
+        self, executor: GraphExecutor, ids: Sequence[int], states: Sequence[SequenceState], horizons: Sequence[int]
+    ) -> Tensor:
+        tokens = torch.as_tensor(ids, dtype=torch.int64)
+        x, make = self._embedded(tokens), self._per_layer_inputs
+        return executor.forward_sequences(x, None if make is None else make.by_id(tokens), states, horizons)
+
+    def _embedded(self, tokens: Tensor) -> Tensor:
+        x = self.embedding.rows(tokens)
+        return x if self.spec.embedding_multiplier == 1.0 else x * self.spec.embedding_multiplier
 
     def _logits(self, x: Tensor) -> Tensor:
         if self._streams is not None:

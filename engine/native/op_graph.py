@@ -136,14 +136,14 @@ class OpGraph:
 
 
 class GraphStep:
-    """What changes from step to step: uh_step, and the addresses of a sequence's states, STATES for every layer.
+    """What changes from step to step: uh_step, and the addresses of the sequences' states, STATES for every layer.
 
     tokens: that the step takes.
     """
 
     def __init__(self, layers: int) -> None:
         self._count = layers * STATES
-        self._states = (ctypes.c_uint64 * self._count)()
+        self._states = (ctypes.c_uint64 * (self._count * MOST_ROWS))()  # of as many sequences as a step has rows
         self._rows = ctypes.create_string_buffer(_ROW.size * MOST_ROWS)
         self._step = ctypes.create_string_buffer(_STEP.size)
         # Given to C once per graph run; the buffers are written in place, so the addresses never change.
@@ -156,14 +156,24 @@ class GraphStep:
 
         Raises ValueError for too many tokens, or another number of states than the layers have.
         """
-        if len(states) != self._count:
-            raise ValueError(f"{len(states)} states; expected {self._count}")
-        if not 0 < tokens <= MOST_ROWS:
-            raise ValueError(f"a step takes 1 to {MOST_ROWS} tokens, not {tokens}")
-        self._states[:] = list(states)
-        for row in range(tokens):
-            _ROW.pack_into(self._rows, _ROW.size * row, position + row, self._states_at)
-        self.tokens = tokens
+        self._set([position + row for row in range(tokens)], [states], [0] * tokens)
+
+    def set_sequences(self, positions: Sequence[int], states: Sequence[list[int]]) -> None:
+        """One token of each of several sequences. positions, states: of each, as in `set`. Raises ValueError."""
+        self._set(positions, states, range(len(positions)))
+
+    def _set(self, positions: Sequence[int], states: Sequence[list[int]], owners: Sequence[int]) -> None:
+        """owners: by row, whose of the states."""
+        if any(len(own) != self._count for own in states):
+            raise ValueError(f"{[len(own) for own in states]} states; expected {self._count}")
+        if not 0 < len(positions) <= MOST_ROWS or len(states) > MOST_ROWS:
+            raise ValueError(f"a step takes 1 to {MOST_ROWS} tokens, not {len(positions)}")
+        for at, own in enumerate(states):
+            self._states[at * self._count : (at + 1) * self._count] = own
+        nbytes = self._count * ctypes.sizeof(ctypes.c_uint64)
+        for row, (position, owner) in enumerate(zip(positions, owners, strict=True)):
+            _ROW.pack_into(self._rows, _ROW.size * row, position, self._states_at + owner * nbytes)
+        self.tokens = len(positions)
         self.run_from(0)
 
     def run_from(self, first: int) -> None:

@@ -50,6 +50,13 @@ class RopeCache:
         self._stretched = spec.scaling is not None and spec.scaling.kind in ("dynamic", "longrope")
         self._horizon = -1
 
+    def stretch(self, horizon: int) -> int:
+        """The same number for sequences that turn by the same frequencies when they reach so many tokens."""
+        scaling = self.spec.scaling
+        if scaling is None or not self._stretched:
+            return 0
+        return max(horizon, scaling.max_position) if scaling.kind == "dynamic" else int(horizon > scaling.original)
+
     def reach(self, horizon: int) -> None:
         """The sequence reaches so many tokens."""
         if self._horizon == -1 or (self._stretched and horizon != self._horizon):

@@ -104,30 +104,65 @@ class GraphExecutor:
 
         What is raised leaves `state` as Decoder.forward says.
         """
-        run, ask = self._kernel.run_graph, self._experts.moe_step
-        for cache in self._rope_caches:
-            cache.reach(horizon)
         start, tokens = state.length, len(x)
         state.begin()
         try:
-            self._built.x[:tokens].copy_(x)
-            if self._by_id is not None and by_id is not None:
-                self._by_id[:tokens].copy_(by_id)
-            step = self._step = self._step or GraphStep(len(state.layers))
+            step = self._begin(x, by_id, horizon, len(state.layers))
             step.set(start, state.prepared(tokens), tokens)
-            run(self._angles, step)
-            for segment in self._segments:
-                run(segment.graph, step)
-                if segment.steps:
-                    ask(segment.layer, segment.steps[tokens - 1])
+            self._run_layers(step)
         except BaseException:
             state.rollback(start)
             raise
         state.taken(tokens)
         state.commit(tokens, horizon)
-        if want == "none":
-            return None
-        first = 0 if want == "all" else tokens - 1
+        return None if want == "none" else self._run_head(step, 0 if want == "all" else tokens - 1)
+
+    def forward_sequences(
+        self, x: Tensor, by_id: Tensor | None, states: Sequence[SequenceState], horizons: Sequence[int]
+    ) -> Tensor:
+        """x: [N, H], an embedded token of each of N sequences, at most `most`, that `turn_alike`. horizons: of each.
+
+        Returns logits [N, V], to the last bit those that each gives alone. What is raised rolls all states back.
+        """
+        before = [state.length for state in states]
+        try:
+            step = self._begin(x, by_id, max(horizons), len(states[0].layers))
+            for state in states:
+                state.begin()
+            step.set_sequences(before, [state.prepared() for state in states])
+            self._run_layers(step)
+        except BaseException:
+            for state, length in zip(states, before, strict=True):
+                state.rollback(length)
+            raise
+        for state, horizon in zip(states, horizons, strict=True):
+            state.taken()
+            state.commit(1, horizon)
+        return self._run_head(step, 0)
+
+    def turn_alike(self, one: int, other: int) -> bool:
+        """Whether sequences that reach so many tokens are rotated by the same frequencies."""
+        return all(cache.stretch(one) == cache.stretch(other) for cache in self._rope_caches)
+
+    def _begin(self, x: Tensor, by_id: Tensor | None, horizon: int, layers: int) -> GraphStep:
+        for cache in self._rope_caches:
+            cache.reach(horizon)
+        self._built.x[: len(x)].copy_(x)
+        if self._by_id is not None and by_id is not None:
+            self._by_id[: len(x)].copy_(by_id)
+        self._step = self._step or GraphStep(layers)
+        return self._step
+
+    def _run_layers(self, step: GraphStep) -> None:
+        run, ask, tokens = self._kernel.run_graph, self._experts.moe_step, step.tokens
+        run(self._angles, step)
+        for segment in self._segments:
+            run(segment.graph, step)
+            if segment.steps:
+                ask(segment.layer, segment.steps[tokens - 1])
+
+    def _run_head(self, step: GraphStep, first: int) -> Tensor:
+        """Logits [T, V] of the tokens from `first` on."""
         step.run_from(first)
-        run(self._head, step)
-        return self._logits[first:tokens].clone()
+        self._kernel.run_graph(self._head, step)
+        return self._logits[first : step.tokens].clone()

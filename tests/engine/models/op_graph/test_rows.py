@@ -106,3 +106,78 @@ def test_more_tokens_than_a_step_takes_are_a_prompt(kernel: NativeKernel) -> Non
     assert not torch.equal(prompt, singles)  # torch multiplies in bf16
     assert (prompt - singles).norm() < 0.05 * singles.norm()
     assert fed(decoder, state, [2]).isfinite().all()
+
+
+def texts(count: int) -> list[list[int]]:
+    """Different ones, of different lengths."""
+    return [[(3 * own + 5 * at + at * at * (own + 1)) % 90 + 1 for at in range(9 + 7 * own)] for own in range(count)]
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_tokens_of_several_sequences_have_the_bits_of_each_alone(
+    name: str, kernel: NativeKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_module, "FIRST_CHUNK", 8)
+    monkeypatch.setattr(state_module, "LARGEST_CHUNK", 8)
+    for kind, kv in (("bf16", torch.float32), ("int4", torch.bfloat16)):
+        decoder = decoder_of(SPECS[name], kind, kernel, kv)
+        alone = [singly(decoder, ids) for ids in texts(4)]
+        states, found = [decoder.new_state() for _ in alone], [[] for _ in alone]  # type: ignore[var-annotated]
+        for at in range(33):  # each begins two tokens after the one before it, and leaves when its text ends
+            there = [own for own, ids in enumerate(texts(4)) if 0 <= at - 2 * own < len(ids)]
+            if not there:
+                continue
+            logits = decoder.forward_sequences(
+                [texts(4)[own][at - 2 * own] for own in there], [states[o] for o in there]
+            )
+            for own, row in zip(there, logits, strict=True):
+                found[own].append(row)
+        for own, wanted in enumerate(alone):
+            assert torch.equal(torch.stack(found[own]), wanted[: len(found[own])])
+            assert states[own].length == len(found[own]) >= 9
+
+
+def singly(decoder: Decoder, ids: list[int]) -> Tensor:
+    """Logits after each token, fed one by one."""
+    state = decoder.new_state()
+    steps = [decoder.forward([token], state) for token in ids]
+    return torch.cat([logits for logits in steps if logits is not None])
+
+
+def test_as_many_sequences_as_a_step_takes(kernel: NativeKernel) -> None:
+    decoder = decoder_of(SPECS["qwen3_moe"], "int8", kernel, torch.bfloat16)
+    states = [decoder.new_state() for _ in range(MOST_ROWS)]
+    alone = [singly(decoder, [own + 1, 7]) for own in range(MOST_ROWS)]
+    steps = [decoder.forward_sequences(ids, states) for ids in ([own + 1 for own in range(MOST_ROWS)], [7] * MOST_ROWS)]
+    for own, wanted in enumerate(alone):
+        assert torch.equal(torch.stack([step[own] for step in steps]), wanted)
+
+
+@pytest.mark.parametrize("name", [name for name in NATIVE if "phi" in name or name == "qwen3_moe"])
+def test_sequences_that_turn_differently_stay_exact(name: str, kernel: NativeKernel) -> None:
+    """One is longer than the original context and another is not: of LongRoPE, that is two kinds of frequencies."""
+    decoder = decoder_of(SPECS[name], "int8", kernel, torch.bfloat16)
+    long, short = decoder.new_state(), decoder.new_state()
+    decoder.forward(IDS[:4], long, horizon=200_000)
+    wanted = singly(decoder, [9])[0]
+    assert torch.equal(decoder.forward_sequences([5, 9], [long, short])[1], wanted)
+
+
+def test_an_expert_that_fails_leaves_every_sequence_as_it_was(kernel: NativeKernel) -> None:
+    decoder = decoder_of(SPECS["qwen3_moe"], "int8", kernel, torch.bfloat16)
+    states = [decoder.new_state() for _ in range(2)]
+    decoder.forward_sequences([4, 5], states)
+    assert decoder._executor is not None
+    working, decoder._executor._experts = decoder._executor._experts, Failing()
+    with pytest.raises(OSError, match="gone"):
+        decoder.forward_sequences([6, 7], states)
+    decoder._executor._experts = working
+    assert [state.length for state in states] == [1, 1]
+    assert torch.equal(decoder.forward_sequences([6, 7], states)[1], singly(decoder, [5, 7])[1])
+
+
+class Failing:
+    """Experts that cannot be read."""
+
+    def moe_step(self, layer: int, step: object) -> None:
+        raise OSError("gone")
