@@ -1,4 +1,4 @@
-"""The decode loop: one prompt in, tokens and text out, until the model, the limit or the user says stop."""
+"""One answer: logits in, tokens and text out, until the model, the limit or the user says stop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from torch import Tensor
 
 from engine.generation.chat import ChatFormat, Prompt
 from engine.generation.constraint import Constraint
-from engine.generation.context import Context
 from engine.generation.detokenize import PlainReader, StopTexts
 from engine.generation.formats.reader import Reader
 from engine.generation.messages import TokenLogprob, ToolCall
@@ -48,92 +47,97 @@ class Answer:
     calls: tuple[ToolCall, ...] = ()
 
 
-def answer(
-    context: Context,
-    chat: ChatFormat,
-    prompt: Prompt,
-    sampling: Sampling,
-    stop_texts: Sequence[str],
-    listener: Listener,
-    *,
-    constraint: Constraint | None = None,
-    logprobs: int | None = None,
-    on_logprob: Callable[[TokenLogprob], None] = lambda one: None,
-    between: Callable[[], None] = lambda: None,
-    token_done: Callable[[], None] = lambda: None,
-    prompt_done: Callable[[], None] = lambda: None,
-) -> Answer:
-    """Read the prompt, then decode. What was generated stays in the context, ready for the next turn.
+class AnswerWriter:
+    """Makes an answer of logits, a token at a time. Who runs the model feeds it what `take` returns.
 
-    A stop token is neither shown nor kept. The token that completes a stop text is kept, its text cut.
-    constraint: what the answer is held to. logprobs: as AnswerOptions; on_logprob: told of each token before its text.
-    between: called between two tokens, and between two chunks of the prompt. Other work of the model may be done there,
-    with another sequence; what it raises ends the answer.
-    token_done: called after every token decoded. prompt_done: called once between reading and decoding.
+    result: the answer so far. A stop token is neither shown nor kept. The token that completes a stop text is kept, its
+    text cut.
     """
-    result = Answer()
-    before = prompt.ids[: len(prompt.ids) - len(prompt.begun)]
-    shown: Reader | PlainReader
-    if prompt.raw:
-        shown = PlainReader(chat.tokenizer, before[-8:])
-    else:
-        shown = Reader(chat.tokenizer, chat.speech, before[-8:], prompt.state)
-        shown.go_on(prompt.begun, prompt.said)
-    stops = StopTexts(stop_texts)
-    start = time.perf_counter()
-    result.reused = context.reuse(prompt.ids)
-    logits = context.read(
-        prompt.ids,
-        (prompt.history,),
-        lambda done, total: listener.prompt_read(done, total, result.reused),
-        listener.cancelled,
-        between,
-    )
-    result.prompt_seconds = time.perf_counter() - start
-    prompt_done()
-    sampler = Sampler(sampling, prompt.ids)
-    waiting: list[int] = []  # tokens whose text is not shown yet
-    start = time.perf_counter()
-    while logits is not None:
-        if listener.cancelled():
-            break
+
+    def __init__(
+        self,
+        chat: ChatFormat,
+        prompt: Prompt,
+        sampling: Sampling,
+        stop_texts: Sequence[str],
+        listener: Listener,
+        *,
+        constraint: Constraint | None = None,
+        logprobs: int | None = None,
+        on_logprob: Callable[[TokenLogprob], None] = lambda one: None,
+    ) -> None:
+        """constraint: what the answer is held to. logprobs: as AnswerOptions; on_logprob: told of each token before its
+        text.
+        """
+        self.prompt, self.result = prompt, Answer()
+        self._chat, self._sampling, self._listener = chat, sampling, listener
+        self._constraint, self._logprobs, self._on_logprob = constraint, logprobs, on_logprob
+        before = prompt.ids[: len(prompt.ids) - len(prompt.begun)]
+        self._shown: Reader | PlainReader
+        if prompt.raw:
+            self._shown = PlainReader(chat.tokenizer, before[-8:])
+        else:
+            self._shown = Reader(chat.tokenizer, chat.speech, before[-8:], prompt.state)
+            self._shown.go_on(prompt.begun, prompt.said)
+        self._stops = StopTexts(stop_texts)
+        self._sampler = Sampler(sampling, prompt.ids)
+        self._waiting: list[int] = []  # tokens whose text is not shown yet
+        self._start = time.perf_counter()
+
+    def prompt_done(self) -> None:
+        """The prompt is read, or will not be read any further."""
+        now = time.perf_counter()
+        self.result.prompt_seconds, self._start = now - self._start, now
+
+    def take(self, logits: Tensor, room: int) -> int | None:
+        """The next token of the answer, to be fed to the model; None: the answer has come to its end.
+
+        logits: [V], after the last one. room: tokens that can still be fed. Raises UnderhillError(BROKEN_FILE).
+        """
+        result = self.result
+        if result.token_ids:
+            result.decode_seconds = time.perf_counter() - self._start
+        shown, constraint = self._shown, self._constraint
         state = shown.state
-        token = sampler.next(logits, None if constraint is None else constraint.allowed(state, logits.numel()))
-        if token in chat.stop_ids:
+        allowed = None if constraint is None else constraint.allowed(state, logits.numel())
+        token = self._sampler.next(logits, allowed)
+        if token in self._chat.stop_ids:
             result.finish = "stop"
-            break
-        if logprobs is not None:
-            on_logprob(_likely(chat, logits, token, logprobs))
+            return None
+        if self._logprobs is not None:
+            self._on_logprob(_likely(self._chat, logits, token, self._logprobs))
         if constraint is not None:
             constraint.accept(token, state)
         result.token_ids.append(token)
-        waiting.append(token)
-        text = stops.add(shown.add(token))
-        if text:
-            result.text += text
-            listener.text(text, tuple(waiting))
-            waiting.clear()
-        if stops.hit or shown.ended or (constraint is not None and constraint.over):
-            result.finish = "stop_text" if stops.hit else "stop"
-            break
-        if len(result.token_ids) >= sampling.max_tokens:
+        self._show(token)
+        if self._stops.hit or shown.ended or (constraint is not None and constraint.over):
+            result.finish = "stop_text" if self._stops.hit else "stop"
+        elif len(result.token_ids) >= self._sampling.max_tokens:
             result.finish = "length"
-            break
-        if context.room < 1:
+        elif room < 1:
             result.finish = "context"
-            break
-        logits = context.step(token)
-        result.decode_seconds = time.perf_counter() - start
-        token_done()
-        if not context.between(between):  # what was done there took the sequence's memory
-            logits = context.read((*prompt.ids, *result.token_ids), cancelled=listener.cancelled)
-    result.thinking_seconds = shown.seconds
-    tail = "" if stops.hit else stops.add(shown.flush()) + stops.flush()
-    result.calls = tuple(shown.calls)
-    if tail or waiting:
-        result.text += tail
-        listener.text(tail, tuple(waiting))
-    return result
+        else:
+            return token
+        return None
+
+    def _show(self, token: int) -> None:
+        self._waiting.append(token)
+        text = self._stops.add(self._shown.add(token))
+        if text:
+            self.result.text += text
+            self._listener.text(text, tuple(self._waiting))
+            self._waiting.clear()
+
+    def close(self) -> Answer:
+        """The answer as far as it came, with the text that was held back until now."""
+        result, shown, stops = self.result, self._shown, self._stops
+        result.thinking_seconds = shown.seconds
+        tail = "" if stops.hit else stops.add(shown.flush()) + stops.flush()
+        result.calls = tuple(shown.calls)
+        if tail or self._waiting:
+            result.text += tail
+            self._listener.text(tail, tuple(self._waiting))
+        return result
 
 
 def _likely(chat: ChatFormat, logits: Tensor, token: int, most: int) -> TokenLogprob:

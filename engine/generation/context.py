@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Protocol
 
@@ -19,6 +19,8 @@ Aside = Callable[[], AbstractContextManager[None]]
 
 class State(Protocol):
     """A decoder's sequence state (models/state.py): length in tokens, exact or nearest-snapshot rollback."""
+
+    max_snapshots: int
 
     @property
     def length(self) -> int: ...
@@ -39,26 +41,38 @@ class Model(Protocol):
     def new_state(self) -> State: ...
     def continues(self, state: Any, length: int) -> bool: ...
     def forward(self, ids: Tensor, state: Any, want: Want = "last", horizon: int = 0) -> Tensor | None: ...
+    @property
+    def most_rows(self) -> int: ...
+    def forward_sequences(self, ids: Sequence[int], states: Sequence[Any]) -> Tensor: ...
 
 
 MOST_BESIDE = 4  # sequences beside the chat's: as many conversations of other programs go on without being read again
-MOST_RECURRENT = 1  # the same where each takes its full size from its first token on, and snapshots besides
+MOST_RECURRENT = 3  # the same where each takes its full size from its first token on, and snapshots besides:
+FEW_SNAPSHOTS = 2  # so many of each: where its history ends, and before the answer
+MOST_AT_ONCE = 8  # answers; a plan puts nothing aside for passes of so few tokens (planning.plan.FEW)
 GOES_ON = 0.5  # share of a sequence's tokens that a prompt has to begin with to be its next turn; templates share some
 
 
-class _Sequence:
-    """tokens: exactly those the state has seen."""
+class TokenSequence:
+    """tokens: exactly those the state has seen. due: of the prompt being read. busy: an answer is made with it now."""
 
     def __init__(self, state: State) -> None:
         self.state = state
         self.tokens: list[int] = []
+        self.due = 0
+        self.busy = False
+
+    @property
+    def needed(self) -> int:
+        """Tokens that are here, or will be once the prompt that is being read is through."""
+        return max(len(self.tokens), self.due)
 
 
 class Context:
     """The sequences that a model has seen: that of the chat, and beside it a few of other conversations.
 
-    All together take no more than `limit` tokens: where the one in use grows, the others are forgotten, the one that
-    was unused for longest first, the chat's last. `tokens` are those of the one in use.
+    All together take no more than `limit` tokens: where those in use grow, the others are forgotten, the one that was
+    unused for longest first, the chat's last. `tokens` are those of the one chosen last.
     A read that is cut short (Stop, a failed disk) leaves the tokens of the whole chunks read so far.
     """
 
@@ -77,74 +91,80 @@ class Context:
         self._begin, self._aside = begin, aside
         self._chunk = chunk
         self.limit = limit
-        self._chat = self._used = _Sequence(model.new_state())
+        self._chat = self._used = TokenSequence(model.new_state())
         # In the order of their last use. A tuple that is replaced, never changed: bytes are counted from any thread.
-        self._beside: tuple[_Sequence, ...] = ()
-        self._due = 0  # tokens of the prompt that is being read
+        self._beside: tuple[TokenSequence, ...] = ()
+        self._fed: tuple[TokenSequence, ...] = (self._chat,)  # in the pass under way, or the last one
 
     @property
     def tokens(self) -> list[int]:
-        """Exactly those that the state in use has seen."""
+        """Exactly those that the sequence in use has seen."""
         return self._used.tokens
 
-    @property
-    def _state(self) -> State:
-        return self._used.state
-
-    def _all(self) -> tuple[_Sequence, ...]:
+    def _all(self) -> tuple[TokenSequence, ...]:
         return (self._chat, *self._beside)
 
-    def choose(self, ids: Sequence[int], background: bool) -> None:
-        """Use the sequence that a prompt goes on with: the chat's, or in the background the one most like it."""
-        if not background:
-            self._used = self._chat
-            return
-        most = MOST_BESIDE if self._chat.state.cuts_anywhere else MOST_RECURRENT
-        alike = max(self._beside, key=lambda one: _common(one.tokens, ids), default=None)
-        if alike is None or _common(alike.tokens, ids) < GOES_ON * len(alike.tokens):
-            alike = _Sequence(self._model.new_state())
-        others = tuple(one for one in self._beside if one is not alike)
-        self._beside = (*others[max(0, len(others) + 1 - most) :], alike)
-        self._used = alike
-
-    def between(self, work: Callable[[], None]) -> bool:
-        """Do work that may use another sequence. Returns whether the one in use now is as it was; if not it is empty.
-
-        Raises what the work raises.
+    def choose(self, ids: Sequence[int], background: bool) -> TokenSequence:
+        """Use the sequence that a prompt goes on with, of those that are not busy: the chat's, or another that is more
+        like it, which is the chat's from then on; in the background the one beside it that is most like it.
         """
-        used, due, seen = self._used, self._due, len(self._used.tokens)
-        try:
-            work()
-        finally:
-            if used is not self._chat and used not in self._beside:
-                self._beside = (*self._beside, used)
-            self._used, self._due = used, due
-        return len(used.tokens) == seen
+        alike = self._most_alike(ids)
+        if not background and not self._chat.busy:
+            if alike is not None and _common(alike.tokens, ids) > _common(self._chat.tokens, ids):
+                self._beside = (*(one for one in self._beside if one is not alike), self._chat)
+                self._chat = alike
+            self._used = self._chat
+            return self._used
+        self._used = alike or self._new_beside()
+        others = tuple(one for one in self._beside if one is not self._used)
+        idle = [one for one in others if not one.busy]
+        too_many = idle[: max(0, len(others) + 1 - self._most_beside)]
+        self._beside = (*(one for one in others if one not in too_many), self._used)
+        return self._used
 
-    def _make_room(self, tokens: int) -> None:
+    @property
+    def _most_beside(self) -> int:
+        return MOST_BESIDE if self._chat.state.cuts_anywhere else MOST_RECURRENT
+
+    def _most_alike(self, ids: Sequence[int]) -> TokenSequence | None:
+        free = [one for one in self._beside if not one.busy]
+        alike = max(free, key=lambda one: _common(one.tokens, ids), default=None)
+        return None if alike is None or _common(alike.tokens, ids) < GOES_ON * len(alike.tokens) else alike
+
+    def _new_beside(self) -> TokenSequence:
+        state = self._model.new_state()
+        state.max_snapshots = FEW_SNAPSHOTS
+        return TokenSequence(state)
+
+    @property
+    def places(self) -> int:
+        """Answers that can be made at once, whatever their length."""
+        return MOST_AT_ONCE if self._chat.state.cuts_anywhere else 1 + MOST_RECURRENT
+
+    def forget(self, sequence: TokenSequence) -> None:
+        """Give its memory back: its tokens are to be read again."""
+        most = sequence.state.max_snapshots
+        # In place: whoever makes an answer with it finds it empty then, to be read again.
+        sequence.state, sequence.tokens = self._model.new_state(), []
+        sequence.state.max_snapshots = most
+
+    def _make_room(self, tokens: int, used: Sequence[TokenSequence]) -> None:
         """Forget sequences that are not in use until so many more tokens fit beside the rest."""
         for one in (*self._beside, self._chat):
             if sum(len(each.tokens) for each in self._all()) + tokens <= self.limit:
                 return
-            if one is not self._used:
-                # In place, as whoever is interrupted in `between` finds it then: empty, to be read again.
-                one.state, one.tokens = self._model.new_state(), []
+            if one not in used and not one.busy:
+                self.forget(one)
                 self._beside = tuple(each for each in self._beside if each is not one)
 
     @property
     def needed(self) -> int:
-        """Tokens that are here, or will be once the prompt that is being read is through."""
-        others = sum(len(each.tokens) for each in self._all() if each is not self._used)
-        return others + max(len(self.tokens), self._due)
+        """Tokens that are here, or will be once the prompts that are being read are through."""
+        return sum(one.needed for one in self._all())
 
     def bound(self, limit: int, chunk: int) -> None:
         """Change both figures; what the state has seen stays, also beyond a lower limit."""
         self.limit, self._chunk = limit, chunk
-
-    @property
-    def room(self) -> int:
-        """Tokens that still fit."""
-        return self.limit - len(self.tokens)
 
     @property
     def nbytes(self) -> int:
@@ -152,10 +172,11 @@ class Context:
         return sum(one.state.nbytes for one in self._all())
 
     def rows_with(self, tokens: int) -> int | None:
-        """Bytes that rows of tokens take once so many more are here; None where the model does not say."""
-        return self._rows(lambda one: one.state.rows_with(tokens if one is self._used else 0))
+        """Bytes that rows of tokens take once the pass under way brought so many more; None: the model does not say."""
+        each = tokens // len(self._fed)
+        return self._rows(lambda one: one.state.rows_with(each if one in self._fed else 0))
 
-    def _rows(self, of: Callable[[_Sequence], int | None]) -> int | None:
+    def _rows(self, of: Callable[[TokenSequence], int | None]) -> int | None:
         found = [of(one) for one in self._all()]
         return None if None in found else sum(n for n in found if n is not None)
 
@@ -170,19 +191,21 @@ class Context:
         """Bytes of the tokens' rows that are written: of what is allocated, what is resident. From any thread."""
         return sum(one.state.rows_written for one in self._all())
 
-    def reuse(self, ids: Sequence[int]) -> int:
+    def reuse(self, ids: Sequence[int], sequence: TokenSequence | None = None) -> int:
         """Roll back to what the state and `ids` have in common, less the last token, whose logits are wanted.
 
-        Returns how many tokens need not be read again. Raises ValueError where there are no `ids`.
+        sequence: None for the one in use. Returns how many tokens need not be read again. Raises ValueError where there
+        are no `ids`.
         """
         if not ids:
             raise ValueError("a prompt has one token at least")
-        common = min(_common(self.tokens, ids), len(ids) - 1)
-        if not self._model.continues(self._state, len(ids)):
+        of = sequence or self._used
+        common = min(_common(of.tokens, ids), len(ids) - 1)
+        if not self._model.continues(of.state, len(ids)):
             common = 0
-        if common < len(self.tokens):
-            common = self._state.rollback(common)
-            del self.tokens[common:]
+        if common < len(of.tokens):
+            common = of.state.rollback(common)
+            del of.tokens[common:]
         return common
 
     def read(
@@ -191,60 +214,103 @@ class Context:
         marks: Sequence[int] = (),
         progress: Callable[[int, int], None] = lambda done, total: None,
         cancelled: Callable[[], bool] = lambda: False,
-        between: Callable[[], None] = lambda: None,
     ) -> Tensor | None:
         """Read a prompt and return the logits [V] after its last token; None if cancelled, between chunks or in one.
-        Raises ValueError as `reuse`.
+        Raises ValueError as `reuse`. marks: as `passes`.
+        """
+        passes = self.passes(self._used, ids, marks, progress)
+        try:
+            while not cancelled():
+                logits = next(passes)
+                if len(self.tokens) == len(ids):
+                    return logits
+        except UnderhillError as e:
+            if e.kind is not Kind.CANCELLED:
+                raise
+        return None
+
+    def passes(
+        self,
+        sequence: TokenSequence,
+        ids: Sequence[int],
+        marks: Sequence[int] = (),
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Generator[Tensor | None]:
+        """Read a prompt, a chunk each time; what the last one yields are the logits [V] after the prompt's last token.
 
         marks: lengths at which a later chat is likely to part from this one. Recurrent states can only go back to a
         snapshot, so one is taken there; the prompt less its last token always is one (for another answer to it). What
         can be cut anywhere is read without pausing there: every pass may read all that is missing from disk once more.
-        between: called behind each pass but the last; see the method of that name.
         """
-        reused = self.reuse(ids)
-        self._due = len(ids)
+        reused = self.reuse(ids, sequence)
+        sequence.due = len(ids)
         try:
-            return self._read(ids, reused, marks, progress, cancelled, between)
+            pauses = () if sequence.state.cuts_anywhere else (*marks, len(ids) - 1)
+            for stop in sorted({m for m in (*pauses, len(ids)) if reused < m <= len(ids)}):
+                while len(sequence.tokens) < stop:
+                    start = len(sequence.tokens)
+                    part = ids[start : min(start + self._chunk, stop)]
+                    want: Want = "last" if start + len(part) == len(ids) else "none"
+                    logits = self._forward(sequence, part, want, len(ids))
+                    if len(sequence.tokens) == stop < len(ids):
+                        sequence.state.snapshot()
+                    progress(len(sequence.tokens), len(ids))
+                    yield logits
         finally:
-            self._due = 0
+            sequence.due = 0
 
-    def _read(
+    def catch_up(
         self,
-        ids: Sequence[int],
-        reused: int,
+        sequence: TokenSequence,
+        prompt: Sequence[int],
         marks: Sequence[int],
-        progress: Callable[[int, int], None],
-        cancelled: Callable[[], bool],
-        between: Callable[[], None],
-    ) -> Tensor | None:
-        pauses = () if self._state.cuts_anywhere else (*marks, len(ids) - 1)
-        stops = sorted({m for m in (*pauses, len(ids)) if reused < m <= len(ids)})
-        logits: Tensor | None = None
-        for stop in stops:
-            while len(self.tokens) < stop:
-                if cancelled():
-                    return None
-                start = len(self.tokens)
-                part = ids[start : min(start + self._chunk, stop)]
-                try:
-                    logits = self._forward(part, "last" if start + len(part) == len(ids) else "none", len(ids))
-                except UnderhillError as e:
-                    if e.kind is Kind.CANCELLED:
-                        return None
-                    raise
-                progress(len(self.tokens), len(ids))
-                if len(self.tokens) < len(ids):
-                    self.between(between)
-            if stop < len(ids):
-                self._state.snapshot()
-        return logits
+        answered: Sequence[int],
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Generator[Tensor | None]:
+        """Read a prompt and what was answered to it so far, whatever of it is here: as it was computed the first time,
+        so that an answer whose memory was taken goes on as if nothing had been. Yields as `passes`.
+        """
+        ids = [*prompt, *answered]
+        if not answered or len(sequence.tokens) < len(prompt):
+            yield from self.passes(sequence, prompt, marks, progress)
+        while (at := len(sequence.tokens)) < len(ids):
+            # Tokens of an answer were fed one by one, and so many at once have the bits that they have then.
+            part = ids[at : at + self._model.most_rows]
+            if not self._model.continues(sequence.state, at + len(part)):
+                yield from self.passes(sequence, ids, marks)
+                return
+            yield self._forward(sequence, part, "last")
 
     def step(self, token: int) -> Tensor | None:
         """Logits [V] after one more token; None if what had to be read again for it was cancelled."""
-        if self._model.continues(self._state, len(self.tokens) + 1):
-            return self._forward([token], "last")
+        if self.goes_on(self._used):
+            return self._forward(self._used, [token], "last")
         # LongRoPE turns to other frequencies here, so what was read under the old ones is read again
         return self.read([*self.tokens, token])
+
+    def goes_on(self, sequence: TokenSequence) -> bool:
+        """Whether one more token can be fed to it as it is."""
+        return self._model.continues(sequence.state, len(sequence.tokens) + 1)
+
+    def step_all(self, fed: Sequence[tuple[TokenSequence, int]]) -> list[Tensor | Exception | None]:
+        """Feed a token to each of several sequences that go on, in passes that they share.
+
+        Returns for each the logits [V] after it, to the last bit what `step` gives; what was raised for it; or None
+        where it lost its place to what another one raised, and its tokens have to be read again.
+        """
+        lengths = [len(sequence.tokens) for sequence, _ in fed]
+        if len(fed) > 1:
+            try:
+                return [*self._forward_each(fed)]
+            except Exception:  # of one of them: which, they show one by one
+                pass
+        found: list[Tensor | Exception | None] = []
+        for (sequence, token), length in zip(fed, lengths, strict=True):
+            try:
+                found.append(None if len(sequence.tokens) < length else self._forward(sequence, [token], "last"))
+            except Exception as error:
+                found.append(error)
+        return found
 
     def score(self, ids: Sequence[int], *, one_by_one: bool, cancelled: Callable[[], bool] = lambda: False) -> Tensor:
         """Logits [T, V] after each of the tokens of a sequence of its own, in chunks or one token at a time.
@@ -275,22 +341,44 @@ class Context:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._chat = self._used = _Sequence(self._model.new_state())
-        self._beside = ()
+        self._chat = self._used = TokenSequence(self._model.new_state())
+        self._beside, self._fed = (), (self._chat,)
 
-    def _forward(self, ids: Sequence[int], want: Want, horizon: int = 0) -> Tensor | None:
-        if self._beside:
-            self._make_room(len(ids))
-        self._begin(ids, len(self.tokens))
+    def _forward(self, sequence: TokenSequence, ids: Sequence[int], want: Want, horizon: int = 0) -> Tensor | None:
+        self._begin_pass((sequence,), ids)
         try:
             with torch.inference_mode():
-                logits = self._model.forward(torch.tensor(ids, dtype=torch.long), self._state, want, horizon)
+                part = torch.tensor(ids, dtype=torch.long)
+                logits = self._model.forward(part, sequence.state, want, horizon)
         except BaseException:
-            # Some layers may have seen the tokens and others not: back to where all of them agree.
-            del self.tokens[self._state.rollback(len(self.tokens)) :]
+            self._roll_back((sequence,))
             raise
-        self.tokens.extend(ids)
+        sequence.tokens.extend(ids)
         return None if logits is None else logits[-1]
+
+    def _forward_each(self, fed: Sequence[tuple[TokenSequence, int]]) -> Tensor:
+        sequences, ids = zip(*fed, strict=True)
+        self._begin_pass(sequences, ids)
+        try:
+            with torch.inference_mode():
+                logits = self._model.forward_sequences(ids, [sequence.state for sequence in sequences])
+        except BaseException:
+            self._roll_back(sequences)
+            raise
+        for sequence, token in fed:
+            sequence.tokens.append(token)
+        return logits
+
+    def _begin_pass(self, sequences: tuple[TokenSequence, ...], ids: Sequence[int]) -> None:
+        if self._beside:
+            self._make_room(len(ids), sequences)
+        self._fed = sequences
+        self._begin(ids, len(sequences[0].tokens))
+
+    def _roll_back(self, sequences: Sequence[TokenSequence]) -> None:
+        """Some layers may have seen the last tokens and others not: back to where all of them agree."""
+        for sequence in sequences:
+            del sequence.tokens[sequence.state.rollback(len(sequence.tokens)) :]
 
 
 def _common(ours: Sequence[int], theirs: Sequence[int]) -> int:

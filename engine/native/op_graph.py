@@ -169,7 +169,7 @@ class GraphStep:
         if not 0 < len(positions) <= MOST_ROWS or len(states) > MOST_ROWS:
             raise ValueError(f"a step takes 1 to {MOST_ROWS} tokens, not {len(positions)}")
         for at, own in enumerate(states):
-            self._states[at * self._count : (at + 1) * self._count] = own
+            self._states[at * self._count : (at + 1) * self._count] = list(own)
         nbytes = self._count * ctypes.sizeof(ctypes.c_uint64)
         for row, (position, owner) in enumerate(zip(positions, owners, strict=True)):
             _ROW.pack_into(self._rows, _ROW.size * row, position, self._states_at + owner * nbytes)

@@ -58,9 +58,10 @@ class Generate(Command):
     continue_last: the last message is an assistant turn that goes on where it was cut.
     thinking: a level of ModelCard.thinking, or on or off; the nearest that the model has. None: as its template does.
     chat: which chat it is, by any name that no other has; what the cache noted of the last chat says little about it.
-    background: it waits for everything that is not, which may also come between two of its tokens, and has a sequence
-    of its own, so that the chat's need not be read again. model: the one that is to answer, as of LoadModel; '' for the
-    current one. Another than that is opened for it with `settings`, and does not become the current one.
+    Those for one model are answered at once. background: it begins behind those that are not, leaves a place for one,
+    ends where the model is needed for something else, and has a sequence beside the chat's. model: the one that is to
+    answer, as of LoadModel; '' for the current one. Another than that is opened for it with `settings`, and does not
+    become the current one.
     'team:NAME' asks a team: TeamChanged and StepText tell of its steps. models: settings of single models that it asks,
     where they differ. attached: files came with the message.
     """

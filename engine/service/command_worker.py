@@ -33,7 +33,7 @@ class EngineClosed(RuntimeError):
     """A command came after Shutdown."""
 
 
-class _Run:
+class Run:
     """A command that is being done."""
 
     def __init__(self, command: Command) -> None:
@@ -41,6 +41,7 @@ class _Run:
         # An event, so that what runs can ask it without the lock, thousands of times. Each command has its own, so that
         # a Stop that comes late for one never stops the next.
         self.cancel = threading.Event()
+        self.begun = time.monotonic()
 
 
 class CommandWorker:
@@ -72,7 +73,7 @@ class CommandWorker:
         self._queue: deque[Command] = deque()
         # Guards the queue, `_running` and `_closed`; not held while a command runs.
         self._ready = threading.Condition()
-        self._running: list[_Run] = []  # the last one runs; those before it have let it in
+        self._running: list[Run] = []  # those that began first let the others in
         self._closed = False
         self._died = ""  # of what, in full; empty while it lives
         self._thread = threading.Thread(target=self._run, name=f"underhill-{name}", daemon=True)
@@ -134,11 +135,47 @@ class CommandWorker:
                 head = self._queue[0] if self._queue else None
                 if not isinstance(head, kinds) or self._waits(head) or unless(head):
                     return
-                self._running.append(run := _Run(self._queue.popleft()))
-            event = self._finish(run)
-            with self._ready:
-                self._running.remove(run)
-            self._emit(event)
+                self._running.append(run := Run(self._queue.popleft()))
+            self._end(run, self._finish(run))
+
+    def run_of(self, command: Command) -> Run:
+        """That of a command that is being done. Raises StopIteration where it is not."""
+        with self._ready:
+            return next(run for run in self._running if run.command is command)
+
+    def take_next(self, accepts: Callable[[Command], bool]) -> Run | None:
+        """Called by the running work, on this thread: take the command at the head of the queue, if it is accepted, to
+        do it beside the work's own; `complete` gives it its terminal event. None if there is none.
+        """
+        head = self.next_in_line()
+        if head is None or not accepts(head):
+            return None
+        with self._ready:
+            if not self._queue or self._queue[0] is not head:  # it was cancelled, or overtaken
+                return None
+            self._running.append(run := Run(self._queue.popleft()))
+            return run
+
+    def begin(self, run: Run, work: Callable[[], None]) -> None:
+        """Called by the running work, on this thread: begin what was taken by `take_next`. What is raised ends the
+        command.
+        """
+        event = self._event(run, work)
+        if not isinstance(event, Done):
+            self._end(run, event)
+
+    def complete(self, run: Run, result: Callable[[], Any]) -> None:
+        """Called by the running work, on this thread: a command has come to its end, its own or one that was taken by
+        `take_next`. result: gives what Done carries, or raises.
+        """
+        self._end(run, self._event(run, result))
+
+    def _end(self, run: Run, event: Event) -> None:
+        with self._ready:  # from here on Stop finds it no more
+            if run not in self._running:  # it came to its end before the work did
+                return
+            self._running.remove(run)
+        self._emit(event)
 
     def close(self) -> None:
         """Cancel everything and take nothing more; `join` waits for the end."""
@@ -164,10 +201,7 @@ class CommandWorker:
     def _run(self) -> None:
         try:
             while (run := self._next()) is not None:
-                event = self._finish(run)
-                with self._ready:  # from here on Stop finds it no more
-                    self._running.remove(run)
-                self._emit(event)
+                self._end(run, self._finish(run))
         except BaseException as e:  # nobody must wait for ever for what this thread will never do
             _log.critical("This thread of the engine has ended by a defect", exc_info=e)
             traceback.print_exception(e)
@@ -182,7 +216,7 @@ class CommandWorker:
     def _stopped(self, command: Command) -> Failed:
         return stopped(command.id, self._died)
 
-    def _next(self) -> _Run | None:
+    def _next(self) -> Run | None:
         while True:
             with self._ready:
                 if not self._queue and not self._closed:
@@ -190,20 +224,26 @@ class CommandWorker:
                 if self._closed:
                     return None
                 if self._queue:
-                    self._running.append(run := _Run(self._queue.popleft()))
+                    self._running.append(run := Run(self._queue.popleft()))
                     return run
             if self._idle is not None:
                 self._idle()
 
-    def _finish(self, run: _Run) -> Event:
-        command, cancelled = run.command, run.cancel.is_set
-        begun, kind = time.monotonic(), type(command).__name__
-        try:
-            if self._needs and not isinstance(command, self._light):
+    def _finish(self, run: Run) -> Event:
+        def result() -> Any:
+            if self._needs and not isinstance(run.command, self._light):
                 import_lock.together(self._needs)
                 self._needs = ()
-            with stoppable(cancelled):  # code of others, in a process of its own
-                done = Done(command.id, self._work(command, cancelled))
+            return self._work(run.command, run.cancel.is_set)
+
+        return self._event(run, result)
+
+    def _event(self, run: Run, result: Callable[[], Any]) -> Event:
+        """What ends a command whose result, or error, this gives."""
+        command, begun, kind = run.command, run.begun, type(run.command).__name__
+        try:
+            with stoppable(run.cancel.is_set):  # code of others, in a process of its own
+                done = Done(command.id, result())
             _log.debug("%s %s is done after %.2f s", kind, command.id, time.monotonic() - begun)
             return done
         except CancelledWork as e:

@@ -15,8 +15,8 @@ from engine import protocol, settings
 from engine.errors import Kind, UnderhillError
 from engine.generation import model_files
 from engine.service import teams
-from engine.service.answer_follower import AnswerFollower
-from engine.service.command_worker import CancelledWork, CommandWorker, EngineClosed
+from engine.service.answering import Answering
+from engine.service.command_worker import CommandWorker, EngineClosed
 from engine.service.hub_worker import ASKING, HubWorker
 from engine.service.library_worker import LONG, QUICK, LibraryWorker
 from engine.service.lowerer import LOWERING, Lowerer
@@ -70,7 +70,8 @@ class Service:
         self._library = CommandWorker(
             "library", self._library_worker.do, self._emit, needs=NEEDS, idle=self._library_worker.tidy, pulse=PULSE
         )
-        self._answering: list[Session] = []  # the last one runs, those before it have let it in
+        self._answering = Answering(self._model, self._emit, self._ready, self._disk_failed)
+        self._failed: list[Session] = []  # beside the current one, to be closed once nothing is answered
         self._opened = ""  # what the open model was called when it was asked for
         # Settings of the current model, once it has to be opened again before it is used: the disk failed under it, or
         # another one took its memory for an answer in the background.
@@ -371,7 +372,16 @@ class Service:
         if self._pool is not None:
             self._pool.close()
 
-    def _generate(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> protocol.Stats:
+    def _generate(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> None:
+        """Each answer that is made meanwhile ends its own command, and goes on where this one is at its end."""
+        outer = len(self._answering.sessions)
+        self._model.complete(self._model.run_of(command), lambda: self._answered(command, cancelled))
+        self._answering.drain(but=outer)
+        if self._failed and not self._answering.sessions:
+            failed, self._failed = self._failed, []
+            self._held().release(lambda one: one.session in failed)
+
+    def _answered(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> protocol.Stats:
         if not command.model.startswith(TEAM):
             return self._answer(command, cancelled, self._emit)
         opened = self._current is not None or self._reopen is not None
@@ -382,55 +392,26 @@ class Service:
         self, command: protocol.Generate, cancelled: Callable[[], bool], emit: Callable[[protocol.Event], None]
     ) -> protocol.Stats:
         """Of one model. emit: told of it as it comes."""
-        from engine.generation.sampling import Sampling
-
+        if self._ready(command) is None:
+            self._answering.drain()  # what is opened may take the place of a model that answers
         opened = self._beside(command, cancelled) if command.model else None
         session = self._reopened_if_needed() if opened is None else opened.session
-        sampling = Sampling(**settings.validated(command.sampling, settings.SAMPLING))  # type: ignore[arg-type]
-        self._answering.append(session)
-        follower = AnswerFollower(
-            command.id,
-            emit,
-            cancelled,
-            lambda: self._model.run_urgent(protocol.UpdateSettings, protocol.DeleteModel),
-        )
+        return self._answering.answer(command, session, cancelled, emit)
+
+    def _ready(self, command: protocol.Generate) -> Session | None:
+        """The session that answers this, where nothing has to be opened for it."""
+        if self._reopen is not None or command.model.startswith(TEAM):
+            return None
         try:
-            stats = session.generate(
-                command.messages,
-                sampling,
-                command.stop,
-                follower,
-                continue_last=command.continue_last,
-                thinking=command.thinking,
-                chat=command.chat,
-                options=command.options,
-                on_logprob=follower.logprobs.append,
-                between=self._let_others_in if command.background else None,
-            )
-        except UnderhillError as error:
-            if error.kind is Kind.DISK_ERROR and session is self.session:
-                self._reopen = dict(session.settings)
-            elif error.kind is Kind.DISK_ERROR:
-                self._held().release(lambda one: one is opened)
-            raise
-        finally:
-            self._answering.pop()
-        if stats.finish == "cancelled":
-            raise CancelledWork(stats)
-        return stats
+            return self.session if not command.model or self._is_current(command.model) else None
+        except UnderhillError:  # no model can be called that: it is told so when its turn comes
+            return None
 
-    def _let_others_in(self) -> None:
-        """Between two tokens of an answer in the background: answers that a person waits for are made now.
-
-        What cannot be done beside it, such as opening another model, ends it.
-        """
-        let_in: tuple[type[protocol.Command], ...] = (protocol.UpdateSettings, protocol.DeleteModel)
-        if self._reopen is None:  # else the current model would have to be opened, in place of the one that answers
-            let_in += (protocol.Generate,)
-        self._model.run_urgent(*let_in, unless=lambda one: isinstance(one, protocol.Generate) and bool(one.model))
-        coming = self._model.next_in_line()
-        if coming is not None and not (isinstance(coming, protocol.Generate) and coming.background):
-            raise UnderhillError(Kind.BUSY, msg("The model is needed for something else now."), msg("Ask again soon."))
+    def _disk_failed(self, session: Session) -> None:
+        if session is self.session:
+            self._reopen = dict(session.settings)
+        else:
+            self._failed.append(session)
 
     def _beside(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> OpenModel | None:
         """The model that a command names, opened without becoming the current one; None where it is that one."""
@@ -484,7 +465,7 @@ class Service:
         from engine.library import library
 
         path = library.location(command.name)
-        if path in (self._open_store(), *(session.store.path for session in self._answering)):
+        if path in (self._open_store(), *(session.store.path for session in self._answering.sessions)):
             raise UnderhillError(
                 Kind.BUSY,
                 msg("{name} is in use.", name=command.name),

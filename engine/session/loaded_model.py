@@ -269,3 +269,13 @@ class Threaded:
         """See Model."""
         torch.set_num_threads(self._threads.many if len(ids) > 1 else self._threads.single)
         return self._model.forward(ids, state, want, horizon)
+
+    @property
+    def most_rows(self) -> int:
+        """See Model."""
+        return self._model.most_rows
+
+    def forward_sequences(self, ids: Sequence[int], states: Sequence[Any]) -> Tensor:
+        """See Model."""
+        torch.set_num_threads(self._threads.single)
+        return self._model.forward_sequences(ids, states)

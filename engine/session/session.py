@@ -12,7 +12,7 @@ from engine import settings
 from engine.errors import Kind, UnderhillError
 from engine.experts.telemetry import ExpertSnapshot as Counters
 from engine.generation import model_files
-from engine.generation.answer import Listener, answer
+from engine.generation.answer import AnswerWriter, Listener
 from engine.generation.chat import ChatFormat, fit
 from engine.generation.messages import FREE, AnswerOptions, Look, MemoryUse, Message, Snapshot, Stats, TokenLogprob
 from engine.generation.sampling import Sampling
@@ -34,9 +34,10 @@ from engine.session.card_session import CardSession
 from engine.session.card_speed import CardSpeed
 from engine.session.loaded_model import LoadedModel
 from engine.session.prefetch_choice import PrefetchChoice
+from engine.session.session_answers import SessionAnswer, SessionAnswers
 from engine.session.snapshot import Watcher, memory_now
 from engine.session.speed_check import SpeedCheck
-from engine.session.stats import log_answered, log_opened, stats_of
+from engine.session.stats import log_answered, log_opened
 from engine.session.thresholds import thresholds_for
 from engine.session.warm_start import WarmStart
 from engine.store.reader import Store
@@ -65,6 +66,8 @@ def _limit_heap(plan: Plan) -> None:
 
 class Session(LoadedModel):
     """An open model that answers. One thread uses it; `snapshot`, `beat` and `sentences` may be called from any.
+
+    answers: those that are being made.
 
     on_notice: called with a sentence, on a thread of its own, when the system's memory changes what the cache may hold,
     and with '' when only `sentences` have changed.
@@ -106,7 +109,6 @@ class Session(LoadedModel):
             self.speed_check = SpeedCheck(self, self._speed_judged)
             self.card_speed = CardSpeed(self, self.card_mode.mode)
             self._sequences = Sequences()
-            self._answers = 0
             self.warm = WarmStart(self, self.card_mode.mode)
             self.ahead = PrefetchChoice(self)
             self.ahead.begin()
@@ -125,6 +127,7 @@ class Session(LoadedModel):
         )
         self.cache_budget.computing(1, lambda: self.context.rows_with(0))
         self._watcher = Watcher(self, ahead=self.ahead.sentence, memory=self.memory_use)
+        self.answers = SessionAnswers(self, self._watcher, self.warm.token_done)
         forget_code()  # what opening needed
         self._pressure = PressureWatch(self.cache_budget)
         self._closed = False
@@ -204,21 +207,41 @@ class Session(LoadedModel):
         sampling: Sampling,
         stop_texts: Sequence[str],
         listener: Listener,
+        **more: Any,
+    ) -> Stats:
+        """As `begin`, to the end of the answer; others that are being made go on meanwhile.
+
+        Raises UnderhillError as `begin` does, and BROKEN_FILE or DISK_ERROR when an expert cannot be read, after which
+        the session stays usable.
+        """
+        made = self.begin(messages, sampling, stop_texts, listener, **more)
+        while not made.over:
+            self.answers.advance()
+        return made.result()
+
+    def begin(
+        self,
+        messages: Sequence[Message],
+        sampling: Sampling,
+        stop_texts: Sequence[str],
+        listener: Listener,
         *,
         continue_last: bool = False,
         thinking: bool | str | None = None,
         chat: str = "",
         options: AnswerOptions = FREE,
         on_logprob: Callable[[TokenLogprob], None] = lambda one: None,
-        between: Callable[[], None] | None = None,
-    ) -> Stats:
-        """Answer a chat. What it has in common with the last one is not read again. thinking: as in chat.fit. chat:
-        which one it is, by any name; where the name is another than the last time, a new sequence begins (Sequences).
-        between: of an answer in the background, which has a sequence of its own; called between its tokens, it may call
-        this method for one that is not. on_logprob: as in `answer`.
+        background: bool = False,
+        ended: Callable[[SessionAnswer], None] = lambda made: None,
+    ) -> SessionAnswer:
+        """Begin to answer a chat, beside the answers that are being made: `answers.advance` makes all of them.
 
-        Raises UnderhillError: CONTEXT_FULL when the last message alone is too long; BROKEN_FILE or DISK_ERROR when an
-        expert cannot be read, after which the session stays usable.
+        What it has in common with one that was answered before is not read again. thinking: as in chat.fit. chat:
+        which one it is, by any name; where the name is another than the last time, a new sequence begins (Sequences).
+        background: it leaves a place for one that is not, and has a sequence beside the chat's. on_logprob: as of
+        AnswerWriter. ended: called once it is over.
+
+        Raises UnderhillError: CONTEXT_FULL when the last message alone is too long; BUSY without a place for it.
         """
         if not messages:
             raise UnderhillError(Kind.BAD_REQUEST, msg("Nothing to answer."), msg("Write a message first."))
@@ -227,43 +250,45 @@ class Session(LoadedModel):
             self.chat, messages, self.context.limit, sampling.max_tokens,
             continue_last=continue_last, thinking=thinking, options=options,
         )  # fmt: skip
-        self.context.choose(prompt.ids, between is not None)
         listener.turns_dropped(prompt.dropped)
-        if self._sequences.begins(chat, messages):
+        writer = AnswerWriter(
+            self.chat, prompt, sampling, stop_texts, listener, constraint=constraint, logprobs=options.logprobs,
+            on_logprob=on_logprob,
+        )  # fmt: skip
+
+        def over(made: SessionAnswer) -> None:
+            self._answered(made, continue_last)
+            ended(made)
+
+        first = not self.answers.running
+        made = self.answers.begin(
+            writer, listener, background=background, prompt_done=self._prompt_read, ended=over,
+        )  # fmt: skip
+        # What the policy noted of one sequence serves all that are answered together.
+        if self._sequences.begins(chat, messages) and first:
             self.runtime.begin_sequence()
-        before = self.counters()
-        self._answers += 1
-        number = self._answers
-        self.speed_check.answering()
-        self.card_speed.answering()
-        following = self._watcher.following(listener)
-        with damage.explained(self.store.path), self._watcher.answering(), self.interruptible(listener.cancelled):
-            result = answer(
-                self.context, self.chat, prompt, sampling, stop_texts, following, constraint=constraint,
-                logprobs=options.logprobs, on_logprob=on_logprob, between=between or (lambda: None),
-                token_done=self._token_done, prompt_done=self._prompt_read,
-            )  # fmt: skip
-            alone = number == self._answers  # no other answer was made in between, whose experts and time count here
-            if alone:
-                self._sequences.answered(result.text, result.token_ids, continue_last=continue_last)
-                self.warm.answered(self.counters().activations)
-            stats = stats_of(result, len(prompt.ids), prompt.dropped, before, self.counters(), self._watcher.why)
-        if alone:
-            self.speed_check.answered(stats)
-            if self.card_speed.answered(stats):
+        if first:
+            self.speed_check.answering()
+            self.card_speed.answering()
+        return made
+
+    def _answered(self, made: SessionAnswer, continue_last: bool) -> None:
+        result = made.running.answer
+        if made.running.alone and made.running.error is None and made.stats is not None:
+            # With others beside it, their experts and their time would count as its own.
+            self._sequences.answered(result.text, result.token_ids, continue_last=continue_last)
+            self.warm.answered(self.counters().activations)
+            self.speed_check.answered(made.stats)
+            if self.card_speed.answered(made.stats):
                 self._speed_judged(NO_TEXT)
-        log_answered(stats)
-        return stats
+        if made.running.error is None and made.stats is not None:
+            log_answered(made.stats)
 
-    def _token_done(self) -> None:
-        self._watcher.token()
-        self.warm.token_done()
-
-    def _prompt_read(self) -> None:
-        seen = self.counters()
-        self._watcher.decoding()
-        self.speed_check.prompt_read(seen)
-        self.warm.prompt_read(seen.activations)
+    def _prompt_read(self, made: SessionAnswer) -> None:
+        if made.running.alone:
+            seen = self.counters()
+            self.speed_check.prompt_read(seen)
+            self.warm.prompt_read(seen.activations)
 
     # ---- settings ---------------------------------------------------------------------------------------------
 

@@ -6,8 +6,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 
 from engine.experts.keys import ExpertKey
@@ -60,25 +59,24 @@ class Watcher:
         self._lock = threading.Lock()
         self._last: tuple[object, ...] = ()
         self._mapped = Look(), -math.inf  # what was looked at when matrices were told last, and when
-        self._decoding_from = 0.0, 0.0, 0.0
         self._rates = tuple(Rate() for _ in range(4))
         self._load, self._others = LoadWatch(), 0.0
         self._answering = LoadWatch()  # since the answer itself began
 
-    @contextmanager
-    def answering(self) -> Iterator[None]:
-        """While an answer is being made."""
-        before = self._reading, self._generating  # one answer may be made between two tokens of another
-        self._runtime.telemetry.begin_answer()
-        with self._lock:
-            self._rates = tuple(Rate() for _ in range(4))
-        self._prompt_rate = self._answer_rate = self._others = 0.0
-        self._load.again()
+    def answer_begins(self, *, first: bool) -> None:
+        """An answer begins. first: none is being made beside it."""
+        if first:
+            self._runtime.telemetry.begin_answer()
+            with self._lock:
+                self._rates = tuple(Rate() for _ in range(4))
+            self._prompt_rate = self._answer_rate = self._others = 0.0
+            self._load.again()
         self._reading = self._generating = True
-        try:
-            yield
-        finally:
-            self._reading, self._generating = before
+
+    def answer_ended(self, *, left: int) -> None:
+        """An answer has ended. left: those that are still being made."""
+        self._generating = left > 0
+        self._reading = self._reading and self._generating
 
     def following(self, listener: Listener) -> Listener:
         """The same listener; its calls on the prompt are noted here as well."""
@@ -88,9 +86,9 @@ class Watcher:
         """So many tokens of the prompt took so long."""
         self._prompt_rate = tokens / seconds if seconds > 0 else 0.0
 
-    def token(self) -> None:
-        """One token was decoded."""
-        self._tokens += 1
+    def tokens(self, count: int) -> None:
+        """So many tokens were decoded, in one pass."""
+        self._tokens += count
         self._reading = False
 
     def snapshot(self, look: Look) -> Snapshot | None:
@@ -173,18 +171,18 @@ class Watcher:
         there, everywhere, crossed = (rate.add(value, now) for rate, value in zip(self._card_rates, values))
         return (min(1.0, there / everywhere) if everywhere else 0.0), crossed
 
-    def decoding(self) -> None:
-        """The prompt is read; what comes now is the answer."""
-        self._decoding_from = self._cost()
+    def decoding(self) -> tuple[float, float, float]:
+        """A prompt is read; what comes now is its answer. Returns what `why` is to be told of this moment."""
         self._answering.again()
+        return self._cost()
 
-    def why(self, tokens: int, seconds: float) -> Translatable:
+    def why(self, tokens: int, seconds: float, since: tuple[float, float, float]) -> Translatable:
         """What limited the speed of an answer since `decoding`; empty where nothing was decoded."""
         if tokens < 1 or seconds <= 0:
             return NO_TEXT
         self._answer_rate = tokens / seconds
         self._others = self._answering.load.others
-        read, missed, waited = (now - was for now, was in zip(self._cost(), self._decoding_from))
+        read, missed, waited = (now - was for now, was in zip(self._cost(), since))
         return why(self._pace(tokens / seconds, min(1.0, waited / seconds), read / seconds, missed / seconds))
 
     def _cost(self) -> tuple[float, float, float]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from engine import settings
-from engine.experts.telemetry import ExpertSnapshot as Counters
-from engine.generation.answer import Answer
+from engine.experts.telemetry import MOST_TIER, ExpertTelemetry
+from engine.generation.answer import AnswerWriter
 from engine.generation.messages import Stats
 from engine.hardware import probe
 from engine.session.loaded_model import LoadedModel
@@ -16,32 +16,52 @@ from engine.translatable import Translatable
 _log = logging.getLogger(__name__)
 
 
-def stats_of(
-    result: Answer,
-    prompt_tokens: int,
-    dropped: int,
-    before: Counters,
-    after: Counters,
-    why: Callable[[int, float], Translatable],
-) -> Stats:
-    """before, after: the counters then. dropped: turns left out. why: what limited so many tokens, in seconds."""
+@dataclass
+class ExpertUse:
+    """What was asked of experts: of a session so far, or by one answer, of what it shared with others as much as they.
+
+    ran: (token, expert) pairs by the tier that they ran at; 0: skipped.
+    """
+
+    hits: float = 0.0
+    misses: float = 0.0
+    bytes_read: float = 0.0
+    ran: list[float] = field(default_factory=lambda: [0.0] * (MOST_TIER + 1))
+
+    @classmethod
+    def counted(cls, counters: ExpertTelemetry) -> ExpertUse:
+        """Since the model was loaded."""
+        return cls(counters.hits, counters.misses, counters.bytes_read, list(counters.precision))
+
+    def add(self, now: ExpertUse, before: ExpertUse, among: int = 1) -> None:
+        """A share of what came between two moments: there are `among` who have as much."""
+        self.hits += (now.hits - before.hits) / among
+        self.misses += (now.misses - before.misses) / among
+        self.bytes_read += (now.bytes_read - before.bytes_read) / among
+        self.ran = [own + (new - old) / among for own, new, old in zip(self.ran, now.ran, before.ran, strict=True)]
+
+
+def stats_of(writer: AnswerWriter, use: ExpertUse, why: Translatable) -> Stats:
+    """why: what limited its speed."""
+    result, prompt = writer.result, writer.prompt
+    precision = {str(tier or "skipped"): round(count) for tier, count in reversed(list(enumerate(use.ran))) if count}
     return Stats(
         text=result.text,
         token_ids=tuple(result.token_ids),
         finish=result.finish,
-        prompt_tokens=prompt_tokens,
+        prompt_tokens=len(prompt.ids),
         reused_tokens=result.reused,
-        dropped_turns=dropped,
+        dropped_turns=prompt.dropped,
         prompt_seconds=result.prompt_seconds,
         decode_seconds=result.decode_seconds,
-        hits=after.hits - before.hits,
-        misses=after.misses - before.misses,
-        bytes_read=after.bytes_read - before.bytes_read,
-        precision={key: n - before.precision.get(key, 0) for key, n in after.precision.items()},
+        hits=round(use.hits),
+        misses=round(use.misses),
+        bytes_read=round(use.bytes_read),
+        precision=precision,
         peak_rss=probe.peak_rss(),
         thinking_seconds=result.thinking_seconds,
         calls=result.calls,
-        why=why(len(result.token_ids) - 1, result.decode_seconds),
+        why=why,
     )
 
 

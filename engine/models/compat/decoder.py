@@ -89,6 +89,13 @@ class CompatDecoder:
         found = torch.cat(logits) if want == "all" else logits[-1][-1:]
         return found.float()
 
+    most_rows = 1  # transformers' modules give several tokens other bits than each alone
+
+    def forward_sequences(self, ids: Sequence[int], states: Sequence[CompatState]) -> Tensor:
+        """Feed one token to each of several sequences, one after the other. Returns logits [N, V]."""
+        found = [self.forward([token], state) for token, state in zip(ids, states, strict=True)]
+        return torch.cat([logits for logits in found if logits is not None])
+
     def _pieces(self, tokens: Tensor, start: int) -> Iterator[Tensor]:
         if start and self.model_type in ONE_BY_ONE:
             yield from tokens.split(1)

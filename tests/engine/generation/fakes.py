@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -14,6 +14,7 @@ class FakeState:
     """Tokens seen. recurrent: rollback only reaches snapshots."""
 
     def __init__(self, recurrent: bool) -> None:
+        self.max_snapshots = 8
         self.recurrent = recurrent
         self.seen: list[int] = []
         self.snapshots: set[int] = set()
@@ -56,6 +57,7 @@ class FakeModel:
         self.recurrent = recurrent
         self.switch: int | None = None  # what was read up to here is of no use beyond it, as with LongRoPE
         self.passes: list[list[int]] = []
+        self.steps: list[int] = []  # rows of each pass over several sequences
         self.fail_at: int | None = None
         self._script = script or (lambda seen: (sum(seen) + 1) % VOCABULARY)
 
@@ -78,3 +80,20 @@ class FakeModel:
             state.seen.append(token)
             rows.append(torch.nn.functional.one_hot(torch.tensor(self._script(state.seen)), VOCABULARY).float())
         return {"none": None, "last": rows[-1][None], "all": torch.stack(rows)}[want]
+
+    most_rows = 4
+
+    def forward_sequences(self, ids: Sequence[int], states: Sequence[FakeState]) -> Tensor:
+        before = [state.length for state in states]
+        self.steps.append(len(ids))
+        try:
+            return torch.cat([self._one(token, state) for token, state in zip(ids, states, strict=True)])
+        except BaseException:
+            for state, length in zip(states, before, strict=True):
+                state.rollback(length)
+            raise
+
+    def _one(self, token: int, state: FakeState) -> Tensor:
+        logits = self.forward(torch.tensor([token]), state)
+        assert logits is not None
+        return logits

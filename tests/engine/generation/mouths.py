@@ -14,7 +14,7 @@ from tokenizers import AddedToken, Tokenizer
 from torch import Tensor
 
 from engine import resources
-from engine.generation.answer import Answer, answer
+from engine.generation.answer import Answer
 from engine.generation.chat import ChatFormat, Prompt
 from engine.generation.context import Context
 from engine.generation.formats.declaration import Declaration
@@ -22,6 +22,7 @@ from engine.generation.formats.reader import HEADER, THOUGHT, Reader
 from engine.generation.formats.speech import recognised
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
+from tests.engine.generation.answering import answer
 from tests.engine.generation.fakes import FakeModel, FakeState
 
 MODEL = resources.path("builtin", "model")

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import pytest
 
 from engine import resources
-from engine.generation.answer import Answer, answer
+from engine.generation.answer import Answer
 from engine.generation.chat import ChatFormat, Prompt
 from engine.generation.context import Context
 from engine.generation.sampling import Sampling
+from tests.engine.generation.answering import answer
 from tests.engine.generation.fakes import VOCABULARY, FakeModel
 
 PROMPT = Prompt((5, 6, 7), 3)

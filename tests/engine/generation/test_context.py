@@ -220,19 +220,46 @@ def test_all_sequences_together_take_no_more_than_the_limit() -> None:
 
 
 @pytest.mark.parametrize("recurrent", [False, True])
-@pytest.mark.parametrize("limit", [100, 24])
-def test_what_is_done_in_between_changes_no_answer(recurrent: bool, limit: int) -> None:
-    """limit: with room for both, and where the chat takes the memory of what it interrupts."""
-    context = Context(FakeModel(recurrent), limit, 4)
-    talk, chat = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14], [1, 2, 3] * 5
+def test_an_answer_whose_memory_was_taken_is_caught_up_with_in_the_same_steps(recurrent: bool) -> None:
+    """Its prompt by the same chunks; what was answered in as many rows as have the bits of single tokens."""
+    model = FakeModel(recurrent)
+    context, prompt, answered = Context(model, 100, 4), [5, 6, 7, 8, 9, 10], [11, 12, 13, 14, 15]
+    context.read(prompt, (3,))
+    first = list(model.passes)
+    sequence = context.choose(prompt, background=False)
+    context.forget(sequence)
+    model.passes.clear()
+    *_, logits = context.catch_up(sequence, prompt, (3,), answered)
+    assert says(logits) == expected(prompt + answered)
+    assert model.passes == [*first, [11, 12, 13, 14], [15]]
+    assert sequence.tokens == prompt + answered
 
-    def work() -> None:
-        context.choose(chat, background=False)
-        assert says(context.read(chat)) == expected(chat)
 
-    context.choose(talk, background=True)
-    assert says(context.read(talk, between=work)) == expected(talk)
-    context.step(15)
-    kept = context.between(work)
-    assert kept is (limit == 100)
-    assert says(context.read([*talk, 15, 16]) if not kept else context.step(16)) == expected([*talk, 15, 16])
+def test_a_chat_of_a_person_goes_on_beside_another_one_and_comes_back() -> None:
+    model = FakeModel()
+    context = Context(model, 1000, 16)
+    one = context.choose([1, 2, 3, 4], background=False)
+    context.read([1, 2, 3, 4])
+    one.busy = True
+    other = context.choose([7, 8, 9], background=False)
+    context.read([7, 8, 9])
+    assert other is not one
+    one.busy = False
+    model.passes.clear()
+    context.choose([7, 8, 9, 10], background=False)
+    assert says(context.read([7, 8, 9, 10])) == expected([7, 8, 9, 10])
+    context.choose([1, 2, 3, 4, 5], background=False)
+    assert says(context.read([1, 2, 3, 4, 5])) == expected([1, 2, 3, 4, 5])
+    assert model.passes == [[10], [5]]
+
+
+def test_sequences_of_answers_that_are_being_made_are_never_forgotten() -> None:
+    context = Context(FakeModel(), 40, 8)
+    busy = context.choose([5] * 20, background=True)
+    context.read([5] * 20)
+    busy.busy = True
+    for first in range(30, 40):
+        context.choose([first] * 12, background=True)
+        context.read([first] * 12)
+    assert busy.tokens == [5] * 20
+    assert context.nbytes <= 8 * 40

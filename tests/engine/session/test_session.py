@@ -320,18 +320,19 @@ def test_while_an_answer_is_made_matrices_are_told_every_other_time(
     look = Look(maps=True)
     watcher = snapshots.Watcher(session, ahead=session.ahead.sentence, memory=session.memory_use)
     told = []
-    with watcher.answering():
-        for _ in range(5):
-            watcher.token()
-            seen = watcher.snapshot(look)
-            assert seen is not None
-            told.append(bool(seen.activations))
-            now[0] += 0.2
-        assert told == [True, False, True, False, True]
-        other = watcher.snapshot(Look(maps=True, expert=(session.runtime.telemetry.layers[0], 0)))
-        assert other is not None
-        assert other.activations
-        assert other.expert is not None
+    watcher.answer_begins(first=True)
+    for _ in range(5):
+        watcher.tokens(1)
+        seen = watcher.snapshot(look)
+        assert seen is not None
+        told.append(bool(seen.activations))
+        now[0] += 0.2
+    assert told == [True, False, True, False, True]
+    other = watcher.snapshot(Look(maps=True, expert=(session.runtime.telemetry.layers[0], 0)))
+    assert other is not None
+    assert other.activations
+    assert other.expert is not None
+    watcher.answer_ended(left=0)
     last = watcher.snapshot(look)  # nothing more will come
     assert last is not None
     assert last.activations

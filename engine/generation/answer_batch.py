@@ -1,0 +1,252 @@
+"""Several answers of one model at once: each has a sequence of its own, and their next tokens share one pass."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.generation.answer import Answer, AnswerWriter, Listener
+from engine.generation.context import Context, TokenSequence
+from engine.translatable import msg
+
+SHARE_LEFT = 8  # an answer begins beside others, or goes on, where one in so many tokens of the context is left for all
+Interruptible = Callable[[Callable[[], bool]], AbstractContextManager[None]]
+
+
+class BatchedAnswer:
+    """One answer of a batch. background: those that are not come before it.
+
+    error: what ended it, if that was no cancellation. alone: no other one was made meanwhile. over: it gets no more
+    tokens.
+    """
+
+    def __init__(
+        self, writer: AnswerWriter, sequence: TokenSequence, listener: Listener, *, background: bool,
+        prompt_done: Callable[[], None], ended: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self.writer, self.sequence, self.listener, self.background = writer, sequence, listener, background
+        self.ended, self.prompt_done = ended, prompt_done
+        self.passes: Generator[Tensor | None] | None = None  # that read its prompt, or all of it once more
+        self.error: BaseException | None = None
+        self.alone = True
+        self.over = self.decoding = False
+
+    @property
+    def answer(self) -> Answer:
+        """As far as it has come."""
+        return self.writer.result
+
+    @property
+    def ids(self) -> list[int]:
+        """The prompt, and what was answered so far: the last of it is still to be fed."""
+        return [*self.writer.prompt.ids, *self.answer.token_ids]
+
+    @property
+    def wants_token(self) -> bool:
+        """Whether all but its last token was fed, and that is to be."""
+        seen = len(self.writer.prompt.ids) + len(self.answer.token_ids) - 1
+        return not self.over and self.decoding and self.passes is None and len(self.sequence.tokens) == seen
+
+    def progress(self, done: int, total: int) -> None:
+        """So many tokens of its prompt are read."""
+        if not self.decoding:
+            self.listener.prompt_read(done, total, self.answer.reused)
+
+    def take(self, logits: Tensor, room: int) -> None:
+        """Choose the next token; `over` if there is none."""
+        self.begin_decoding()
+        self.over = self.writer.take(logits, room) is None
+
+    def begin_decoding(self) -> None:
+        """The prompt is read, or will not be read any further."""
+        if not self.decoding:
+            self.decoding = True
+            self.writer.prompt_done()
+            self.prompt_done()
+
+    def end(self, error: BaseException | None = None) -> None:
+        """It was cancelled, or this was raised."""
+        cancelled = isinstance(error, UnderhillError) and error.kind is Kind.CANCELLED
+        self.error, self.over = None if cancelled else error, True
+
+    def pause(self) -> None:
+        """Stop reading; all of it is read anew when it goes on."""
+        if self.passes is not None:
+            self.passes.close()
+            self.passes = None
+
+
+class AnswerBatch:
+    """Makes answers together. Used from one thread; `advance` is called until nothing is running.
+
+    An answer begins and ends between any two passes, and changes no bit of another's: what a pass computes for one does
+    not depend on the rest. Where together they outgrow the context, the one that came last (in the background first)
+    gives its memory back, and is read again once there is room.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        passed: Callable[[Sequence[BatchedAnswer], bool], None] = lambda answers, stepped: None,
+        interruptible: Interruptible = lambda cancelled: nullcontext(),
+    ) -> None:
+        """passed: told behind every pass whose it was, and whether it fed each a token of its answer. interruptible:
+        entered for a chunk of a prompt, which is to end where what it is given says so.
+        """
+        self._context, self._passed, self._interruptible = context, passed, interruptible
+        self.running: list[BatchedAnswer] = []
+        self._rest_until = 0.0  # no further chunk of a prompt that was begun is read before that
+
+    def has_place(self, background: bool) -> bool:
+        """Whether one more answer can begin. One place is kept for those that are not in the background."""
+        return len(self.running) < self._context.places - background
+
+    def begin(
+        self,
+        writer: AnswerWriter,
+        listener: Listener,
+        *,
+        background: bool = False,
+        prompt_done: Callable[[], None] = lambda: None,
+        ended: Callable[[], None] = lambda: None,
+    ) -> BatchedAnswer:
+        """Add an answer; its prompt is read by the next calls of `advance`. prompt_done: called once between reading
+        and decoding. ended: called once it is no more running. Raises UnderhillError(BUSY) without a place for it.
+        """
+        if not self.has_place(background):
+            raise UnderhillError(Kind.BUSY, msg("The model is needed for something else now."), msg("Ask again soon."))
+        sequence = self._context.choose(writer.prompt.ids, background)
+        writer.result.reused = self._context.reuse(writer.prompt.ids, sequence)
+        sequence.busy = True
+        made = BatchedAnswer(
+            writer, sequence, listener, background=background, prompt_done=prompt_done, ended=ended
+        )  # fmt: skip
+        self.running.append(made)
+        if len(self.running) > 1:
+            for one in self.running:
+                one.alone = False
+        return made
+
+    def advance(self) -> None:
+        """Feed every answer its next token, and read a chunk of one prompt."""
+        self._end_cancelled()
+        self._make_room()
+        steps = [one for one in self.running if one.wants_token]
+        if steps:
+            self._step(steps)
+            self._remove_ended()
+        reader = self._reader(steps)
+        if reader is not None:
+            self._read(reader, steps)
+            self._remove_ended()
+
+    def abandon(self, error: BaseException | None = None) -> None:
+        """End all answers: with this error, or as if they were cancelled."""
+        for one in self.running:
+            one.end(error)
+        self._remove_ended()
+
+    def _end_cancelled(self, but: BatchedAnswer | None = None) -> None:
+        for one in self.running:
+            if one is not but and one.listener.cancelled():
+                one.end()
+        self._remove_ended()
+
+    def _remove_ended(self) -> None:
+        for one in [one for one in self.running if one.over]:
+            self.running.remove(one)
+            one.pause()
+            one.sequence.busy = False
+            if not one.decoding:
+                one.writer.prompt_done()
+            one.writer.close()
+            one.ended()
+
+    # ---- passes -----------------------------------------------------------------------------------------------
+
+    def _step(self, steps: Sequence[BatchedAnswer]) -> None:
+        context = self._context
+        for one in steps:
+            if not context.goes_on(one.sequence):
+                # LongRoPE turns to other frequencies here, so what was read under the old ones is read again
+                one.passes = context.passes(one.sequence, one.ids)
+        fed = [one for one in steps if one.passes is None]
+        if not fed:
+            return
+        found = context.step_all([(one.sequence, one.answer.token_ids[-1]) for one in fed])
+        self._passed(fed, True)
+        for one, logits in zip(fed, found, strict=True):
+            if isinstance(logits, Exception):
+                one.end(logits)
+            elif logits is not None:
+                self._take(one, logits)
+
+    def _read(self, one: BatchedAnswer, steps: Sequence[BatchedAnswer]) -> None:
+        """Read a chunk of its prompt. steps: those that were fed a token before it."""
+        start, logits = time.monotonic(), None
+        if one.passes is None:
+            prompt, answered = one.writer.prompt, one.answer.token_ids
+            one.passes = self._context.catch_up(one.sequence, prompt.ids, (prompt.history,), answered, one.progress)
+        try:
+            with self._interruptible(lambda: self._interrupted(one)):
+                logits = next(one.passes)
+        except Exception as error:
+            one.end(error)
+            return
+        finally:
+            self._passed([one], False)
+        now = time.monotonic()
+        # Those that are decoded get half of the time, unless only programs wait for them, and a person for this one.
+        urgent = not one.background and all(other.background for other in steps)
+        self._rest_until = now if urgent else now + (now - start)
+        if len(one.sequence.tokens) == len(one.ids):
+            one.pause()
+            assert logits is not None
+            self._take(one, logits)
+
+    def _interrupted(self, reading: BatchedAnswer) -> bool:
+        """Asked in the middle of a chunk, which may take seconds: others that are cancelled end meanwhile."""
+        self._end_cancelled(reading)
+        return reading.listener.cancelled()
+
+    def _take(self, one: BatchedAnswer, logits: Tensor) -> None:
+        try:
+            one.take(logits, self._context.limit - len(one.sequence.tokens))
+        except Exception as error:
+            one.end(error)
+
+    def _reader(self, steps: Sequence[BatchedAnswer]) -> BatchedAnswer | None:
+        """Whose chunk is read now. steps: those that were fed a token just now."""
+        waiting = [one for one in self.running if not one.wants_token]
+        first = min(waiting, key=self._rank, default=None)
+        if first is None or (first.passes is None and not self._fits(first)):
+            return None
+        begun = first.passes is not None and len(first.sequence.tokens) > first.answer.reused
+        return None if begun and steps and time.monotonic() < self._rest_until else first
+
+    # ---- memory -----------------------------------------------------------------------------------------------
+
+    def _rank(self, one: BatchedAnswer) -> tuple[bool, int]:
+        """The least is served first, and is the last to give its memory back."""
+        return one.background, self.running.index(one)
+
+    def _make_room(self) -> None:
+        """Take the memory of those of the highest rank until the others have room for their next tokens."""
+        while True:
+            holding = [one for one in self.running if one.sequence.needed]
+            coming = sum(one.wants_token for one in holding)
+            if len(holding) < 2 or sum(one.sequence.needed for one in holding) + coming <= self._context.limit:
+                return
+            last = max(holding, key=self._rank)
+            last.pause()
+            self._context.forget(last.sequence)
+
+    def _fits(self, one: BatchedAnswer) -> bool:
+        """Whether it can be read without taking memory of one that comes before it, and with some to go on."""
+        before = [o.sequence.needed for o in self.running if o is not one and self._rank(o) < self._rank(one)]
+        limit = self._context.limit
+        return not any(before) or sum(before) + len(one.ids) + limit // SHARE_LEFT <= limit

@@ -1,0 +1,128 @@
+"""The answers that a session makes at once: how each begins and ends, and what it took of what all of them used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from engine.errors import UnderhillError
+from engine.generation.answer import AnswerWriter, Listener
+from engine.generation.answer_batch import AnswerBatch, BatchedAnswer
+from engine.generation.messages import Stats
+from engine.library import damage
+from engine.session.loaded_model import LoadedModel
+from engine.session.snapshot import Watcher
+from engine.session.stats import ExpertUse, stats_of
+
+
+@dataclass
+class SessionAnswer:
+    """An answer that is being made, or was. cost: of the session until its first token (Watcher.decoding)."""
+
+    running: BatchedAnswer
+    use: ExpertUse = field(default_factory=ExpertUse)
+    cost: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    stats: Stats | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it gets no more tokens, and `result` is there."""
+        return self.stats is not None
+
+    def result(self) -> Stats:
+        """What it took, once it is over. Raises what it failed with."""
+        assert self.stats is not None
+        if self.running.error is not None:
+            raise self.running.error
+        return self.stats
+
+
+class SessionAnswers:
+    """Used on the session's thread."""
+
+    def __init__(self, model: LoadedModel, watcher: Watcher, token_done: Callable[[], None]) -> None:
+        """token_done: called behind every pass that fed tokens of answers."""
+        self._model, self._watcher, self._token_done = model, watcher, token_done
+        self._batch = AnswerBatch(model.context, self._passed, model.interruptible)
+        self._made: dict[BatchedAnswer, SessionAnswer] = {}
+        self._charged = ExpertUse.counted(model.runtime.telemetry)
+
+    @property
+    def running(self) -> int:
+        """Answers that are being made."""
+        return len(self._batch.running)
+
+    @property
+    def only_background(self) -> bool:
+        """Whether nobody waits for any of them but programs."""
+        return all(one.background for one in self._batch.running)
+
+    def has_place(self, background: bool) -> bool:
+        """See AnswerBatch.has_place."""
+        return self._batch.has_place(background)
+
+    def begin(
+        self,
+        writer: AnswerWriter,
+        listener: Listener,
+        *,
+        background: bool,
+        prompt_done: Callable[[SessionAnswer], None],
+        ended: Callable[[SessionAnswer], None],
+    ) -> SessionAnswer:
+        """Add an answer. prompt_done, ended: as of AnswerBatch.begin; when the second is called, `result` is there."""
+        first = not self._made
+        if first:
+            self._charged = ExpertUse.counted(self._model.runtime.telemetry)
+        running = self._batch.begin(
+            writer, self._watcher.following(listener), background=background,
+            prompt_done=lambda: self._prompt_done(made, prompt_done), ended=lambda: self._ended(made, ended),
+        )  # fmt: skip
+        made = self._made[running] = SessionAnswer(running)
+        self._watcher.answer_begins(first=first)
+        return made
+
+    def advance(self) -> None:
+        """See AnswerBatch.advance. What it raises is a defect, or the user's: it ends all answers."""
+        try:
+            self._batch.advance()
+        except BaseException as error:
+            self._batch.abandon(error)
+            raise
+
+    def abandon(self, error: UnderhillError) -> None:
+        """All of them fail with this."""
+        self._batch.abandon(error)
+
+    def _prompt_done(self, made: SessionAnswer, then: Callable[[SessionAnswer], None]) -> None:
+        made.cost = self._watcher.decoding()
+        then(made)
+
+    def _ended(self, made: SessionAnswer, then: Callable[[SessionAnswer], None]) -> None:
+        running = made.running
+        del self._made[running]
+        if running.alone:  # what came after its last pass
+            made.use.add(ExpertUse.counted(self._model.runtime.telemetry), self._charged)
+        if running.error is not None:
+            running.error = self._explained(running.error)
+        self._watcher.answer_ended(left=len(self._made))
+        why = self._watcher.why(len(running.answer.token_ids) - 1, running.answer.decode_seconds, made.cost)
+        made.stats = stats_of(running.writer, made.use, why)
+        then(made)
+
+    def _explained(self, error: BaseException) -> BaseException:
+        try:
+            with damage.explained(self._model.store.path):
+                raise error
+        except BaseException as explained:
+            return explained
+
+    def _passed(self, answers: Sequence[BatchedAnswer], stepped: bool) -> None:
+        """Charge what was used since the last pass to those whose pass it was, each as much."""
+        now = ExpertUse.counted(self._model.runtime.telemetry)
+        for one in answers:
+            self._made[one].use.add(now, self._charged, len(answers))
+        self._charged = now
+        if stepped:
+            self._watcher.tokens(len(answers))
+            self._token_done()
