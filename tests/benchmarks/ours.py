@@ -19,6 +19,7 @@ from engine import settings
 from engine.calibration.calibrator import open_calibrated
 from engine.experts.precision import ScoreRecorder, from_scores
 from engine.generation.formats.reader import Reader
+from engine.generation.messages import AnswerOptions, Message
 from engine.generation.sampling import Sampler, Sampling
 from engine.hardware import probe
 from engine.planning.plan import dial_of
@@ -31,6 +32,7 @@ from tests.random_models.shapes import Shape
 from tests.random_models.tokens import routing
 
 POLL = 5e-5  # seconds
+HOT = 2.0  # the highest temperature: tokens of a random model are nearly all as likely
 BITS = {"f32": 32.0, "bf16": 16.0, "int8": 8.5, "int4": 4.5}  # per dense weight, with its share of scales
 
 
@@ -224,6 +226,26 @@ class Model:
             taken.append(time.perf_counter() - start)
         return taken
 
+    def answers(self, prompts: list[list[int]], length: int, at_once: bool) -> dict[str, Any]:
+        """Answers of so many tokens to all prompts, at once or one after another: their tokens, seconds, and the bytes
+        read for them. Each begins with nothing read before."""
+        session = self._session
+        session.context.clear()
+        before, start, made = session.counters().bytes_read, time.perf_counter(), []
+        for number, tokens in enumerate(prompts):
+            asked = (Message("user", session.chat.decode(tokens)),)
+            sampling = Sampling(temperature=HOT, top_p=1.0, seed=number, max_tokens=length)
+            made.append(
+                session.begin(asked, sampling, (), _Nobody(), chat=str(number), options=AnswerOptions(raw=True))
+            )
+            while session.answers.running and not at_once:
+                session.answers.advance()
+        while session.answers.running:
+            session.answers.advance()
+        seconds = time.perf_counter() - start
+        read = session.counters().bytes_read - before
+        return {"tokens": [one.result().token_ids for one in made], "seconds": seconds, "bytes_read": read}
+
     def prompt(self, tokens: list[int]) -> float:
         """Seconds to read the tokens as the prompt of a new sequence and to choose the first one of an answer."""
         self._session.context.clear()
@@ -283,6 +305,19 @@ class Model:
     def close(self) -> None:
         """Release everything."""
         self._session.close()
+
+
+class _Nobody:
+    """Listens to an answer and lets it go on."""
+
+    def turns_dropped(self, count: int) -> None: ...
+
+    def prompt_read(self, done: int, total: int, reused: int) -> None: ...
+
+    def text(self, text: str, token_ids: Sequence[int]) -> None: ...
+
+    def cancelled(self) -> bool:
+        return False
 
 
 def _wait_for_all(session: Session) -> None:

@@ -29,10 +29,12 @@ class Peer(Child):
     that has a group stands still between calls."""
 
     def __init__(
-        self, python: Path, model: Path, threads: int, context: int, *, repack: bool, group: Group | None = None
-    ) -> None:
+        self, python: Path, model: Path, threads: int, context: int, *, repack: bool, group: Group | None = None,
+        slots: int = 1,
+    ) -> None:  # fmt: skip
+        """context: tokens, of all slots together. slots: sequences at once."""
         self.name = f"{model.stem}, {'repacked' if repack else 'as stored'}"
-        arguments = {"model": str(model), "threads": threads, "context": context, "repack": repack}
+        arguments = {"model": str(model), "threads": threads, "context": context, "repack": repack, "slots": slots}
         command = [str(python), "-m", SERVER, json.dumps(arguments)]
         if group is not None:
             command = group.command(*command)

@@ -15,9 +15,9 @@ from tests.benchmarks.pipe import serve
 
 
 class Model:
-    """One model and one sequence."""
+    """One model and one sequence, or so many slots."""
 
-    def __init__(self, model: str, threads: int, context: int, repack: bool) -> None:
+    def __init__(self, model: str, threads: int, context: int, repack: bool, slots: int = 1) -> None:
         llama.llama_backend_init()
         params = llama.llama_model_default_params()
         params.use_extra_bufts = repack
@@ -28,6 +28,7 @@ class Model:
         settings = llama.llama_context_default_params()
         settings.n_ctx = settings.n_batch = settings.n_ubatch = context
         settings.n_threads = settings.n_threads_batch = threads
+        settings.n_seq_max = slots
         settings.no_perf = True
         self._context = llama.llama_init_from_model(self._model, settings)
         if not self._context:
@@ -60,6 +61,33 @@ class Model:
         self._feed(tokens)
         self._last()
         return time.perf_counter() - start
+
+    def answers(self, prompts: list[list[int]], length: int) -> float:
+        """Seconds to read each prompt into a slot of its own and to decode so many tokens in all of them at once."""
+        self.clear()
+        start = time.perf_counter()
+        for slot, tokens in enumerate(prompts):
+            self._feed_slots([(slot, at, token) for at, token in enumerate(tokens)], len(tokens) - 1)
+        for step in range(length - 1):
+            places = [(slot, len(tokens) + step, tokens[step % len(tokens)]) for slot, tokens in enumerate(prompts)]
+            self._feed_slots(places, 0)
+        return time.perf_counter() - start
+
+    def _feed_slots(self, places: list[tuple[int, int, int]], first: int) -> None:
+        """Slots, positions and tokens in one batch, with logits from the place `first` on."""
+        batch = llama.llama_batch_init(len(places), 0, 1)
+        try:
+            batch.n_tokens = len(places)
+            for row, (slot, position, token) in enumerate(places):
+                batch.token[row], batch.pos[row] = token, position
+                batch.n_seq_id[row], batch.seq_id[row][0] = 1, slot
+                batch.logits[row] = row >= first
+            if llama.llama_decode(self._context, batch):
+                raise SystemExit("llama_decode failed")
+            for row in range(first, len(places)):
+                llama.llama_get_logits_ith(self._context, row)
+        finally:
+            llama.llama_batch_free(batch)
 
     def logits(self, tokens: list[int]) -> list[list[float]]:
         self.clear()
