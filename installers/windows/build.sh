@@ -6,7 +6,7 @@
 # --python: a folder with Windows' python.exe that is shipped; otherwise the setup lets uv fetch Python. --release: one
 # that is laid down already. --quick: packed in seconds, a third larger, to be tried and not to be shipped. --updates,
 # --key: as in installers/linux/build.sh.
-# Needs bash, makensis (installed by apt if you are root), mingw, and a Python 3.11 to 3.13 with pip and PySide6, which draws the icon; a network.
+# Needs bash, makensis (installed by apt if you are root), mingw with windres, and a Python 3.11 to 3.13 with pip and PySide6, which draws the icon; a network.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 output='' release='' shipped='' packing=() options=(--platform windows)
@@ -39,6 +39,7 @@ fi
 [ -z "$shipped" ] || cp -a "$shipped" "$work/release/python"
 version=$("$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["version"])' "$work/release/release.json")
 "$python" "$root/installers/windows/icon.py" "$root/resources/icons/underhill.svg" "$work/release/underhill.ico"
+bash "$root/installers/windows/launchers.sh" "$work/release" "$version"
 makensis -V2 "${packing[@]}" -DVERSION="$version" -DRELEASE="$work/release" -DOUTPUT="$output/Underhill-Setup.exe" \
     -DKILOBYTES="$(du -sk "$work/release" | cut -f1)" "$root/installers/windows/underhill.nsi"
 (cd "$output" && sha256sum Underhill-Setup.exe >Underhill-Setup.exe.sha256 && ls -l Underhill-Setup.exe)

@@ -1,5 +1,5 @@
 ; Underhill-Setup.exe: for one user, without an administrator. Built by installers/windows/build.sh, which defines
-; VERSION, RELEASE (a folder), OUTPUT and KILOBYTES. Silent: /S [/D=FOLDER]; the uninstaller: /S [/ALL].
+; VERSION, RELEASE (a folder), OUTPUT and KILOBYTES. Silent: /S [/GGUF] [/D=FOLDER]; the uninstaller: /S [/ALL].
 Unicode true
 Target amd64-unicode
 SetCompressor /SOLID lzma
@@ -20,11 +20,18 @@ VIAddVersionKey "LegalCopyright" "the Underhill authors, Apache License 2.0"
 !include "MUI2.nsh"
 !include "FileFunc.nsh"
 !define UNINSTALL "Software\Microsoft\Windows\CurrentVersion\Uninstall\Underhill"
+!define CLASSES "Software\Classes"
+!define GGUF "Underhill.gguf" ; the kind of file, as Windows names such kinds: Company.Kind
+!define ASSOCIATIONS_CHANGED 0x08000000 ; SHCNE_ASSOCCHANGED
+!define MUI_ICON "${RELEASE}\underhill.ico"
+!define MUI_UNICON "${RELEASE}\underhill.ico"
 !define MUI_ABORTWARNING
+!define MUI_COMPONENTSPAGE_NODESC
 !define MUI_FINISHPAGE_RUN
 !define MUI_FINISHPAGE_RUN_FUNCTION Start
 !insertmacro MUI_PAGE_WELCOME
 !insertmacro MUI_PAGE_LICENSE "${RELEASE}\LICENSE"
+!insertmacro MUI_PAGE_COMPONENTS
 !insertmacro MUI_PAGE_DIRECTORY
 !insertmacro MUI_PAGE_INSTFILES
 !insertmacro MUI_PAGE_FINISH
@@ -42,6 +49,10 @@ LangString Running ${LANG_ENGLISH} "Underhill is running. Close it, then try aga
 LangString Running ${LANG_SIMPCHINESE} "Underhill 正在运行。请先关闭它再重试。"
 LangString TheProgram ${LANG_ENGLISH} "Underhill and its engine"
 LangString TheProgram ${LANG_SIMPCHINESE} "Underhill 及其引擎"
+LangString TheFiles ${LANG_ENGLISH} "Open .gguf files with Underhill"
+LangString TheFiles ${LANG_SIMPCHINESE} "用 Underhill 打开 .gguf 文件"
+LangString GgufModel ${LANG_ENGLISH} "GGUF model"
+LangString GgufModel ${LANG_SIMPCHINESE} "GGUF 模型"
 LangString TheData ${LANG_ENGLISH} "Delete my chats, settings and models"
 LangString TheData ${LANG_SIMPCHINESE} "删除我的对话、设置和模型"
 
@@ -62,7 +73,21 @@ Var Python
 !macroend
 !macro StopWhereItRuns
   !insertmacro StopWhereLoaded "$INSTDIR\qt\PySide6\QtCore.pyd"
+  !insertmacro StopWhereLoaded "$INSTDIR\underhill-cli.exe"
   !insertmacro StopWhereLoaded "$INSTDIR\app\engine\native\src\underhill_kernels.dll"
+!macroend
+
+; What this program has said of .gguf files goes; what others have said of them stays.
+!macro ForgetFiles
+  ReadRegStr $0 HKCU "${CLASSES}\.gguf" ""
+  ${If} $0 == "${GGUF}"
+    DeleteRegValue HKCU "${CLASSES}\.gguf" ""
+  ${EndIf}
+  DeleteRegValue HKCU "${CLASSES}\.gguf\OpenWithProgids" "${GGUF}"
+  DeleteRegKey /ifempty HKCU "${CLASSES}\.gguf\OpenWithProgids"
+  DeleteRegKey /ifempty HKCU "${CLASSES}\.gguf"
+  DeleteRegKey HKCU "${CLASSES}\${GGUF}"
+  System::Call 'shell32::SHChangeNotify(i ${ASSOCIATIONS_CHANGED}, i 0, p 0, p 0)'
 !macroend
 
 Function FindPython ; sets $Python to the folder of python.exe, or ''
@@ -81,10 +106,10 @@ FunctionEnd
 
 Function Start
   SetOutPath "$INSTDIR"
-  Exec '"$Python\pythonw.exe" -I "$INSTDIR\launch.py"'
+  Exec '"$INSTDIR\underhill.exe"'
 FunctionEnd
 
-Section "-Underhill"
+Section "Underhill"
   SectionIn RO
   SetOutPath "$INSTDIR"
   !insertmacro StopWhereItRuns
@@ -110,6 +135,8 @@ Section "-Underhill"
     Delete "$INSTDIR\LICENSE"
     Delete "$INSTDIR\THIRD_PARTY_NOTICES.md"
     Delete "$INSTDIR\underhill.ico"
+    Delete "$INSTDIR\underhill.exe"
+    Delete "$INSTDIR\underhill-cli.exe"
     SetOutPath "$TEMP" ; a folder that is current cannot be removed
     RMDir "$INSTDIR"
     MessageBox MB_OK|MB_ICONEXCLAMATION "$(NoPython)" /SD IDOK
@@ -117,26 +144,45 @@ Section "-Underhill"
     Abort "$(NoPython)"
   ${EndIf}
   File "${RELEASE}\release.json"
-  FileOpen $0 "$INSTDIR\underhill-cli.cmd" w
-  ; By its own folder, as the file can hold no letter that is not of this computer's code page.
-  StrLen $1 "$INSTDIR\"
-  StrCpy $1 "$Python" "" $1
-  FileWrite $0 '@"%~dp0$1\python.exe" -I "%~dp0launch.py" --cli %*$\r$\n'
-  FileClose $0
+  Delete "$INSTDIR\underhill-cli.cmd" ; of 0.2.0 and before
   WriteUninstaller "$INSTDIR\uninstall.exe"
-  CreateShortcut "$SMPROGRAMS\Underhill.lnk" "$Python\pythonw.exe" '-I "$INSTDIR\launch.py"' "$INSTDIR\underhill.ico"
+  CreateShortcut "$SMPROGRAMS\Underhill.lnk" "$INSTDIR\underhill.exe"
   WriteRegStr HKCU "Software\Underhill" "Folder" "$INSTDIR"
   WriteRegStr HKCU "${UNINSTALL}" "DisplayName" "Underhill"
   WriteRegStr HKCU "${UNINSTALL}" "DisplayVersion" "${VERSION}"
   WriteRegStr HKCU "${UNINSTALL}" "Publisher" "the Underhill authors"
-  WriteRegStr HKCU "${UNINSTALL}" "DisplayIcon" "$INSTDIR\underhill.ico"
+  WriteRegStr HKCU "${UNINSTALL}" "DisplayIcon" "$INSTDIR\underhill.exe"
   WriteRegStr HKCU "${UNINSTALL}" "InstallLocation" "$INSTDIR"
   WriteRegStr HKCU "${UNINSTALL}" "UninstallString" '"$INSTDIR\uninstall.exe"'
   WriteRegStr HKCU "${UNINSTALL}" "QuietUninstallString" '"$INSTDIR\uninstall.exe" /S'
   WriteRegDWORD HKCU "${UNINSTALL}" "EstimatedSize" ${KILOBYTES}
   WriteRegDWORD HKCU "${UNINSTALL}" "NoModify" 1
   WriteRegDWORD HKCU "${UNINSTALL}" "NoRepair" 1
+  !insertmacro ForgetFiles ; the section that follows says it again where it was chosen
 SectionEnd
+
+Section /o "$(TheFiles)" SectionFiles
+  WriteRegStr HKCU "${CLASSES}\${GGUF}" "" "$(GgufModel)"
+  WriteRegStr HKCU "${CLASSES}\${GGUF}\DefaultIcon" "" "$INSTDIR\underhill.exe,0"
+  WriteRegStr HKCU "${CLASSES}\${GGUF}\shell\open\command" "" '"$INSTDIR\underhill.exe" "%1"'
+  WriteRegStr HKCU "${CLASSES}\.gguf\OpenWithProgids" "${GGUF}" ""
+  ReadRegStr $0 HKCU "${CLASSES}\.gguf" ""
+  ${If} $0 == ""
+    WriteRegStr HKCU "${CLASSES}\.gguf" "" "${GGUF}"
+  ${EndIf}
+  System::Call 'shell32::SHChangeNotify(i ${ASSOCIATIONS_CHANGED}, i 0, p 0, p 0)'
+SectionEnd
+
+Function .onInit ; the section is off at first; later as it was chosen
+  ReadRegStr $0 HKCU "${CLASSES}\${GGUF}\shell\open\command" ""
+  ${GetParameters} $1
+  ClearErrors
+  ${GetOptions} $1 "/GGUF" $2
+  ${IfNot} ${Errors}
+  ${OrIf} $0 != ""
+    !insertmacro SelectSection ${SectionFiles}
+  ${EndIf}
+FunctionEnd
 
 Section "un.$(TheProgram)"
   SectionIn RO
@@ -152,11 +198,13 @@ Section "un.$(TheProgram)"
   Delete "$INSTDIR\LICENSE"
   Delete "$INSTDIR\THIRD_PARTY_NOTICES.md"
   Delete "$INSTDIR\underhill.ico"
-  Delete "$INSTDIR\underhill-cli.cmd"
+  Delete "$INSTDIR\underhill.exe"
+  Delete "$INSTDIR\underhill-cli.exe"
   Delete "$INSTDIR\uninstall.exe"
   RMDir "$INSTDIR"
   RMDir /r "\\?\$LOCALAPPDATA\underhill\program" ; in this form paths may be longer than 260 characters, as torch's are
   Delete "$SMPROGRAMS\Underhill.lnk"
+  !insertmacro ForgetFiles
   DeleteRegKey HKCU "${UNINSTALL}"
   DeleteRegKey HKCU "Software\Underhill"
 SectionEnd

@@ -24,11 +24,13 @@ LOCAL = Path(os.environ["LOCALAPPDATA"])
 PROGRAM, DATA = LOCAL / "Programs" / "Underhill", LOCAL / "underhill"
 ELSEWHERE = Path(r"C:\My programs 山\Underhill")
 MENU = Path(os.environ["APPDATA"]) / "Microsoft" / "Windows" / "Start Menu" / "Programs" / "Underhill.lnk"
+GGUF = r"Software\Classes\Underhill.gguf\shell\open\command"
 UNINSTALL = r"Software\Microsoft\Windows\CurrentVersion\Uninstall\Underhill"
 SYSTEM = Path(r"C:\windows\system32")
+DIALOG = "Import model"
 LONGEST = 900.0  # seconds for anything; the engine's packages are thousands of files
 CHAT = ["chat", "builtin", "--greedy", "--prompt", "Hello", "--json"]
-_WM_CLOSE, _WM_KEYDOWN, _WM_KEYUP, _RETURN = 0x0010, 0x0100, 0x0101, 0x0D
+_WM_CLOSE, _WM_KEYDOWN, _WM_KEYUP, _RETURN, _ESCAPE = 0x0010, 0x0100, 0x0101, 0x0D, 0x1B
 FAILED, RUNNING = 3, 4  # exit codes of the setup program
 
 
@@ -41,27 +43,38 @@ def conduct(out: Path) -> Iterator[str]:
     assert not MENU.exists()
     assert _registered() is None
     yield "a setup that cannot have Python says so by its exit code, and takes everything back"
-    assert _run(with_python, "/S") == 0
+    assert _run(with_python, "/S /GGUF") == 0
     assert MENU.exists()
     assert _registered() == str(PROGRAM)
-    yield "installed silently: program, start menu, list of programs"
+    command = _value(GGUF)
+    assert command == f'"{PROGRAM / "underhill.exe"}" "%1"'
+    assert _value(r"Software\Classes\.gguf") == "Underhill.gguf"
+    yield "installed silently: program, start menu, list of programs, and .gguf files, as was asked for"
     (DATA / "program").mkdir(parents=True)
     (DATA / "program" / "options.json").write_text(json.dumps({"wheels": str(out / "wheels")}), encoding="utf-8")
     os.startfile(MENU)
     page = _window()
     _picture(out, "40-setup-page")
-    _press_return(page)  # Install
+    _press(page, _RETURN)  # Install
     _until(lambda: any(DATA.glob("program/environments/*/complete.json")), "the engine is installed")
     _until((DATA / "chats.db").exists, "the main window has opened")
     time.sleep(20)
     _picture(out, "41-first-window")
     yield "started from the menu: the page installs the engine, and the window opens"
+    (model := out / "A model 山.gguf").write_bytes(b"GGUF, and no more")
+    subprocess.Popen(command.replace("%1", str(model)))  # as Windows does; Wine asks the computer's registry alone
+    _until(lambda: _find(DIALOG), "the dialog to import the file")
+    time.sleep(3)
+    _picture(out, "42-file-opened")
+    _press(_find(DIALOG), _ESCAPE)
+    _until(lambda: not _find(DIALOG), "the dialog is closed")
+    yield "a .gguf file that is opened comes to the window that is there"
     assert _run(with_python, "/S") == RUNNING
     assert _run(PROGRAM / "uninstall.exe", "/S", f"_?={PROGRAM}") == RUNNING
     assert (PROGRAM / "release.json").exists()
     yield "setup and uninstaller leave alone what runs"
     _close()
-    _picture(out, "42-closed")
+    _picture(out, "43-closed")
     said = _cli(PROGRAM)
     yield f"answered in a terminal: {said}"
     assert _run(with_python, "/S") == 0
@@ -74,9 +87,11 @@ def conduct(out: Path) -> Iterator[str]:
     assert not (DATA / "program").exists()
     assert (DATA / "chats.db").exists()
     yield "uninstalled: program and engine are gone, chats and settings are kept"
+    assert _value(GGUF) is None
+    assert _value(r"Software\Classes\.gguf") is None
     assert _run(with_python, f"/S /D={ELSEWHERE}") == 0
-    assert _run(ELSEWHERE / "python" / "python.exe", "-I", f'"{ELSEWHERE / "launch.py"}"', "--cli",
-                "--install-engine", str(out / "wheels")) == 0  # fmt: skip
+    assert _value(GGUF) is None, "not asked for"
+    assert _run(ELSEWHERE / "underhill-cli.exe", "--install-engine", str(out / "wheels")) == 0
     assert _cli(ELSEWHERE) == said
     yield "installed in a folder of other letters, the engine from a terminal: answers as before"
     assert _run(ELSEWHERE / "uninstall.exe", "/S", "/ALL", f"_?={ELSEWHERE}") == 0
@@ -101,7 +116,7 @@ def _run(program: Path, *arguments: str) -> int:
 
 def _cli(folder: Path) -> list[int]:
     """The tokens that underhill-cli answers with. Raises AssertionError with what it said."""
-    command = [str(folder / "underhill-cli.cmd"), *CHAT]
+    command = [str(folder / "underhill-cli.exe"), *CHAT]
     done = subprocess.run(command, timeout=LONGEST, capture_output=True, text=True, encoding="utf-8", check=False)
     answers = [line for line in done.stdout.splitlines() if line.startswith('{"text"')]
     assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
@@ -112,17 +127,23 @@ def _cli(folder: Path) -> list[int]:
 
 def _registered() -> str | None:
     """The folder that Windows' list of programs tells, None where Underhill is not in it."""
+    return _value(UNINSTALL, "InstallLocation")
+
+
+def _value(key: str, name: str = "") -> str | None:
+    """Of this user's registry; name: '' for the key's own."""
     try:
-        with winreg.OpenKey(winreg.HKEY_CURRENT_USER, UNINSTALL) as key:  # type: ignore[attr-defined,unused-ignore]
-            return str(winreg.QueryValueEx(key, "InstallLocation")[0])  # type: ignore[attr-defined,unused-ignore]
+        with winreg.OpenKey(winreg.HKEY_CURRENT_USER, key) as opened:  # type: ignore[attr-defined,unused-ignore]
+            return str(winreg.QueryValueEx(opened, name)[0])  # type: ignore[attr-defined,unused-ignore]
     except FileNotFoundError:
         return None
 
 
-def _find() -> int:
+def _find(title: str = "Underhill") -> int:
+    """The window with this title, 0 for none."""
     user = ctypes.WinDLL("user32")  # type: ignore[attr-defined,unused-ignore]
     user.FindWindowW.restype = ctypes.c_void_p
-    return int(user.FindWindowW(None, ctypes.c_wchar_p("Underhill")) or 0)
+    return int(user.FindWindowW(None, ctypes.c_wchar_p(title)) or 0)
 
 
 def _window() -> int:
@@ -131,10 +152,10 @@ def _window() -> int:
     return _find()
 
 
-def _press_return(window: int) -> None:
+def _press(window: int, key: int) -> None:
     user = ctypes.WinDLL("user32")  # type: ignore[attr-defined,unused-ignore]
     for message in (_WM_KEYDOWN, _WM_KEYUP):
-        user.PostMessageW(ctypes.c_void_p(window), message, ctypes.c_void_p(_RETURN), ctypes.c_void_p(1))
+        user.PostMessageW(ctypes.c_void_p(window), message, ctypes.c_void_p(key), ctypes.c_void_p(1))
 
 
 def _close() -> None:
