@@ -140,3 +140,48 @@ def test_a_crash_ends_a_process_with_its_own_code_and_no_box() -> None:
     crash = "from engine import windows; windows.no_error_boxes(); import ctypes; ctypes.string_at(0)"
     done = subprocess.run([sys.executable, "-X", "faulthandler=0", "-c", crash], timeout=PROCESS, capture_output=True)
     assert done.returncode in (1, 0xC0000005)  # ctypes turns it into an OSError, or it is the end
+
+
+@on_windows
+def test_a_key_is_kept_by_the_credential_manager(tmp_path: Path) -> None:
+    """Written and read by one process each, as the program is started again and again; looked at through Windows."""
+    environment = {**os.environ, "UNDERHILL_HOME": str(tmp_path)}
+    del environment["PYTHON_KEYRING_BACKEND"]  # that of tests keeps nothing
+
+    def run(code: str) -> str:
+        code = f"from engine.server import access_key; {code}"
+        return subprocess.check_output([sys.executable, "-c", code], env=environment, text=True, timeout=PROCESS)
+
+    try:
+        run("access_key.keep('a-key-of-tests')")
+        assert _credential("underhill") == "a-key-of-tests"
+        assert run("print(access_key.read(), end='')") == "a-key-of-tests"
+    finally:
+        run("access_key.keep('')")
+    assert _credential("underhill") is None
+
+
+class _Credential(ctypes.Structure):
+    """CREDENTIALW."""
+
+    _fields_ = [
+        ("Flags", ctypes.c_uint32),
+        ("Type", ctypes.c_uint32),
+        ("TargetName", ctypes.c_wchar_p),
+        ("Comment", ctypes.c_wchar_p),
+        ("LastWritten", ctypes.c_uint64),
+        ("CredentialBlobSize", ctypes.c_uint32),
+        ("CredentialBlob", ctypes.c_void_p),
+        ("Persist", ctypes.c_uint32),
+    ]  # and more, which is not looked at
+
+
+def _credential(target: str) -> str | None:
+    """What the Credential Manager has under a name; None for nothing."""
+    library: Any = ctypes.WinDLL("advapi32")  # type: ignore[attr-defined,unused-ignore]
+    found = ctypes.POINTER(_Credential)()
+    if not library.CredReadW(ctypes.c_wchar_p(target), 1, 0, ctypes.byref(found)):  # CRED_TYPE_GENERIC
+        return None
+    text = ctypes.string_at(found.contents.CredentialBlob, found.contents.CredentialBlobSize).decode("utf-16-le")
+    library.CredFree(found)
+    return text
