@@ -6,10 +6,12 @@ import hashlib
 import http.server
 import json
 import os
+import subprocess
 import sys
 import threading
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -70,7 +72,7 @@ class Publisher:
         asked.wfile.write(body)
 
 
-FAKE_UV = """#!{python}
+FAKE_UV = """
 import json, os, pathlib, shutil, sys
 words = sys.argv[1:]
 if words[:2] == ["pip", "compile"]:
@@ -79,10 +81,10 @@ if words[:2] == ["pip", "compile"]:
     none = 'lock-version = "1.0"\\ncreated-by = "x"\\npackages = []\\n'
     pathlib.Path(out).write_text(told if lock.endswith("engine.txt") else none)
 elif words[0] == "venv":
-    bin = pathlib.Path(words[-1], "bin")
-    bin.mkdir(parents=True)
-    (bin / "python").write_text("#!/bin/sh\\nexit 0\\n")
-    (bin / "python").chmod(0o755)
+    python = pathlib.Path(words[-1], "Scripts/python.exe" if os.name == "nt" else "bin/python")
+    python.parent.mkdir(parents=True)
+    python.write_text(f"#!{sys.executable}\\n")
+    python.chmod(0o755)
 elif words[:2] == ["pip", "install"]:
     if "--find-links" in words:
         wheels = pathlib.Path(words[words.index("--find-links") + 1])
@@ -100,13 +102,35 @@ def make_wheel(path: Path, size: int = 200_000) -> bytes:
     return path.read_bytes()
 
 
+def write_script(path: Path, code: str) -> None:
+    """A program in Python; `scripts_are_programs` sees to it where the system starts no scripts."""
+    path.write_text(f"#!{sys.executable}\n{code}", encoding="utf-8")
+    path.chmod(0o755)
+
+
+class ScriptPopen(subprocess.Popen):  # type: ignore[type-arg]
+    """Starts scripts of `write_script`, too."""
+
+    def __init__(self, args: Any, *others: Any, **options: Any) -> None:
+        if not isinstance(args, (str, bytes)):
+            program = Path(args[0])
+            script = program.is_file() and program.read_bytes()[:2] == b"#!"
+            args = [sys.executable, *args] if script else args
+        super().__init__(args, *others, **options)
+
+
+@pytest.fixture(autouse=True)
+def scripts_are_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows, where the name alone makes no program of a text."""
+    if sys.platform == "win32":
+        monkeypatch.setattr(subprocess, "Popen", ScriptPopen)
+
+
 def make_release(folder: Path, version: str = "1.0") -> Release:
     """A release with a stand-in for uv and two empty locks."""
     for name in ("app", "qt", "bin", "packages"):
         (folder / name).mkdir(parents=True)
-    uv = folder / "bin" / "uv"
-    uv.write_text(FAKE_UV.format(python=sys.executable))
-    uv.chmod(0o755)
+    write_script(Release(folder).uv, FAKE_UV)
     for name in ("engine.txt", "torch.txt"):
         (folder / "packages" / name).write_text("")
     (folder / releases.NOTE).write_text(json.dumps({"version": version, "parts": {"app": "", "qt": ""}}))

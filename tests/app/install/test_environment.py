@@ -18,10 +18,8 @@ from app.install import environment
 from app.install.download import InstallProblem, Reason
 from app.install.environment import EngineEnvironment, InstallProgress, Options
 from app.install.release import Release
-from tests.app.install.publisher import Publisher, make_release, make_wheel, publish
+from tests.app.install.publisher import Publisher, make_release, make_wheel, publish, write_script
 from tests.waiting import PROCESS
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for uv is a script of POSIX")
 
 
 @pytest.fixture
@@ -112,7 +110,7 @@ def test_a_second_one_at_the_same_time_is_told_so(tmp_path: Path, release: Relea
     ("said", "reason"), [("error: No space left on device (os error 28)", Reason.DISK_FULL), ("odd", Reason.FAILED)]
 )
 def test_a_step_that_fails_leaves_nothing(tmp_path: Path, release: Release, said: str, reason: Reason) -> None:
-    release.uv.write_text(f"#!/bin/sh\necho '{said}'\n[ $1 != venv ]\n")
+    write_script(release.uv, f"import sys; print({said!r}); sys.exit(sys.argv[1] == 'venv')")
     make_wheel(release.folder / "packages" / "torch-1.0-py3-none-any.whl")
     made = EngineEnvironment(release, tmp_path / "program")
     with pytest.raises(InstallProblem) as caught:
@@ -153,6 +151,7 @@ print(events[0])
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 @pytest.mark.long
 @pytest.mark.slow
 def test_killed_at_every_step_it_is_never_half_there(tmp_path: Path, publisher: Publisher, release: Release) -> None:

@@ -19,10 +19,9 @@ from app.install.download import InstallProblem, Reason
 from app.install.environment import EngineEnvironment, Options
 from app.install.release import Release
 from app.install.updates import PLATFORM, Update, find_update, prepare, settle
-from tests.app.install.publisher import Publisher, make_release, make_wheel
+from tests.app.install.publisher import Publisher, make_release, make_wheel, write_script
 from tests.waiting import PROCESS
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for uv is a script of POSIX")
 PYTHON = Path(sys.executable)
 ROOT = Path(__file__).parents[3]
 
@@ -277,7 +276,7 @@ def test_a_full_disk_is_known_before(owner: Owner, monkeypatch: pytest.MonkeyPat
 def test_an_update_whose_engine_cannot_be_installed_does_not_start(owner: Owner) -> None:
     new = owner.release("1.1", qt="other")  # of another lock, too, whose packages cannot be had
     new.locks[0].write_text("other==1.0\n")
-    new.uv.write_text("#!/bin/sh\nexit 2\n")
+    write_script(new.uv, "raise SystemExit(2)")
     owner.publish(new)
     update = owner.find()
     assert update is not None
@@ -296,7 +295,9 @@ def test_a_command_in_a_terminal_counts_only_where_the_engine_fails(
     owner.prepare(update)
     new = Release(owner.program / "releases" / "1.1")
     python = EngineEnvironment(new, owner.program).python
-    python.write_text(f"#!/bin/sh\necho $* >> {owner.folder}/asked\nexit {0 if answers else 1}\n")
+    asked = owner.folder / "asked"
+    note = f"print(*sys.argv[1:], file=open({str(asked)!r}, 'a'))"
+    write_script(python, f"import sys; {note}; sys.exit({0 if answers else 1})")
     monkeypatch.setenv("UNDERHILL_HOME", str(owner.folder))
     monkeypatch.setattr(terminal, "running", lambda: new)
     monkeypatch.setattr(os, "execve", lambda *_: None)
@@ -306,8 +307,8 @@ def test_a_command_in_a_terminal_counts_only_where_the_engine_fails(
             terminal.main(["list"])
     assert chosen == (new.folder if answers else owner.installed.folder)
     assert launch.load(owner.program).refused == ([] if answers else ["1.1"])
-    asked = (owner.folder / "asked").read_text().splitlines()
-    assert asked == ["-P -m engine.cli info --json"] * (3 if answers else 2)
+    said = [line for line in asked.read_text().splitlines() if "info" in line]  # Windows runs the command itself, too
+    assert said == ["-P -m engine.cli info --json"] * (3 if answers else 2)
 
 
 def test_what_is_not_current_is_never_settled(owner: Owner) -> None:
@@ -323,7 +324,7 @@ def test_what_is_not_current_is_never_settled(owner: Owner) -> None:
 
 def test_a_key_is_never_overwritten(owner: Owner) -> None:
     before = owner.key.read_text()
-    assert owner.key.stat().st_mode & 0o777 == 0o600
+    assert sys.platform == "win32" or owner.key.stat().st_mode & 0o777 == 0o600
     assert owner.tool("key", str(owner.key)).returncode == 1
     assert owner.key.read_text() == before
 
@@ -351,6 +352,7 @@ print(events[0])
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 @pytest.mark.long
 @pytest.mark.slow
 def test_killed_at_fifty_places_there_is_always_a_release_that_starts(owner: Owner) -> None:

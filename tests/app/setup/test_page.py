@@ -17,8 +17,6 @@ from app.install.environment import EngineEnvironment, InstallProgress, Options,
 from app.setup.page import SetupPage, SetupWindow, TransferRate, engine_python
 from tests.app.install.publisher import Publisher, make_release, make_wheel, publish
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for uv is a script of POSIX")
-
 
 def open_window(qtbot: QtBot, environment: EngineEnvironment) -> SetupWindow:
     window = SetupWindow(environment)
