@@ -200,6 +200,7 @@ class Models(QObject):
 
     changed = Signal()
     listed = Signal()
+    teams_listed = Signal()
     loaded = Signal(object)  # protocol.ModelCard
     load_failed = Signal(object)  # protocol.Failed
     imported = Signal(object)  # protocol.ModelCard
@@ -215,6 +216,8 @@ class Models(QObject):
         super().__init__(parent)
         self.link, self._settings = link, settings
         self.cards: tuple[protocol.ModelCard, ...] = ()
+        self.teams: tuple[protocol.TeamCard, ...] = ()
+        self.team = ""  # id of the one that answers in the place of the open model
         self.card: protocol.ModelCard | None = None
         self.wanted = ""  # what was last asked for
         self.state = NONE
@@ -229,6 +232,22 @@ class Models(QObject):
     def refresh(self) -> None:
         """Ask for the list of models."""
         self.link.request(self._listed, self.failed.emit, protocol.ListModels, self._settings())
+        self.refresh_teams()
+
+    def refresh_teams(self) -> None:
+        """Ask for the list of teams."""
+        self.link.request(self._teams_listed, self.failed.emit, protocol.ListTeams)
+
+    @property
+    def team_card(self) -> protocol.TeamCard | None:
+        """The team that answers; None where a single model does."""
+        return next((card for card in self.teams if card.id == self.team), None)
+
+    def choose_team(self, team: str) -> None:
+        """Have a team answer; '' for the open model."""
+        if team != self.team:
+            self.team = team
+            self.changed.emit()
 
     def load(self, model: str, settings: dict[str, Any]) -> None:
         """Open a model; one that is still being opened is left off."""
@@ -270,6 +289,13 @@ class Models(QObject):
     def _listed(self, cards: Sequence[protocol.ModelCard]) -> None:
         self.cards = tuple(cards)
         self.listed.emit()
+
+    def _teams_listed(self, cards: Sequence[protocol.TeamCard]) -> None:
+        self.teams = tuple(cards)
+        if self.team and (self.team_card is None or self.team_card.team is None):  # it was deleted
+            self.team = ""
+        self.teams_listed.emit()
+        self.changed.emit()
 
     def _on_load_event(self, command: str, event: protocol.Event) -> None:
         if command != self._loading:

@@ -134,6 +134,7 @@ class MainWindow(Shell):
         self.server = ServerControl(
             models.link, preferences.server, lambda: (dict(preferences.engine), dict(preferences.models)), self
         )
+        conversation.team.settings = lambda: (dict(preferences.engine), dict(preferences.models))
         self.model_controller = ModelController(self, models, conversation, preferences, self.state, self.navigator)
         self.settings = SettingsController(
             self,
@@ -163,6 +164,7 @@ class MainWindow(Shell):
 
     def _connect(self) -> None:
         self.model_requested.connect(self.model_controller.open_model)
+        self.team_requested.connect(self.model_controller.choose_team)
         self.setting_requested.connect(lambda name: self.settings.open().show_setting(name))
         self.server_requested.connect(self.settings.open_server)
         self.library_requested.connect(self.library.show)

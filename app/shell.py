@@ -45,6 +45,7 @@ class Shell(QMainWindow):
 
     restart_requested = Signal()  # close, and open again
     model_requested = Signal(str)  # open the model of this name
+    team_requested = Signal(str)  # have the team of this id answer
     setting_requested = Signal(str)  # show the settings, at the one of this name
     server_requested = Signal()  # show the settings of the local server
     library_requested = Signal()

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.backend import EngineLink
 from app.chat.prompt_messages import prompt_messages
 from app.chat.running_answers import ANSWER, DraftStore, RunningAnswer, RunningAnswers
+from app.chat.team_choice import TeamChoice
 from app.storage import branches
 from app.storage.database_thread import DatabaseThread, Problem
 from app.storage.records import (
@@ -56,6 +57,7 @@ class Conversation(QObject):
         self.chat: Chat | None = None
         self.messages: list[StoredMessage] = []
         self.model = ""  # title of the model that answers
+        self.team = TeamChoice()  # that answers in its place
         self.closing = False  # the window goes, and the engine with it
         self.thinking = "on"  # as in protocol.Generate
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
@@ -324,7 +326,8 @@ class Conversation(QObject):
 
         queue: the question was queued, and these still are.
         """
-        reply = StoredMessage(new_id(), chat_id, before[-1].id, "assistant", state="streaming", model=self.model,
+        title = self.team.title or self.model
+        reply = StoredMessage(new_id(), chat_id, before[-1].id, "assistant", state="streaming", model=title,
                               version=versions, versions=versions)  # fmt: skip
         if self.chat is not None and self.chat.id == chat_id:
             if question is not None and self.messages == before[:-1]:
@@ -357,6 +360,7 @@ class Conversation(QObject):
         answer.command = self._link.ask(
             protocol.Generate, partial(self._on_event, answer), prompt_messages(messages, answer.style.system),
             dict(answer.style.sampling), answer.style.stop, answer.goes_on, self.thinking, str(answer.message.chat_id),
+            *self.team.more(answer),
         )  # fmt: skip
 
     def _question_refused(self, answer: RunningAnswer, new: bool, problem: Problem) -> None:
@@ -387,6 +391,8 @@ class Conversation(QObject):
         elif isinstance(event, protocol.TextDelta):
             answer.take(event)
             self.answers.show_soon()
+        elif isinstance(event, (protocol.TeamChanged, protocol.StepText)):
+            self.answers.take_step(answer, event)
         elif isinstance(event, protocol.PromptRead):
             answer.reading = event
             answer.news = True
@@ -403,7 +409,7 @@ class Conversation(QObject):
         elif isinstance(event, protocol.Failed) and event.kind is protocol.Kind.HELD and answer.stopped:
             self._end(answer, answer.finished("held", None))
         elif isinstance(event, protocol.Failed):
-            if answer.tokens or answer.goes_on:
+            if answer.tokens or answer.goes_on or any(step["text"] for step in answer.steps):
                 self._end(answer, answer.finished("failed", None))
             else:
                 self._discard(answer)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QWidget
 from app import backend
 from app.backend import Models
 from app.i18n.translate import plural, sentences, tr, tr_noop
+from app.teams.words import team_about, team_name
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
@@ -96,9 +97,12 @@ class ThinkingButton(IconButton):
 
 
 class Header(QFrame):
-    """Model menu, state, progress, buttons, and the actions of the menu behind 'More'. chosen: a model's name."""
+    """Model menu, state, progress, buttons, and the actions of the menu behind 'More'. chosen: a model's name.
+    team_chosen: a team's id.
+    """
 
     chosen = Signal(str)
+    team_chosen = Signal(str)
 
     def __init__(self, theme: Theme, known: Models, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -115,6 +119,7 @@ class Header(QFrame):
         self.menu.aboutToShow.connect(self.fill_menu)
         self.menu.installEventFilter(self)
         self.open_library = QAction(tr("Manage models…") + "\tCtrl+Shift+M", self)
+        self.open_teams = QAction(tr("Manage teams…"), self)
         self.import_folder = QAction(tr("Import folder…"), self)
         self.import_file = QAction(tr("Import GGUF file…"), self)
         self.model.setMenu(self.menu)
@@ -171,6 +176,8 @@ class Header(QFrame):
         title = m.card.title if m.card is not None else tr("Select a model")
         if m.state == backend.LOADING:
             title = next((card.title for card in m.cards if card.name == m.wanted), _short(m.wanted))
+        if m.team_card is not None:
+            title = team_name(m.team_card)
         self.model.setText(plain_entry(title))
         self.model.setToolTip("\n".join(dict.fromkeys((title, tr("Select a model")))) + "  (Ctrl+M)")
         self.model.setAccessibleName(tr("Model: {name}", name=title))
@@ -247,13 +254,33 @@ class Header(QFrame):
             action.setToolTip(card.note if card.usable else sentences(card.problem, card.action))
             action.setEnabled(card.usable)
             action.setCheckable(True)
-            action.setChecked(current is not None and card.name == current.name)
+            action.setChecked(not self._models.team and current is not None and card.name == current.name)
         if self._models.cards:
             self.menu.addSeparator()
+        self._add_teams()
         self.import_folder.setIcon(icon("folder", self._theme.palette.muted))
         for action in (self.import_folder, self.import_file):
             action.setEnabled(self._models.importing is None)
         self.menu.addActions([self.open_library, self.import_folder, self.import_file])
+
+    def _add_teams(self) -> None:
+        """The teams, which are chosen like models."""
+        for card in self._models.teams:
+            if card.team is None:
+                continue
+            action = self.menu.addAction(plain_entry(team_name(card)) + "\t" + tr("Team"), self._choose_team)
+            action.setData(card.id)
+            absent = tr("Missing models: {names}", names=", ".join(card.missing)) if card.missing else ""
+            action.setToolTip(absent or team_about(card))
+            action.setEnabled(not card.missing)
+            action.setCheckable(True)
+            action.setChecked(card.id == self._models.team)
+        self.menu.addAction(self.open_teams)
+        self.menu.addSeparator()
+
+    @Slot()
+    def _choose_team(self) -> None:
+        self.team_chosen.emit(str(self.sender().data()))  # type: ignore[attr-defined]
 
     @Slot()
     def _choose(self) -> None:

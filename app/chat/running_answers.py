@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from app.i18n.translate import plural, sentences, tr
 from app.storage.database_thread import DatabaseThread, Problem
 from app.storage.records import Chat, QueuedMessage, StoredMessage, Style
 from app.storage.store import ChatStore
+from app.teams.words import step_name
 from app.transcript.notes import duration, rate
 from engine import protocol
 from engine.translatable import as_json
@@ -57,6 +58,7 @@ class RunningAnswer:
     queue: tuple[QueuedMessage, ...] = ()  # messages to send once it has ended
     began: float = field(default_factory=time.monotonic)
     reading: protocol.PromptRead | None = None
+    steps: list[dict[str, Any]] = field(default_factory=list)  # of a team, as messages.StepReport
     _recent: list[tuple[float, int]] = field(default_factory=list)
 
     @property
@@ -79,6 +81,9 @@ class RunningAnswer:
         """Status line under the answer."""
         if self.stopped:
             return tr("Stopping…  ·  Esc again to stop waiting")
+        working = next((str(step["name"]) for step in self.steps if step["state"] == "working"), "")
+        if working and not self.tokens:
+            return tr("{step}…  ·  Esc to stop", step=step_name(working))
         if self.tokens:
             count = plural("1 token", "{count:,} tokens", len(self.tokens), count=len(self.tokens))
             return "  ·  ".join(p for p in (self._speed(), count, tr("Esc to stop")) if p)
@@ -105,16 +110,39 @@ class RunningAnswer:
     def so_far(self) -> StoredMessage:
         """The message with the text so far."""
         before = self.message
+        stats = {**before.stats, "steps": self.steps} if self.steps else before.stats
         return dataclasses.replace(
-            before, content=before.content + "".join(self.text), token_ids=(*before.token_ids, *self.tokens)
-        )
+            before, content=before.content + "".join(self.text), token_ids=(*before.token_ids, *self.tokens),
+            stats=stats,
+        )  # fmt: skip
+
+    def take_steps(self, steps: Sequence[protocol.StepReport]) -> None:
+        """Steps of a team, as they are now."""
+        self.steps = [dataclasses.asdict(step) for step in steps]
+        self.news = self.unsaved = True
+
+    def take_step_text(self, event: protocol.StepText) -> None:
+        """More of what a step says."""
+        if event.step < len(self.steps):
+            self.steps[event.step]["text"] += event.text
+            self.unsaved = True
+
+    def _said_by_steps(self) -> str:
+        """What the last step has said that is no note, where the answer itself has not begun."""
+        said = (str(s["text"]) for s in reversed(self.steps) if s["text"] and not s["note"])
+        return "" if self.text else next(said, "")
 
     def finished(self, finish: str, stats: protocol.Stats | None) -> StoredMessage:
         """The message as it is in the end. The engine's own text and tokens replace what was collected."""
         message, before = self.so_far(), self.message
-        values: dict[str, Any] = before.stats
+        values: dict[str, Any] = message.stats
+        if stats is None:
+            message = dataclasses.replace(message, content=message.content + self._said_by_steps())
         if stats is not None:
-            values = _combined_stats(before.stats, {**dataclasses.asdict(stats), "why": as_json(stats.why)})
+            now = {**dataclasses.asdict(stats), "why": as_json(stats.why)}
+            if not now["steps"]:
+                del now["steps"]
+            values = _combined_stats(before.stats, now)
             message = dataclasses.replace(
                 message, content=before.content + values.pop("text"),
                 token_ids=(*before.token_ids, *values.pop("token_ids")),
@@ -137,13 +165,16 @@ def _combined_stats(before: dict[str, Any], now: dict[str, Any]) -> dict[str, An
     summed = {k: now[k] + before.get(k, 0) for k in ("decode_seconds", "hits", "misses", "bytes_read")}
     precision = {k: n + before.get("precision", {}).get(k, 0) for k, n in now["precision"].items()}
     question = {k: before.get(k, now[k]) for k in ("prompt_seconds", "prompt_tokens", "reused_tokens")}
-    return {**now, **summed, **question, "precision": precision}
+    steps = {"steps": before["steps"]} if "steps" in before else {}
+    return {**now, **summed, **question, **steps, "precision": precision}
 
 
 class RunningAnswers(QObject):
     """running: by message id, in the order in which the engine does them. model_opening: they wait for a model."""
 
     text_added = Signal(object, str, str)  # message id, more text, status line
+    steps_changed = Signal(object, object)  # message id, steps of a team as messages.StepReport has them
+    step_text_added = Signal(object, int, str)  # message id, number of a step, more of what it says
 
     def __init__(
         self, database: DatabaseThread, drafts: DraftStore, is_shown: Callable[[RunningAnswer], bool], parent: QObject
@@ -177,6 +208,18 @@ class RunningAnswers(QObject):
     def in_chat(self, chat_id: int) -> RunningAnswer | None:
         """The running answer of a chat."""
         return next((a for a in self.running.values() if a.message.chat_id == chat_id), None)
+
+    def take_step(self, answer: RunningAnswer, event: protocol.TeamChanged | protocol.StepText) -> None:
+        """A step of a team is further."""
+        if isinstance(event, protocol.TeamChanged):
+            answer.take_steps(event.steps)
+            if self._is_shown(answer):
+                self.steps_changed.emit(answer.message.id, answer.steps)
+            self.show_soon()
+        else:
+            answer.take_step_text(event)
+            if self._is_shown(answer):
+                self.step_text_added.emit(answer.message.id, event.step, event.text)
 
     def with_running(self, messages: list[StoredMessage]) -> list[StoredMessage]:
         """Replace, among messages read from the disk, those of running answers by their current state."""

@@ -33,6 +33,8 @@ class ChatController(QObject):
         c.opened.connect(self._opened)
         c.added.connect(self._added)
         c.text_added.connect(transcript.extend)
+        c.answers.steps_changed.connect(transcript.show_steps)
+        c.answers.step_text_added.connect(transcript.add_step_text)
         c.finished.connect(transcript.finish)
         c.finished.connect(lambda _: transcript.mark_start(first_read_message(c.messages)))
         c.removed.connect(transcript.remove)

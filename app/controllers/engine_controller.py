@@ -18,6 +18,7 @@ from app.platform import logs
 from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
 from app.storage.database_thread import DatabaseThread
+from app.teams.words import team_name
 from app.theme.theme import Theme
 from app.widgets.builders import open_dialog
 from engine import protocol
@@ -44,8 +45,24 @@ class ModelController(QObject):
         known.failed.connect(shell.show_failure)
         known.imported.connect(self._imported)
         known.notice_received.connect(shell.live.figures.show_notice)
-        shell.header.chosen.connect(self.open_model)
+        shell.header.chosen.connect(self._choose_model)
+        shell.header.team_chosen.connect(self.choose_team)
+        known.team = preferences.team
         self._model_changed()
+
+    @Slot(str)
+    def _choose_model(self, name: str) -> None:
+        """Have a model answer that was chosen in the menu, and no team any more."""
+        self.choose_team("")
+        if self._models.state != backend.READY or self._models.card is None or self._models.card.name != name:
+            self.open_model(name)
+
+    @Slot(str)
+    def choose_team(self, team: str) -> None:
+        """Have a team answer, also after the next start; '' for the open model."""
+        self._preferences.team = team
+        self._state.save()
+        self._models.choose_team(team)
 
     @Slot(str)
     def open_model(self, name: str) -> None:
@@ -71,7 +88,12 @@ class ModelController(QObject):
             backend.LOADING: tr("Send a message (queued until the model is ready)"),
             backend.STOPPED: tr("Engine stopped"),
         }.get(state, tr("Select a model to start"))  # fmt: skip
-        self._shell.composer.set_ready(state in (backend.READY, backend.LOADING), words)
+        team = self._models.team_card
+        self._conversation.team.choose(*((team.id, team_name(team)) if team is not None else ("", "")))
+        alone = team is not None and team.team is not None and all(step.model for step in team.team.steps)
+        if alone and state != backend.STOPPED:
+            words = tr("Send a message")
+        self._shell.composer.set_ready(state in (backend.READY, backend.LOADING) or alone, words)
         card = self._models.card
         if card is not None:
             self._conversation.model = card.title

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from app.shell import Shell
 from app.widgets.text import size
 from engine import protocol
 
-_DOWNLOADS = 3  # section of the library page
+_DOWNLOADS, _TEAMS = 3, 4  # sections of the library page
 _HALTED = "halted downloads"  # what a banner is about
 _FAILED = "failed downloads"
 
@@ -39,6 +40,7 @@ class LibraryController(QObject):
         self._reminded = False  # of downloads that the last run left half-way
         shell.header.open_library.triggered.connect(self.show)
         shell.header.downloads.clicked.connect(self.show_downloads)
+        shell.header.open_teams.triggered.connect(self.show_teams)
         view_model.transfers_changed.connect(self._show_transfers)
         shell.header.import_folder.triggered.connect(self.choose_folder)
         shell.header.import_file.triggered.connect(self.choose_file)
@@ -64,6 +66,9 @@ class LibraryController(QObject):
             self.page.elsewhere.import_requested.connect(self._import_found)
             self.page.downloads.setting_requested.connect(self._shell.setting_requested)
             self.page.discover.setting_requested.connect(self._shell.setting_requested)
+            self.page.teams.chosen.connect(self._shell.team_requested)
+            self.page.teams.used.connect(self._navigator.show_chat)
+            self.page.teams.posted.connect(self._post)
         self.page.begin()
         self._shell.pages.setCurrentWidget(self.page)
         return self.page
@@ -164,6 +169,15 @@ class LibraryController(QObject):
     def show_downloads(self) -> None:
         """Show the downloads in the library."""
         self.show().show_section(_DOWNLOADS)
+
+    @Slot()
+    def show_teams(self) -> None:
+        """Show the teams in the library."""
+        self.show().show_section(_TEAMS)
+
+    @Slot(str, object)
+    def _post(self, text: str, undo: Callable[[], object] | None) -> None:
+        self._shell.toast.show_message(text, tr("Undo") if undo is not None else "", undo)
 
     @Slot(object)
     def _show_transfers(self, _: object) -> None:

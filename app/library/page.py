@@ -1,4 +1,4 @@
-"""Library page: four sections behind tabs, and the way back to the chat."""
+"""Library page: five sections behind tabs, and the way back to the chat."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from app.library.dialogs import ModelDetailsDialog
 from app.library.discover import DiscoverModels, ExternalModels
 from app.library.entries import WIDEST, Action, LibraryEntry, LibrarySection
 from app.library.installed import InstalledModels
+from app.library.teams import TeamList
 from app.library.view_model import LibraryViewModel
 from app.widgets import keyboard
 from app.widgets.builders import FlowLayout, confirm, hbox, make_button, make_label, open_dialog, set_progress, vbox
@@ -118,6 +119,7 @@ class LibraryPage(QWidget):
         self.discover = DiscoverModels(view_model, self)
         self.elsewhere = ExternalModels(view_model, self)
         self.downloads = DownloadList(view_model, self)
+        self.teams = TeamList(known, self)
         title = make_label(tr("Models"), self, heading=1.5)
         back = make_button(tr("Back to chat"), self, self.closed.emit, "quiet")
         top = hbox((title, 1), back, margins=(24, 14, 24, 4))
@@ -131,6 +133,7 @@ class LibraryPage(QWidget):
             (tr("Discover"), self.discover),
             (tr("From other apps"), self.elsewhere),
             (tr("Downloads"), self.downloads),
+            (tr("Teams"), self.teams),
         )
         for number, (name, section) in enumerate(sections):
             tab = QToolButton(self)
@@ -164,7 +167,7 @@ class LibraryPage(QWidget):
 
     @Slot(int)
     def show_section(self, number: int) -> None:
-        """Show a section: 0 installed, 1 to download, 2 of other apps, 3 downloads."""
+        """Show a section: 0 installed, 1 to download, 2 of other apps, 3 downloads, 4 teams."""
         self._tabs.button(number).setChecked(True)
         self.pages.setCurrentIndex(number)
         self._align()

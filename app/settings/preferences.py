@@ -29,6 +29,7 @@ class Preferences:
     """
 
     model: str = "builtin"
+    team: str = ""  # id of the team that answers in its place
     theme: str = "system"
     engine: dict[str, Any] = field(default_factory=dict)
     sampling: dict[str, Any] = field(default_factory=dict)

@@ -7,6 +7,7 @@ import time
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF, QTextLayout, QTextOption
@@ -95,11 +96,18 @@ class MessageItem:
         self._changed = 0  # number of the first block whose top may be wrong
         self.height = 0.0
         self.details_height = 0.0  # what its figures take below its foot, where they are unfolded
+        self.steps_height = 0.0  # what the steps of a team take above its text
 
     @property
     def has_details(self) -> bool:
         """Whether there are figures of how it was made."""
         return not self.is_user and not self.streaming and bool(self.message.stats)
+
+    @property
+    def steps(self) -> list[Any]:
+        """Steps of the team that answered, as messages.StepReport has them; none of a single model."""
+        found = self.message.stats.get("steps")
+        return [step for step in found if isinstance(step, dict)] if isinstance(found, list | tuple) else []
 
     @property
     def foot(self) -> float:
@@ -231,10 +239,18 @@ class MessageItem:
             view.forget()
         self._width = 0.0
 
-    def first_block_top(self) -> float:
-        """Y of the first block."""
+    def steps_top(self) -> float:
+        """Y of the steps of a team, which stand below the notices and above the text."""
         top = _ABOVE[self.message.role] + (BUBBLE_PAD_TOP if self.is_user else 0.0)
         return top + notices_height(notes.before(self.message), self._column)
+
+    def first_block_top(self) -> float:
+        """Y of the first block."""
+        return self.steps_top() + self.steps_height
+
+    def moved(self) -> None:
+        """What stands above the text has another height."""
+        self._changed = 0
 
     def _below(self) -> float:
         pad = BUBBLE_PAD_BOTTOM if self.is_user else 0.0

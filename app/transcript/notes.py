@@ -146,7 +146,9 @@ def as_csv(message: StoredMessage) -> str:
     writer.writerow(("model", message.model))
     writer.writerow(("tokens", len(message.token_ids)))
     for name, value in message.stats.items():
-        if name == "why":
+        if name == "steps":
+            writer.writerows((f"step_{n}_seconds", step.get("seconds", 0.0)) for n, step in enumerate(value, 1))
+        elif name == "why":
             writer.writerow((name, from_json(value)))
         elif isinstance(value, dict):
             writer.writerows((f"{_CSV.get(name, name)}_{_kind(key)}", amount) for key, amount in value.items())

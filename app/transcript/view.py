@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QPoint, QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
@@ -13,7 +14,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.i18n.translate import tr
 from app.markdown.split import without_thought
-from app.storage.records import ScrollPosition
+from app.storage.records import ScrollPosition, StoredMessage
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView
 from app.transcript.details import DetailsPanels
@@ -21,6 +22,7 @@ from app.transcript.item import MessageItem
 from app.transcript.layout import width_in
 from app.transcript.mouse import MouseSelection, hit_test
 from app.transcript.page import TranscriptPage
+from app.transcript.steps import StepStrips
 from app.widgets.builders import make_timer
 
 _EDGE = 3  # pixels of a line that are not enough to call it the first in sight
@@ -106,6 +108,7 @@ class TranscriptView(TranscriptPage):
         self.mouse = MouseSelection(self)
         self._details = DetailsPanels(self)
         self._details.hidden.connect(self.toggle_details)
+        self.strips = StepStrips(self)
         self._anchor: ScrollAnchor | None = None
         theme.about_to_change.connect(self._take_anchor)
         theme.changed.connect(self._restyle)
@@ -117,12 +120,14 @@ class TranscriptView(TranscriptPage):
     def place_controls(self) -> None:
         super().place_controls()
         self._details.place()
+        self.strips.place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if width_in(self) != self.layout_.column:
             with anchored(self):
                 self._details.measure(width_in(self))
+                self.strips.measure(width_in(self))
                 self.layout_.reflow(width_in(self))
         else:
             self.arrange()
@@ -227,6 +232,29 @@ class TranscriptView(TranscriptPage):
         if index >= 0 and self.items[index].has_details:
             self._follow = False
             self._details.toggle(self.items[index])
+
+    @Slot(object, object)
+    def show_steps(self, message_id: int, steps: Sequence[dict[str, Any]]) -> None:
+        """Show how the steps of a team are, whose answer is being made."""
+        index = self.index(message_id)
+        if index >= 0:
+            item = self.items[index]
+            item.message = replace(item.message, stats={**item.message.stats, "steps": list(steps)})
+            self.strips.show_steps(item)
+            self.arrange()
+
+    @Slot(object, int, str)
+    def add_step_text(self, message_id: int, number: int, text: str) -> None:
+        """More of what a step of a team says."""
+        index = self.index(message_id)
+        if index >= 0:
+            self.strips.add_text(self.items[index], number, text)
+
+    def finish(self, message: StoredMessage) -> None:
+        super().finish(message)
+        index = self.index(message.id)
+        if index >= 0 and self.items[index].steps:
+            self.strips.show_steps(self.items[index])
 
     def _fold(self, index: int) -> None:
         item = self.items[index]

@@ -13,6 +13,7 @@ from engine.gc_tuning import settle_garbage
 from engine.generation.formats.declaration import LEVELS as THINKING
 from engine.generation.formats.declaration import nearest as nearest_thinking
 from engine.generation.messages import (
+    FREE,
     AnswerOptions,
     ExpertFacts,
     Look,

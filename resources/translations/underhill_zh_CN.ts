@@ -306,6 +306,11 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
+            <source>Manage teams…</source>
+            <translation>管理团队…</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
             <source>Import folder…</source>
             <translation>导入文件夹…</translation>
         </message>
@@ -477,6 +482,16 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
+            <source>Team</source>
+            <translation>团队</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Missing models: {names}</source>
+            <translation>缺少模型：{names}</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
             <source>Built-in model</source>
             <translation>内置模型</translation>
         </message>
@@ -484,6 +499,11 @@
             <location filename="../../app/chat/running_answers.py"></location>
             <source>Stopping…  ·  Esc again to stop waiting</source>
             <translation>正在停止…  ·  再按 Esc 不再等待</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>{step}…  ·  Esc to stop</source>
+            <translation>{step}…  ·  按 Esc 停止</translation>
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
@@ -2102,6 +2122,11 @@
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
+            <source>Teams</source>
+            <translation>团队</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
             <source>Downloads ({count})</source>
             <translation>下载（{count}）</translation>
         </message>
@@ -2109,6 +2134,86 @@
             <location filename="../../app/library/page.py"></location>
             <source>Downloads ({count} failed)</source>
             <translation>下载（{count} 个失败）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>A team answers a message in steps: each asks a model, under conditions that you set.</source>
+            <translation>团队分步回答消息：每一步按你设定的条件询问一个模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>New team…</source>
+            <translation>新建团队…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>Import team…</source>
+            <translation>导入团队…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>No teams</source>
+            <translation>没有团队</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>Use</source>
+            <translation>使用</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>Edit</source>
+            <translation>编辑</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>Duplicate</source>
+            <translation>复制为新团队</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>Step {number}</source>
+            <translation>步骤 {number}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>New team</source>
+            <translation>新团队</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>{name} restored</source>
+            <translation>{name} 已恢复</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>{name} deleted</source>
+            <translation>已删除“{name}”</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>Import team</source>
+            <translation>导入团队</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>{name} imported</source>
+            <translation>已导入“{name}”</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>Export team</source>
+            <translation>导出团队</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/teams.py"></location>
+            <source>{name} exported</source>
+            <translation>已导出“{name}”</translation>
         </message>
         <message>
             <location filename="../../app/library/view_model.py"></location>
@@ -2159,11 +2264,6 @@
             <location filename="../../app/library/view_model.py"></location>
             <source>{model} moved to {folder}</source>
             <translation>{model} 已移到 {folder}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/view_model.py"></location>
-            <source>{name} restored</source>
-            <translation>{name} 已恢复</translation>
         </message>
         <message>
             <location filename="../../app/local_server.py"></location>
@@ -3575,6 +3675,301 @@
             <translation>在此之前，对话不会保存。</translation>
         </message>
         <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>is in</source>
+            <translation>的语言是</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>is not in</source>
+            <translation>的语言不是</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>contains</source>
+            <translation>包含</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>doesn't contain</source>
+            <translation>不包含</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>is exactly</source>
+            <translation>正好是</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>is not exactly</source>
+            <translation>并非</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>has code</source>
+            <translation>含有代码</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>has no code</source>
+            <translation>不含代码</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>is longer than</source>
+            <translation>长于</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>isn't longer than</source>
+            <translation>不长于</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>has attachments</source>
+            <translation>有附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>has no attachments</source>
+            <translation>没有附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Words, separated by commas</source>
+            <translation>词语，用逗号分隔</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Characters</source>
+            <translation>字符数</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Text the condition is about</source>
+            <translation>条件针对的文本</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Condition</source>
+            <translation>条件</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Words or number of the condition</source>
+            <translation>条件的词语或数字</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Remove condition</source>
+            <translation>移除条件</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Name of the step</source>
+            <translation>步骤名称</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Up</source>
+            <translation>上移</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Move step up</source>
+            <translation>上移步骤</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Down</source>
+            <translation>下移</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Move step down</source>
+            <translation>下移步骤</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Remove step</source>
+            <translation>移除步骤</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Add condition</source>
+            <translation>添加条件</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Selected model</source>
+            <translation>所选模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>{name} (missing)</source>
+            <translation>{name}（缺失）</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>What the model is sent</source>
+            <translation>发送给模型的内容</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Empty: the message as it is</source>
+            <translation>留空：原样发送消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Choices</source>
+            <translation>选项</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Empty: any answer</source>
+            <translation>留空：任意回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Then</source>
+            <translation>然后</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Note for the team, not the answer</source>
+            <translation>仅供团队使用，不作为回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Sees earlier messages</source>
+            <translation>可看到之前的消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>{holes} and names of earlier steps in braces are filled in.</source>
+            <translation>{holes} 以及花括号中的前面步骤名称会被替换为相应内容。</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>When</source>
+            <translation>当</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Ask</source>
+            <translation>询问</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Choices, separated by commas</source>
+            <translation>选项，用逗号分隔</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Next step</source>
+            <translation>下一步</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Finish</source>
+            <translation>结束</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>The message</source>
+            <translation>消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Edit team</source>
+            <translation>编辑团队</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Team name</source>
+            <translation>团队名称</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Description</source>
+            <translation>描述</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/editor.py"></location>
+            <source>Add step</source>
+            <translation>添加步骤</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Draft and check</source>
+            <translation>起草并检查</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Code or talk</source>
+            <translation>代码或聊天</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Answer in my language</source>
+            <translation>用我的语言回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>One model writes an answer, another looks for mistakes, and what is wrong is put right.</source>
+            <translation>一个模型写回答，另一个查找错误，再改正。</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Questions about programming go to one model, everything else to another.</source>
+            <translation>编程问题交给一个模型，其余交给另一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>A message in another language is put into English, answered, and the answer put back into its language.</source>
+            <translation>其他语言的消息先译成英语，回答后再译回原来的语言。</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Draft</source>
+            <translation>起草</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Check</source>
+            <translation>检查</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Improve</source>
+            <translation>改进</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Sort</source>
+            <translation>分类</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Talk</source>
+            <translation>聊天</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Code</source>
+            <translation>代码</translation>
+        </message>
+        <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Into English</source>
+            <translation>译成英语</translation>
+        </message>
+        <message>
             <location filename="../../app/telemetry/charts.py"></location>
             <source>experts</source>
             <translation>专家</translation>
@@ -4096,11 +4491,6 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Model</source>
-            <translation>模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/notes.py"></location>
             <source>Tokens</source>
             <translation>词元数</translation>
         </message>
@@ -4211,11 +4601,6 @@
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
-            <source>Edit</source>
-            <translation>编辑</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/page.py"></location>
             <source>Regenerate</source>
             <translation>重新生成</translation>
         </message>
@@ -4259,6 +4644,31 @@
             <source>text</source>
             <comment>code in no known language</comment>
             <translation>文本</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/steps.py"></location>
+            <source>Done</source>
+            <translation>完成</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/steps.py"></location>
+            <source>Working</source>
+            <translation>进行中</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/steps.py"></location>
+            <source>Steps of the team</source>
+            <translation>团队的步骤</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/steps.py"></location>
+            <source>Note for the team</source>
+            <translation>团队内部说明</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/steps.py"></location>
+            <source>No text yet</source>
+            <translation>尚无文本</translation>
         </message>
         <message>
             <location filename="../../app/transcript/view.py"></location>
@@ -5724,6 +6134,16 @@
             <location filename="../../engine/formats/source.py"></location>
             <source>Its source was already quantized ({form}, about {bits} bits per weight), which limits the quality of every precision: errors are measured against that source, not against the original model.</source>
             <translation>它的源模型已经量化过（{form}，每个权重约 {bits} 位），这限制了所有精度的质量：误差是相对于该源模型而不是原始模型测得的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/answer_batch.py"></location>
+            <source>The model is needed for something else now.</source>
+            <translation>模型现在要用于其他任务。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/answer_batch.py"></location>
+            <source>Ask again soon.</source>
+            <translation>稍后再试。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/chat.py"></location>
@@ -8274,16 +8694,6 @@
             <location filename="../../engine/service/service.py"></location>
             <source>Select a model first.</source>
             <translation>先选择模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/service/service.py"></location>
-            <source>The model is needed for something else now.</source>
-            <translation>模型现在要用于其他任务。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/service/service.py"></location>
-            <source>Ask again soon.</source>
-            <translation>稍后再试。</translation>
         </message>
         <message>
             <location filename="../../engine/service/teams.py"></location>

@@ -83,6 +83,7 @@ class FakeEngine:
         self.goes_on.set()
         self.probe_seconds = 0.0
         self.cards: tuple[protocol.ModelCard, ...] = (BUILTIN, LARGE)
+        self.teams: tuple[protocol.TeamCard, ...] = ()
         self.script: Callable[[tuple[protocol.Message, ...]], str] = lambda messages: SENTENCE * 3
         self.fail: dict[type[protocol.Command], protocol.Failed] = {}
         self.received: list[protocol.Command] = []
@@ -146,6 +147,8 @@ class FakeEngine:
             return protocol.Failed(command.id, failure.kind, failure.sentence, failure.action, failure.cause)
         if isinstance(command, protocol.ListModels):
             return protocol.Done(command.id, self.cards)
+        if isinstance(command, protocol.ListTeams):
+            return protocol.Done(command.id, self.teams)
         if isinstance(command, protocol.LoadModel):
             return self._load(command)
         if isinstance(command, protocol.ImportModel):

@@ -108,7 +108,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
         rate=21e6,
         left=2500.0,
     )
-    for number, name in enumerate(("your models", "get models", "other apps", "downloads")):
+    for number, name in enumerate(("your models", "get models", "other apps", "downloads", "teams")):
         library.show_section(number)
         settle(qtbot, window)
         yield f"library: {name}", window
