@@ -197,6 +197,17 @@ def _is_text(value: object) -> bool:
     return False
 
 
+def _are_steps(value: object) -> bool:
+    """Steps of a team, as messages.StepReport has them."""
+    return isinstance(value, list) and len(value) <= _STEPS and all(
+        isinstance(step, dict)
+        and all(isinstance(step.get(name), str) for name in ("name", "model", "state", "text"))
+        and _amount(step.get("seconds")) and isinstance(step.get("note"), bool)
+        for step in value
+    )  # fmt: skip
+
+
+_STEPS = 100  # of a team; more than any has
 _FIGURES: dict[str, Callable[[object], bool]] = {
     **dict.fromkeys(
         ("prompt_tokens", "reused_tokens", "dropped_turns", "prompt_seconds", "decode_seconds", "hits", "misses",
@@ -205,6 +216,7 @@ _FIGURES: dict[str, Callable[[object], bool]] = {
     ),
     "precision": _amounts,
     "why": _is_text,
+    "steps": _are_steps,
 }  # fmt: skip
 
 

@@ -59,7 +59,8 @@ class ConditionEditor(QWidget):
         self.language = make_combo(self, tr("Language"), languages, (condition.values or ("en",))[0], letters=6)
         remove = make_button(tr("Remove"), self, lambda: self.removed.emit(self), name=tr("Remove condition"))
         row = FlowLayout(self)
-        for widget in (self.about, self.test, self.language, self.words, remove):
+        self.fields: tuple[QWidget, ...] = (self.about, self.test, self.language, self.words, remove)
+        for widget in self.fields:
             row.addWidget(widget)
         self.test.currentIndexChanged.connect(self._show)
         self._show()
@@ -106,11 +107,14 @@ class StepEditor(QFrame):
         up = make_button(tr("Up"), self, lambda: self.moved.emit(self, -1), name=tr("Move step up"))
         down = make_button(tr("Down"), self, lambda: self.moved.emit(self, 1), name=tr("Move step down"))
         gone = make_button(tr("Remove"), self, lambda: self.removed.emit(self), name=tr("Remove step"))
+        self._head = up, down, gone
         self._conditions = vbox(spacing=4)
         self.conditions: list[ConditionEditor] = []
         for condition in step.when:
             self._add(condition)
-        more = make_button(tr("Add condition"), self, lambda: self.add_condition(Condition("language", values=("en",))))
+        more = self._more = make_button(
+            tr("Add condition"), self, lambda: self.add_condition(Condition("language", values=("en",)))
+        )
         known = {"": tr("Selected model"), **models}
         known.setdefault(step.model, tr("{name} (missing)", name=step.model))
         self.model = make_combo(self, tr("Model"), [(title, name) for name, title in known.items()], step.model, 16)
@@ -147,6 +151,13 @@ class StepEditor(QFrame):
             if high != self.minimumHeight():
                 self.setFixedHeight(high)
         return done
+
+    @property
+    def fields(self) -> list[QWidget]:
+        """What Tab reaches, in the order in which it is read."""
+        conditions = (field for editor in self.conditions for field in editor.fields)
+        head = self.name, *self._head
+        return [*head, *conditions, self._more, self.model, self.tell, self.choices, self.then, self.note, self.history]
 
     @property
     def step(self) -> Step:
@@ -214,7 +225,7 @@ class TeamEditor(QDialog):
         inside.setObjectName("page")
         self._column = vbox(spacing=10)
         self.steps: list[StepEditor] = []
-        add = make_button(tr("Add step"), inside, self._new_step, auto_default=False)
+        add = self._more = make_button(tr("Add step"), inside, self._new_step, auto_default=False)
         vbox(
             make_label(tr("Team name"), inside), self.name, make_label(tr("Description"), inside), self.about,
             self._column, hbox(add, ...), ..., parent=inside,
@@ -225,6 +236,7 @@ class TeamEditor(QDialog):
         self.problem.hide()
         cancel = make_button(tr("Cancel"), self, self.reject, auto_default=False)
         keep = make_button(tr("Save"), self, self._save, "primary", auto_default=False)
+        self._foot = cancel, keep
         foot = hbox((self.problem, 1), ..., cancel, keep)
         vbox((scroll_area(inside, self), 1), foot, parent=self, margins=(18, 16, 18, 14), spacing=12)
         self._offer()
@@ -284,6 +296,10 @@ class TeamEditor(QDialog):
         names = [editor.name.text().strip() for editor in self.steps]
         for number, editor in enumerate(self.steps):
             editor.offer(names[:number], names[number + 1 :])
+        before: QWidget = self.about
+        for widget in (*(field for editor in self.steps for field in editor.fields), self._more, *self._foot):
+            QWidget.setTabOrder(before, widget)
+            before = widget
 
     @Slot()
     def _save(self) -> None:

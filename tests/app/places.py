@@ -15,6 +15,7 @@ from app.i18n.translate import tr
 from app.library.dialogs import ImportDialog, ModelDetailsDialog, SmallerDialog
 from app.settings.style_dialog import StyleDialog
 from app.storage.records import Attachment
+from app.teams.editor import TeamEditor
 from engine import protocol
 from engine.translatable import msg
 from tests.app.acts import ask
@@ -40,7 +41,15 @@ _ASKED = protocol.ServerRequest(
     0.2,
     msg("The engine has stopped working."),
 )
-ENGINE = {"cards": (BUILTIN, CARD, _CUT), "script": lambda messages: THOUGHT}  # for `launch`
+TEAM = protocol.Team("Ours", (
+    protocol.Step("First", choices=("yes", "no"), note=True),
+    protocol.Step("Second", tell="{message}", when=(protocol.Condition("says", "First", ("yes",)),)),
+))  # fmt: skip
+ENGINE = {
+    "teams": (protocol.TeamCard("ours", TEAM),),
+    "cards": (BUILTIN, CARD, _CUT),
+    "script": lambda messages: THOUGHT,
+}  # for `launch`
 
 
 def settle(qtbot: QtBot, root: QWidget) -> None:
@@ -152,6 +161,12 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
     window.library.show()
     underhill.library.describe(QWEN.repo)
     yield from _opened(qtbot, window, "details of a model", ModelDetailsDialog)
+    team = TeamEditor(TEAM, {}, window)
+    team.open()
+    settle(qtbot, team)
+    yield "team", team
+    team.reject()
+    team.deleteLater()
     importing = ImportDialog("/models/Mixtral-8x7B-Instruct", window)
     importing.open()
     yield "import", importing

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.export import import_chats
+from app.export import chat_file, import_chats
 from app.storage import backup
 from app.storage.records import StoredMessage
 from app.storage.schema import STEPS, migrate
@@ -183,3 +183,10 @@ def test_every_version_of_the_database_is_whole(tmp_path: Path) -> None:
         into = ChatStore(tmp_path / f"into-{version}.db")
         backup.restore(into, path, tmp_path)
         into.close()
+
+
+def test_steps_of_a_team_are_kept_only_where_the_window_can_show_them() -> None:
+    step = {"name": "A", "model": "", "state": "done", "text": "so", "note": False, "tokens": 1, "seconds": 0.5}
+    assert chat_file.checked_stats({"steps": [step]}) == {"steps": [step]}
+    for bad in ({}, "x", [1], [{}], [{**step, "name": 7}], [{**step, "seconds": "long"}], [step] * 101):
+        assert chat_file.checked_stats({"steps": bad}) == {}
