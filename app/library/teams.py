@@ -71,7 +71,7 @@ class TeamList(LibrarySection):
 
     @Slot()
     def _new(self) -> TeamEditor:
-        step = protocol.Step(tr("Step {number}", number=1))
+        step = protocol.TeamStep(tr("Step {number}", number=1))
         return self._open(protocol.Team(tr("New team"), (step,)), "")
 
     def _open(self, team: protocol.Team, replacing: str) -> TeamEditor:

@@ -20,7 +20,7 @@ from app.widgets.builders import (
     show_text,
     vbox,
 )
-from engine.protocol import FINISH, LANGUAGES, MESSAGE, NEXT, Condition, Step, Team
+from engine.protocol import FINISH, LANGUAGES, MESSAGE, NEXT, Condition, Team, TeamStep
 
 _TESTS = (  # test, unless, what it is called
     ("language", False, tr_noop("is in")), ("language", True, tr_noop("is not in")),
@@ -96,7 +96,7 @@ class StepEditor(QFrame):
     moved = Signal(object, int)
     renamed = Signal(object, str, str)  # it, from, to
 
-    def __init__(self, step: Step, models: Mapping[str, str], parent: QWidget) -> None:
+    def __init__(self, step: TeamStep, models: Mapping[str, str], parent: QWidget) -> None:
         """models: titles by name."""
         super().__init__(parent)
         self.setObjectName("entry")
@@ -160,9 +160,9 @@ class StepEditor(QFrame):
         return [*head, *conditions, self._more, self.model, self.tell, self.choices, self.then, self.note, self.history]
 
     @property
-    def step(self) -> Step:
+    def step(self) -> TeamStep:
         """As it is in the fields."""
-        return Step(
+        return TeamStep(
             self.name.text().strip(), str(self.model.currentData() or ""), self.tell.toPlainText(),
             _listed(self.choices.text()), tuple(editor.condition for editor in self.conditions),
             str(self.then.currentData()), self.note.isChecked(), self.history.isChecked(),
@@ -251,7 +251,7 @@ class TeamEditor(QDialog):
         """Say why it can't be saved."""
         show_text(self.problem, sentence)
 
-    def _add(self, step: Step) -> None:
+    def _add(self, step: TeamStep) -> None:
         made = StepEditor(step, self._models, self)
         made.removed.connect(self._remove)
         made.moved.connect(self._move)
@@ -264,7 +264,7 @@ class TeamEditor(QDialog):
         number = len(self.steps) + 1
         while (name := tr("Step {number}", number=number)) in (editor.step.name for editor in self.steps):
             number += 1
-        self._add(Step(name))
+        self._add(TeamStep(name))
         self._offer()
         self.steps[-1].name.setFocus()
 

@@ -62,9 +62,9 @@ from engine.teams.definition import (
     NEXT,
     TESTS,
     Condition,
-    Step,
     Team,
     TeamCard,
+    TeamStep,
     team_id,
 )
 from engine.teams.definition import PREFIX as TEAM_PREFIX

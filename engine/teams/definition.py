@@ -17,7 +17,7 @@ PREFIX = "team:"  # of a team where a model is named
 FORMAT, MARK = 1, "underhill_team"
 MESSAGE = "message"  # what a condition is about, and a hole: what was asked
 LAST, LANGUAGE = "last", "language"  # holes: what was said last, and the language of the message
-NEXT, FINISH = "next", "finish"  # Step.then: go on with the next step, or end here
+NEXT, FINISH = "next", "finish"  # TeamStep.then: go on with the next step, or end here
 RESERVED = (MESSAGE, LAST, LANGUAGE, NEXT, FINISH)
 TESTS = ("language", "contains", "says", "code", "attachment", "longer")
 HOLE = re.compile(r"\{([^{}\n]{1,64})\}")
@@ -42,7 +42,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Step:
+class TeamStep:
     """One model is asked once. model: a name of the library, or '' for the one that is open.
 
     tell: what it is sent in place of the message, with holes: {message}, {last}, {language}, and names of earlier
@@ -66,7 +66,7 @@ class Team:
     """A team by its name. about: what it is good for, in a sentence."""
 
     name: str
-    steps: tuple[Step, ...]
+    steps: tuple[TeamStep, ...]
     about: str = ""
 
     @property
@@ -111,8 +111,8 @@ def as_json(team: Team) -> dict[str, Any]:
     return {MARK: FORMAT, "name": team.name, "about": team.about, "steps": [_step_json(s) for s in team.steps]}
 
 
-def _step_json(step: Step) -> dict[str, Any]:
-    blank = Step("")
+def _step_json(step: TeamStep) -> dict[str, Any]:
+    blank = TeamStep("")
     found: dict[str, Any] = {"name": step.name}
     for name in ("model", "tell", "choices", "then", "note", "history"):
         value = getattr(step, name)
@@ -165,7 +165,7 @@ def from_json(plain: object) -> Team:
     return Team(name, steps, about)
 
 
-def _step(plain: object) -> Step:
+def _step(plain: object) -> TeamStep:
     if not isinstance(plain, dict):
         raise _wrong(msg("A step of the team is damaged."))
     name = _name(plain.get("name"))
@@ -186,7 +186,7 @@ def _step(plain: object) -> Step:
     if model.startswith(PREFIX):
         raise _wrong(msg("{where}: a team can't ask a team.", where=where), msg("Choose a model."))
     then = _text(plain, "then", limits.TEAM_NAME, where) if "then" in plain else NEXT
-    return Step(
+    return TeamStep(
         name, model, tell, choices, tuple(_condition(each, where) for each in listed), then,
         _flag(plain, "note", False, where), _flag(plain, "history", True, where),
     )  # fmt: skip
@@ -211,7 +211,7 @@ def _condition(plain: object, where: Translatable) -> Condition:
     return Condition(test, about, values, length, _flag(plain, "unless", False, where))
 
 
-def _check_step(number: int, steps: Sequence[Step]) -> None:
+def _check_step(number: int, steps: Sequence[TeamStep]) -> None:
     """Whether all that a step refers to comes before it."""
     step, names = steps[number], [s.name for s in steps]
     earlier = names[:number]
@@ -225,13 +225,13 @@ def _check_step(number: int, steps: Sequence[Step]) -> None:
             raise _not_earlier(step, hole, names)
 
 
-def _not_earlier(step: Step, named: str, names: Sequence[str]) -> UnderhillError:
+def _not_earlier(step: TeamStep, named: str, names: Sequence[str]) -> UnderhillError:
     if named in names:
         return _wrong(msg("Step {name} needs step {other}, which comes later.", name=step.name, other=named))
     return _wrong(msg("Step {name} needs step {other}, which isn't there.", name=step.name, other=limits.shown(named)))
 
 
-def _check_then(step: Step, number: int, steps: Sequence[Step]) -> None:
+def _check_then(step: TeamStep, number: int, steps: Sequence[TeamStep]) -> None:
     if step.then in (NEXT, FINISH):
         return
     at = next((i for i, other in enumerate(steps) if other.name == step.then), -1)

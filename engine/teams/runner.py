@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from engine.generation.messages import Message
 from engine.generation.turns import without_thought
 from engine.teams.conditions import Facts, holds, may_hold
-from engine.teams.definition import FINISH, HOLE, LANGUAGE, LAST, MESSAGE, NEXT, Step, Team
+from engine.teams.definition import FINISH, HOLE, LANGUAGE, LAST, MESSAGE, NEXT, Team, TeamStep
 from engine.teams.language import language_of, named
 
 WAITING, WORKING, DONE, SKIPPED, FAILED, STOPPED = "waiting", "working", "done", "skipped", "failed", "stopped"
@@ -20,7 +20,7 @@ class Question:
     """What a step is asked. number: of the step. final: nothing can come after it, so what it says is the answer."""
 
     number: int
-    step: Step
+    step: TeamStep
     messages: tuple[Message, ...]
     final: bool
 
@@ -74,7 +74,7 @@ class TeamRun:
         if self._at < len(self.states):
             self.states[self._at] = state
 
-    def _after(self, step: Step) -> int:
+    def _after(self, step: TeamStep) -> int:
         if step.then == FINISH:
             return len(self.team.steps)
         if step.then == NEXT:
@@ -90,7 +90,7 @@ class TeamRun:
             all(may_hold(condition, self._facts, unknown) for condition in other.when) for other in following
         )
 
-    def _asked(self, step: Step) -> tuple[Message, ...]:
+    def _asked(self, step: TeamStep) -> tuple[Message, ...]:
         message = replace(self._messages[-1], content=self._filled(step.tell) if step.tell else self._facts.message)
         if step.choices:
             wanted = f"Reply with exactly one of these, and nothing else: {', '.join(step.choices)}."

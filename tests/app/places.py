@@ -42,8 +42,8 @@ _ASKED = protocol.ServerRequest(
     msg("The engine has stopped working."),
 )
 TEAM = protocol.Team("Ours", (
-    protocol.Step("First", choices=("yes", "no"), note=True),
-    protocol.Step("Second", tell="{message}", when=(protocol.Condition("says", "First", ("yes",)),)),
+    protocol.TeamStep("First", choices=("yes", "no"), note=True),
+    protocol.TeamStep("Second", tell="{message}", when=(protocol.Condition("says", "First", ("yes",)),)),
 ))  # fmt: skip
 ENGINE = {
     "teams": (protocol.TeamCard("ours", TEAM),),

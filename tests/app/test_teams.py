@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here"),
 ]
-TWO = protocol.Team("Two of us", (protocol.Step("First"), protocol.Step("Second", "", "{message} {First}")))
+TWO = protocol.Team("Two of us", (protocol.TeamStep("First"), protocol.TeamStep("Second", "", "{message} {First}")))
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_stop_and_a_failure_keep_what_was_said(launch: Callable[[], Application]
     underhill = launch()
     ready(qtbot, underhill)
     link, conversation = underhill.models.link, underhill.conversation
-    far = protocol.Team("Far", (protocol.Step("First"), protocol.Step("Long", tell="x " * 3900 + "{First}")))
+    far = protocol.Team("Far", (protocol.TeamStep("First"), protocol.TeamStep("Long", tell="x " * 3900 + "{First}")))
     saved: list[object] = []
     for team in (TWO, far):
         link.request(saved.append, saved.append, protocol.SaveTeam, team)
@@ -185,10 +185,10 @@ def test_teams_are_made_changed_shared_and_deleted_with_undo(
     second.add_condition(protocol.Condition("says", "One", ("yes",)))
     dialog.steps[0].name.setText("First")
     dialog.steps[0].name.editingFinished.emit()
-    wanted = protocol.Step(
+    wanted = protocol.TeamStep(
         "Two", tell="{First}?", when=(protocol.Condition("says", "First", ("yes",)),)
     )  # the other step follows the name
-    assert dialog.team == protocol.Team("Mine", (protocol.Step("First"), wanted))
+    assert dialog.team == protocol.Team("Mine", (protocol.TeamStep("First"), wanted))
     qtbot.wait(400)
     if folder := os.environ.get("TEAM_PICTURES"):
         dialog.grab().save(f"{folder}/editor.png")
@@ -200,7 +200,7 @@ def test_teams_are_made_changed_shared_and_deleted_with_undo(
     dialog._save()
     qtbot.waitUntil(lambda: names() == [*shipped, "Mine"])
     mine = next(card for card in models.teams if card.id == "mine")
-    assert mine.team == protocol.Team("Mine", (protocol.Step("First"), wanted))
+    assert mine.team == protocol.Team("Mine", (protocol.TeamStep("First"), wanted))
 
     teams.export_file(mine, str(tmp_path / "mine.json"))
     qtbot.waitUntil((tmp_path / "mine.json").exists)

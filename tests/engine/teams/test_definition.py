@@ -21,8 +21,8 @@ from engine.teams.definition import (
     NEXT,
     RESERVED,
     Condition,
-    Step,
     Team,
+    TeamStep,
     as_json,
     checked,
     from_json,
@@ -59,7 +59,7 @@ def teams(draw: Any) -> Team:
         )  # fmt: skip
         tell = draw(TEXTS.filter(lambda t: "{" not in t)) + draw(st.sampled_from(["", "{message}", "{last} {odd}"]))
         steps.append(
-            Step(
+            TeamStep(
                 name, draw(st.sampled_from(["", "builtin"])), tell,
                 draw(st.sampled_from([(), ("yes", "no")])), draw(st.sampled_from([(), (condition,)])),
                 draw(st.sampled_from([NEXT, FINISH, *later])), number > 0 and draw(st.booleans()), draw(st.booleans()),

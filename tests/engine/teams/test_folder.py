@@ -10,10 +10,10 @@ import pytest
 from engine.errors import Kind, UnderhillError
 from engine.library.home import HOME
 from engine.teams import folder
-from engine.teams.definition import Step, Team
+from engine.teams.definition import Team, TeamStep
 
 SHIPPED = ["answer-in-my-language", "code-or-talk", "draft-and-check"]
-MINE = Team("Mine", (Step("One", "x"), Step("Two")))
+MINE = Team("Mine", (TeamStep("One", "x"), TeamStep("Two")))
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.generation.messages import Message
 from engine.teams import folder
 from engine.teams.conditions import Facts, has_code, holds
-from engine.teams.definition import FINISH, Condition, Step, Team
+from engine.teams.definition import FINISH, Condition, Team, TeamStep
 from engine.teams.language import language_of
 from engine.teams.runner import TeamRun, chosen
 from tests.engine.teams.test_definition import teams
@@ -89,7 +89,7 @@ def test_only_what_nothing_can_follow_is_final() -> None:
 
 
 def test_history_is_seen_only_where_wanted() -> None:
-    run = TeamRun(Team("T", (Step("A", history=False), Step("B", tell="And {A}?"))), user("q"))
+    run = TeamRun(Team("T", (TeamStep("A", history=False), TeamStep("B", tell="And {A}?"))), user("q"))
     first = run.next()
     assert first is not None
     assert [m.content for m in first.messages] == ["q"]
@@ -100,12 +100,12 @@ def test_history_is_seen_only_where_wanted() -> None:
 
 
 def test_what_fills_a_hole_is_not_looked_into() -> None:
-    team = Team("T", (Step("A"), Step("B", tell="{A} {message} {x} {0}")))
+    team = Team("T", (TeamStep("A"), TeamStep("B", tell="{A} {message} {x} {0}")))
     assert played(team, "{A}", {"A": "{message}"})[1]["B"] == "{message} {A} {x} {0}"
 
 
 def test_a_jump_leaves_out_what_lies_between() -> None:
-    team = Team("T", (Step("A", then="C"), Step("B"), Step("C", then=FINISH), Step("D")))
+    team = Team("T", (TeamStep("A", then="C"), TeamStep("B"), TeamStep("C", then=FINISH), TeamStep("D")))
     run, asked = played(team, "q", {})
     assert list(asked) == ["A", "C"]
     assert run.states == ["done", "skipped", "done", "skipped"]
