@@ -138,6 +138,7 @@ def test_stop_and_a_failure_keep_what_was_said(launch: Callable[[], Application]
     underhill.models.refresh_teams()
     qtbot.waitUntil(lambda: len(underhill.models.teams) == 5)
     underhill.window.model_controller.choose_team("two-of-us")
+    conversation.sampling = {"max_tokens": 4000, "temperature": 5.0, "min_p": 0.0}  # too long to end before the stop
     with qtbot.waitSignal(conversation.answers.step_text_added, timeout=1000 * LONGEST):
         underhill.window.composer.sent.emit("Tell me a long story.", ())
     with qtbot.waitSignal(conversation.finished, timeout=1000 * LONGEST):
@@ -146,6 +147,7 @@ def test_stop_and_a_failure_keep_what_was_said(launch: Callable[[], Application]
     assert message.finish == "cancelled"
     assert message.stats["steps"][0]["state"] == "stopped"
     assert message.content == message.stats["steps"][0]["text"] != ""
+    conversation.sampling = {}
     underhill.window.model_controller.choose_team("far")
     with qtbot.waitSignals([conversation.finished, conversation.failed], timeout=1000 * LONGEST):
         underhill.window.composer.sent.emit("Tell me another.", ())
