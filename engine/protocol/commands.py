@@ -64,6 +64,8 @@ class Generate(Command):
     become the current one.
     'team:NAME' asks a team: TeamChanged and StepText tell of its steps. models: settings of single models that it asks,
     where they differ. attached: files came with the message.
+    chain: the models that answer one behind another, each going on from the one before it, this one among them; ()
+    where it is asked alone. A model that only goes on from others makes way first while none of those is open.
     """
 
     messages: tuple[Message, ...]
@@ -78,6 +80,7 @@ class Generate(Command):
     settings: dict[str, Any] = field(default_factory=dict)
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     attached: bool = False
+    chain: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

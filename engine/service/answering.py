@@ -34,10 +34,12 @@ class Answering:
         emit: Emit,
         ready: Callable[[Generate], Session | None],
         failed: Callable[[Session], None],
+        joined: Callable[[Generate, Session], None],
     ) -> None:
         """emit: of answers that join. ready: the session that is to answer, where nothing has to be opened for that.
-        failed: told of a session whose disk failed under an answer.
+        failed: told of a session whose disk failed under an answer. joined: of each answer that joins.
         """
+        self._joined = joined
         self._worker, self._emit, self._ready, self._failed = worker, emit, ready, failed
         self.sessions: list[Session] = []
 
@@ -99,6 +101,7 @@ class Answering:
     def _join(self, run: Run, session: Session) -> None:
         command = run.command
         assert isinstance(command, Generate)
+        self._joined(command, session)
         self._begin(
             command, session, run.cancel.is_set, self._emit,
             lambda made: self._worker.complete(run, lambda: self._result(made, session)),
@@ -120,8 +123,8 @@ class Answering:
         worker = self._worker
         while (run := worker.take_next(lambda command: self._joins(command, lead, session))) is not None:
             worker.begin(run, partial(self._join, run, session))
-        coming = worker.next_in_line()
-        if coming is not None and not (isinstance(coming, Generate) and coming.background):
+        coming = worker.urgent()
+        if coming is not None:
             self._make_way(coming, session)
         session.answers.advance()
 

@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from engine import import_lock
 from engine.errors import Kind, UnderhillError, as_error
 from engine.protocol import Cancelled, Command, Done, Event, Failed, stopped
 from engine.sandbox import stoppable
+from engine.service.command_queue import CommandQueue
 from engine.translatable import msg
 
 _log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class CommandWorker:
 
     needs: modules that the work imports, loaded before the first command that is none of `light`; other workers wait
     meanwhile (see engine.import_lock). idle: called between commands and every `pulse` seconds while there are none.
-    waits: of a command that stands behind all those that do not.
+    queue: the order in which commands are done; None: in which they come.
     """
 
     def __init__(
@@ -62,15 +62,14 @@ class CommandWorker:
         light: tuple[type[Command], ...] = (),
         idle: Callable[[], None] | None = None,
         pulse: float | None = None,
-        waits: Callable[[Command], bool] = lambda command: False,
+        queue: CommandQueue | None = None,
     ) -> None:
         self._work = work
         self._emit = emit
         self._needs, self._light = needs, light
         self._idle = idle
         self.pulse = pulse
-        self._waits = waits
-        self._queue: deque[Command] = deque()
+        self._queue = CommandQueue() if queue is None else queue
         # Guards the queue, `_running` and `_closed`; not held while a command runs.
         self._ready = threading.Condition()
         self._running: list[Run] = []  # those that began first let the others in
@@ -85,17 +84,11 @@ class CommandWorker:
             if self._closed:
                 raise EngineClosed("the engine has been shut down")
             if not self._died:
-                self._queue.insert(self._place(command), command)
+                self._queue.put(command)
                 self._ready.notify()
                 return
         # Without the lock: whoever hears of it may send the next command from there.
         self._emit(self._stopped(command))
-
-    def _place(self, command: Command) -> int:
-        """Where in the queue it stands; with the lock."""
-        if self._waits(command):
-            return len(self._queue)
-        return next((at for at, other in enumerate(self._queue) if self._waits(other)), len(self._queue))
 
     def cancel(self, target: str) -> bool:
         """Cancel a command, waiting or running. False if it is not (or no longer) here."""
@@ -116,26 +109,26 @@ class CommandWorker:
         with self._ready:
             return any(c.id == target for c in (*(run.command for run in self._running), *self._queue))
 
-    def next_in_line(self) -> Command | None:
-        """The command that would be done next."""
+    def urgent(self) -> Command | None:
+        """The waiting command that may be done between two steps of the running one."""
         with self._ready:
-            return self._queue[0] if self._queue else None
+            return self._queue.urgent()
 
     def waiting(self) -> bool:
         """Whether a command waits to be done, or the lane is to end."""
-        return bool(self._queue) or self._closed
+        return len(self._queue) > 0 or self._closed
 
     def run_urgent(self, *kinds: type[Command], unless: Callable[[Command], bool] = lambda command: False) -> None:
-        """Called by the running work, on this thread: do the commands of these kinds that wait at the head.
-
-        None that stands behind the others is let in, and none of which `unless` is true.
+        """Called by the running work, on this thread: do the urgent commands of these kinds, up to one of another or
+        one of which `unless` is true.
         """
         while True:
             with self._ready:
-                head = self._queue[0] if self._queue else None
-                if not isinstance(head, kinds) or self._waits(head) or unless(head):
+                coming = self._queue.urgent()
+                if coming is None or not isinstance(coming, kinds) or unless(coming):
                     return
-                self._running.append(run := Run(self._queue.popleft()))
+                self._queue.remove(coming)
+                self._running.append(run := Run(coming))
             self._end(run, self._finish(run))
 
     def run_of(self, command: Command) -> Run:
@@ -147,13 +140,15 @@ class CommandWorker:
         """Called by the running work, on this thread: take the command at the head of the queue, if it is accepted, to
         do it beside the work's own; `complete` gives it its terminal event. None if there is none.
         """
-        head = self.next_in_line()
+        with self._ready:
+            head = self._queue.head()
         if head is None or not accepts(head):
             return None
         with self._ready:
-            if not self._queue or self._queue[0] is not head:  # it was cancelled, or overtaken
+            if self._queue.head() is not head:  # it was cancelled, or overtaken
                 return None
-            self._running.append(run := Run(self._queue.popleft()))
+            self._queue.remove(head)
+            self._running.append(run := Run(head))
             return run
 
     def begin(self, run: Run, work: Callable[[], None]) -> None:
@@ -181,8 +176,7 @@ class CommandWorker:
         """Cancel everything and take nothing more; `join` waits for the end."""
         with self._ready:
             self._closed = True
-            waiting = list(self._queue)
-            self._queue.clear()
+            waiting = self._drained()
             for run in self._running:
                 run.cancel.set()
             self._ready.notify()
@@ -207,11 +201,17 @@ class CommandWorker:
             traceback.print_exception(e)
             with self._ready:
                 self._died = _cause(e)
-                left = [*(run.command for run in self._running), *self._queue]
+                left = [*(run.command for run in self._running), *self._drained()]
                 self._running.clear()
-                self._queue.clear()
             for command in left:
                 self._emit(self._stopped(command))
+
+    def _drained(self) -> list[Command]:
+        """All that wait, which then wait no longer; with the lock."""
+        waiting = list(self._queue)
+        for command in waiting:
+            self._queue.remove(command)
+        return waiting
 
     def _stopped(self, command: Command) -> Failed:
         return stopped(command.id, self._died)
@@ -219,12 +219,12 @@ class CommandWorker:
     def _next(self) -> Run | None:
         while True:
             with self._ready:
-                if not self._queue and not self._closed:
+                if not len(self._queue) and not self._closed:
                     self._ready.wait(self.pulse)
                 if self._closed:
                     return None
-                if self._queue:
-                    self._running.append(run := Run(self._queue.popleft()))
+                if len(self._queue):
+                    self._running.append(run := Run(self._queue.take()))
                     return run
             if self._idle is not None:
                 self._idle()

@@ -2,27 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from engine.service.pool import MemoryParts
 from engine.translatable import Translatable
 
 
 class OpenModel:
-    """A session with its idle tasks, as the pool keeps it: the tasks keep their place while another model is in use."""
+    """A session with its idle tasks, as the pool keeps it: the tasks keep their place while another model is in use.
+
+    key: the fingerprint of its store. leases: answers under way. took: seconds that opening it took.
+    """
 
     def __init__(self, model: str, chosen: Mapping[str, Any], report: Callable[[Translatable, int, int], None]) -> None:
         """Open it. Raises what opening raises."""
         from engine.calibration.calibrator import open_calibrated
         from engine.calibration.idle_tasks import IdleTasks
+        from engine.store.manifest import fingerprint
 
+        begun = time.monotonic()
         self.session = open_calibrated(model, chosen, report)
         self.idle_tasks = IdleTasks(self.session)
+        self.key = fingerprint(self.session.store.path)
+        self.leases = 0
+        self.took = time.monotonic() - begun
 
     @property
-    def all_in_memory(self) -> bool:
-        """Whether its plan found room for every expert."""
-        return self.session.all_in_memory
+    def parts(self) -> MemoryParts:
+        """Its memory now."""
+        session = self.session
+        return MemoryParts(
+            session.facts.dense_bytes[session.plan.dense],
+            session.context.nbytes,
+            session.runtime.cache.nbytes,
+            session.plan.smallest_cache,
+            session.cache_budget.share.most,
+        )
+
+    @contextmanager
+    def leased(self) -> Iterator[None]:
+        """While this lasts it answers, and nothing of it makes way for other models."""
+        self.leases += 1
+        try:
+            yield
+        finally:
+            self.leases -= 1
+
+    def keep_experts(self, nbytes: int) -> None:
+        """Keep no more bytes of experts than these, those that the cache's policy rates highest, until `restore`."""
+        self.session.cache_budget.grant(nbytes)
+
+    def drop_context(self) -> None:
+        """Forget the tokens it has seen; they are read again with the next prompt."""
+        self.session.context.clear()
+
+    def restore(self) -> None:
+        """Take back what memory there is, as a plan for now has it. Raises UnderhillError(OUT_OF_MEMORY)."""
+        self.session.cache_budget.grant(None)
+        self.session.update({})
 
     def close(self) -> None:
         """Release its memory."""

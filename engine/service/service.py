@@ -20,20 +20,22 @@ from engine.service.command_worker import CommandWorker, EngineClosed
 from engine.service.hub_worker import ASKING, HubWorker
 from engine.service.library_worker import LONG, QUICK, LibraryWorker
 from engine.service.lowerer import LOWERING, Lowerer
+from engine.service.model_manager import ModelManager
 from engine.service.open_model import OpenModel
+from engine.service.request_queue import RequestQueue
 from engine.service.teams import TEAMS, TeamAnswer
 from engine.service.transfers import TRANSFERS, Transfers
 from engine.teams.definition import PREFIX as TEAM
 from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
-    from engine.service.pool import Pool
     from engine.session import Session
 
 NEEDS = (  # of every worker
     "engine.library.external_models", "engine.library.listing", "engine.library.relocation",
     "engine.hub.client", "engine.hub.control", "engine.hub.download", "engine.hub.errors",
-    "engine.hub.tokens", "engine.models.decoder", "engine.service.pool", "engine.session",
+    "engine.hub.tokens", "engine.models.decoder", "engine.service.model_memory", "engine.service.model_records",
+    "engine.service.pool", "engine.session",
     "engine.calibration.idle_tasks",
     "engine.calibration.lowering_search", "engine.library.computer", "engine.hub.listings",
     "engine.library.fit_estimates", "engine.library.preflight", "engine.hub.pull", "engine.store.verify",
@@ -58,19 +60,19 @@ class Service:
         # wait for this lock in its own hands.
         self._emitting = threading.Lock()  # every worker emits; the callback gets one event at a time
         self._current: OpenModel | None = None
-        self._pool: Pool | None = None
+        self._models = ModelManager()
         self._quiet_since = time.monotonic()
         self._look = protocol.Look()
         self._telemetry_at = 0.0  # when telemetry was last sent, or could have been
         self._model = CommandWorker(
             "model", self._on_model, self._emit, needs=NEEDS, idle=self._run_idle_tasks, pulse=PULSE,
-            waits=lambda command: isinstance(command, protocol.Generate) and command.background,
+            queue=RequestQueue(self._models.cost),
         )  # fmt: skip
         self._library_worker = LibraryWorker(self._emit, self._open_store, lambda target: self._library.holds(target))
         self._library = CommandWorker(
             "library", self._library_worker.do, self._emit, needs=NEEDS, idle=self._library_worker.tidy, pulse=PULSE
         )
-        self._answering = Answering(self._model, self._emit, self._ready, self._disk_failed)
+        self._answering = Answering(self._model, self._emit, self._ready, self._disk_failed, self._joined)
         self._failed: list[Session] = []  # beside the current one, to be closed once nothing is answered
         self._opened = ""  # what the open model was called when it was asked for
         # Settings of the current model, once it has to be opened again before it is used: the disk failed under it, or
@@ -234,9 +236,11 @@ class Service:
     def _run_idle_tasks(self) -> None:
         """One step of the idle tasks of the open model, between two commands."""
         opened = self._current
+        quiet = time.monotonic() - self._quiet_since >= QUIET
+        if quiet:
+            self._models.save()
         if opened is None:
             return
-        quiet = time.monotonic() - self._quiet_since >= QUIET
         if opened.idle_tasks.use(self._model.waiting, quiet):
             session = opened.session
             self._emit(protocol.ModelChanged("", dataclasses.replace(session.card, plan=session.sentences)))
@@ -284,6 +288,8 @@ class Service:
             return dict(self._reopen)
         session = self._loaded()
         in_force = session.update(changes)
+        if (current := self._current) is not None:
+            self._models.settings_changed(current)
         _log.info("Settings changed: %s", {name: in_force[name] for name in changes if name in in_force})
         self._emit(protocol.PlanChanged("", session.sentences))
         return in_force
@@ -296,8 +302,7 @@ class Service:
         chosen = settings.validated(command.settings, settings.ENGINE)
         offload.demand(str(chosen["mode"]), graphics.gpus)  # before anything is closed for it
         self._current = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
-        if self._pool is not None:
-            self._pool.release(lambda one: self._reopen is not None or damage.is_known(one.session.store.path))
+        self._models.release(lambda one: self._reopen is not None or damage.is_known(one.session.store.path))
         session = self._open(command.model, chosen, self._library_worker.reporter(command, cancelled))
         self._opened = command.model
         return dataclasses.replace(session.card, loaded=True, plan=session.sentences)
@@ -312,8 +317,9 @@ class Service:
     def _acquired(
         self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]
     ) -> OpenModel:
-        opened: OpenModel = self._held().acquire(model, chosen, report)
+        opened = self._models.acquire(model, chosen, report)
         opened.session.update({s.name: chosen[s.name] for s in settings.ENGINE if s.live})
+        self._models.settings_changed(opened)
         return opened
 
     @contextlib.contextmanager
@@ -336,13 +342,12 @@ class Service:
         try:
             yield open_with
         finally:
-            if (pool := self._pool) is not None:
-                pool.release(lambda one: one is not before and one in lent)
-                if before is not None and pool.holds(before):
-                    before.session.update({s.name: then[s.name] for s in settings.ENGINE if s.live})
-                    self._current = before
-                elif before is not None:
-                    self._open(self._opened, then, report)
+            self._models.release(lambda one: one is not before and one in lent)
+            if before is not None and self._models.holds(before):
+                before.session.update({s.name: then[s.name] for s in settings.ENGINE if s.live})
+                self._current = before
+            elif before is not None:
+                self._open(self._opened, then, report)
 
     @contextlib.contextmanager
     def _close_for(self, path: Path, report: Callable[[Translatable, int, int], None]) -> Iterator[None]:
@@ -351,8 +356,7 @@ class Service:
         settings_then = None if open_one is None or open_one.store.path != path else dict(open_one.settings)
         if settings_then is not None:
             self._current = None
-        if self._pool is not None:
-            self._pool.release(lambda one: one.session.store.path == path)
+        self._models.release(lambda one: one.session.store.path == path)
         try:
             yield
         finally:
@@ -369,17 +373,17 @@ class Service:
 
     def _release(self) -> None:
         self._current = self._reopen = None
-        if self._pool is not None:
-            self._pool.close()
+        self._models.close()
 
     def _generate(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> None:
         """Each answer that is made meanwhile ends its own command, and goes on where this one is at its end."""
         outer = len(self._answering.sessions)
         self._model.complete(self._model.run_of(command), lambda: self._answered(command, cancelled))
-        self._answering.drain(but=outer)
+        with self._models.going_on():
+            self._answering.drain(but=outer)
         if self._failed and not self._answering.sessions:
             failed, self._failed = self._failed, []
-            self._held().release(lambda one: one.session in failed)
+            self._models.release(lambda one: one.session in failed)
 
     def _answered(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> protocol.Stats:
         if not command.model.startswith(TEAM):
@@ -394,9 +398,17 @@ class Service:
         """Of one model. emit: told of it as it comes."""
         if self._ready(command) is None:
             self._answering.drain()  # what is opened may take the place of a model that answers
-        opened = self._beside(command, cancelled) if command.model else None
-        session = self._reopened_if_needed() if opened is None else opened.session
-        return self._answering.answer(command, session, cancelled, emit)
+        beside = self._beside(command, cancelled) if command.model else None
+        opened = self._reopened_if_needed() if beside is None else beside
+        with self._models.answering(opened, self._chain(command)):
+            return self._answering.answer(command, opened.session, cancelled, emit)
+
+    def _chain(self, command: protocol.Generate) -> list[str]:
+        return [name or self._opened for name in command.chain]
+
+    def _joined(self, command: protocol.Generate, session: Session) -> None:
+        """It is answered together with what is answered already."""
+        self._models.joined(session, self._chain(command))
 
     def _ready(self, command: protocol.Generate) -> Session | None:
         """The session that answers this, where nothing has to be opened for it."""
@@ -420,14 +432,14 @@ class Service:
         chosen = settings.validated(command.settings, settings.ENGINE)
         before, self._current = self._current, None  # telemetry pauses, as the pool may close it
         try:
-            report = self._library_worker.reporter(command, cancelled)
-            opened: OpenModel = self._held().acquire(command.model, chosen, report)
+            opened = self._models.acquire(command.model, chosen, self._library_worker.reporter(command, cancelled))
             live = {s.name: chosen[s.name] for s in settings.ENGINE if s.live}
             if any(opened.session.settings[name] != value for name, value in live.items()):
                 opened.session.update(live)
+                self._models.settings_changed(opened)
             return opened
         finally:
-            if before is not None and self._pool is not None and self._pool.holds(before):
+            if before is not None and self._models.holds(before):
                 self._current = before
             elif before is not None:
                 self._reopen = dict(before.session.settings)
@@ -440,26 +452,20 @@ class Service:
         open_store = self._open_store()
         return model == self._opened or (open_store is not None and library.location(model) == open_store)
 
-    def _held(self) -> Pool:
-        from engine.service.pool import Pool
-
-        if self._pool is None:
-            self._pool = Pool(OpenModel)
-        return self._pool
-
-    def _reopened_if_needed(self) -> Session:
+    def _reopened_if_needed(self) -> OpenModel:
         """The current model. Opened again where it was closed for another, or where the disk failed under its last
         answer: a disk that was pulled out and plugged in again is there, and yet no file that was open can be read.
         """
         if (then := self._reopen) is not None:
-            self._current = None
-            if self._pool is not None:
-                self._pool.close()
+            failed, self._current = self._current, None
+            self._models.release(lambda one: one is failed)
             session = self._open(self._opened, then, lambda text, done, total: None)
             self._emit(
                 protocol.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences))
             )
-        return self._loaded()
+        self._loaded()
+        assert self._current is not None
+        return self._current
 
     def _delete(self, command: protocol.DeleteModel) -> bool:
         from engine.library import library
@@ -471,6 +477,5 @@ class Service:
                 msg("{name} is in use.", name=command.name),
                 msg("Select another model first."),
             )
-        if self._pool is not None:  # where it is kept open, idle
-            self._pool.release(lambda one: one.session.store.path == path)
+        self._models.release(lambda one: one.session.store.path == path)
         return library.delete(command.name, now=command.now)

@@ -49,6 +49,7 @@ class TeamAnswer:
         """ask: answers a command for one model, told through an Emit; CancelledWork where it is stopped."""
         self._command, self._emit, self._ask = command, emit, ask
         self._stats: dict[int, protocol.Stats] = {}
+        self._asked_models: list[str] = []  # in the order of their steps
         self._texts: dict[int, str] = {}  # as far as they have come
 
     def run(self, opened: bool) -> protocol.Stats:
@@ -99,8 +100,9 @@ class TeamAnswer:
         own = {**command.settings, **command.models.get(step.model, {})}
         asked = replace(
             command, model=step.model, messages=question.messages, settings=own,
-            chat=f"{command.chat}:{question.number}",
+            chat=f"{command.chat}:{question.number}", chain=(*self._asked_models, step.model),
         )  # fmt: skip
+        self._asked_models.append(step.model)
         if question.schema is not None:
             asked = replace(
                 asked, options=replace(command.options, json=question.schema), thinking="off", stop=(),

@@ -102,6 +102,7 @@ class CacheBudget:
         self.use = OwnUse()
         self._fits: tuple[int | None, int | None] = (None, None)  # below the ceiling: decoding, and in a prompt
         self.lent = 0
+        self._granted: int | None = None  # most bytes of cache while other models need the memory; None: not limited
         self._rows: int | None = None  # bytes that the context's rows take; None: not known
         self.due = 0  # of these, the ones that are written once the pass under way is through
         self._many = True  # until a first token was computed it is not known what that takes
@@ -154,6 +155,17 @@ class CacheBudget:
                 apply(self._capacity())
             except BaseException:
                 self.share, self._slack, self._fits = before
+                raise
+
+    def grant(self, nbytes: int | None) -> None:
+        """Of the memory that models share, this one has so many bytes for experts; None: all that is planned."""
+        with self._lock:
+            before, self._granted = self._granted, nbytes
+            try:
+                self._fit()
+                self._apply(self._capacity())
+            except BaseException:
+                self._granted = before
                 raise
 
     def computing(self, tokens: int, rows: Callable[[], int | None] = lambda: None) -> None:
@@ -274,7 +286,8 @@ class CacheBudget:
         """The capacity if the system had room for it, and nothing were lent."""
         share = self.share
         grown = 0 if self._many else self._slack.grown
-        return min(max(share.most, share.planned), self._base() + grown)
+        wanted = min(max(share.most, share.planned), self._base() + grown)
+        return wanted if self._granted is None else min(wanted, self._granted)
 
     def _allowed_by_system(self) -> int:
         wanted = self.wanted()

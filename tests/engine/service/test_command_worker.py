@@ -12,8 +12,9 @@ import pytest
 import torch
 
 from engine.errors import Kind, UnderhillError
-from engine.protocol import Cancelled, Command, Done, Event, Failed
+from engine.protocol import Cancelled, Command, Done, Event, Failed, Generate
 from engine.service.command_worker import CancelledWork, CommandWorker, EngineClosed
+from engine.service.request_queue import RequestQueue
 from engine.translatable import translated
 from tests.waiting import LONGEST, until
 
@@ -239,12 +240,12 @@ def test_what_waits_for_the_others_is_overtaken_and_stopped_alone() -> None:
         return ""
 
     events: list[Event] = []
-    lane = CommandWorker("test", work, events.append, waits=lambda command: command.id.startswith("b"))
-    lane.put(Command("b1"))
+    lane = CommandWorker("test", work, events.append, queue=RequestQueue())
+    lane.put(Generate("b1", background=True, messages=()))
     begun.wait(LONGEST)
     for name in ("b2", "f1", "b3", "f2"):
-        lane.put(Command(name))
-    waiting = lane.next_in_line()
+        lane.put(Generate(name, background=name.startswith("b"), messages=()))
+    waiting = lane.urgent()
     assert waiting is not None
     assert waiting.id == "f1"
     go_on.set()

@@ -23,7 +23,8 @@ from engine.protocol import (
     UpdateSettings,
 )
 from engine.server.serving_engine import ServingEngine
-from engine.service.open_model import OpenModel
+from engine.service import pool
+from engine.service.model_memory import ModelMemory
 from engine.session import Session
 from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, Desk, go_on
 
@@ -39,7 +40,8 @@ def desk(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     made = Desk()
     card = made.result(LoadModel, "builtin", SETTINGS)
     shutil.copytree(card.path, library.location("other"), dirs_exist_ok=True)  # `home` is that of the module
-    monkeypatch.setattr(OpenModel, "all_in_memory", False)
+    monkeypatch.setattr(ModelMemory, "free", lambda self, chosen: 0)
+    monkeypatch.setattr(pool, "IDLE_SHARE", 0.0)
     yield made
     made.engine.close()
 

@@ -35,7 +35,8 @@ from engine.protocol import (
     TeamChanged,
     TextDelta,
 )
-from engine.service.open_model import OpenModel
+from engine.service import pool
+from engine.service.model_memory import ModelMemory
 from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, Desk, go_on
 
 pytestmark = pytest.mark.long
@@ -147,7 +148,8 @@ def test_a_step_that_fails_ends_it_and_what_was_said_is_told(desk: Desk) -> None
 def test_another_model_is_opened_for_its_step(desk: Desk, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where memory holds only one, each makes room for the next, and the chat's is opened again when it is needed."""
     shutil.copytree(library.location("builtin"), library.location("other"), dirs_exist_ok=True)
-    monkeypatch.setattr(OpenModel, "all_in_memory", False)
+    monkeypatch.setattr(ModelMemory, "free", lambda self, chosen: 0)
+    monkeypatch.setattr(pool, "IDLE_SHARE", 0.0)
     ident = asked(desk, Team("Far", (Step("A"), Step("B", "other", "{A}"), Step("C", tell="{B}"))))
     assert isinstance(desk.wait(ident), Done)
     assert states(desk, ident)[-1] == ("done", "done", "done")

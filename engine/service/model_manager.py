@@ -1,0 +1,116 @@
+"""The open models with what is known of them: which one is likely next, and what each costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from engine.service.model_profile import RunMeter
+from engine.service.open_model import OpenModel
+from engine.translatable import Translatable
+
+if TYPE_CHECKING:
+    from engine.service.model_records import ModelRecords
+    from engine.service.pool import Pool
+    from engine.session import Session
+
+Report = Callable[[Translatable, int, int], None]
+
+
+class ModelManager:
+    """Used from one thread, that of the model. Nothing is imported or read before the first model is opened."""
+
+    def __init__(self) -> None:
+        self._pool: Pool | None = None
+        self._records: ModelRecords | None = None
+        self._runs = RunMeter(self._run_ended)
+
+    @property
+    def pool(self) -> Pool:
+        """The open models under one byte budget."""
+        from engine.service.model_memory import ModelMemory
+        from engine.service.pool import Pool
+
+        if self._pool is None:
+            self._pool = Pool(OpenModel, ModelMemory(), self.records)
+        return self._pool
+
+    @property
+    def records(self) -> ModelRecords:
+        """What is kept of models between sessions."""
+        from engine.service.model_records import ModelRecords
+
+        if self._records is None:
+            self._records = ModelRecords()
+        return self._records
+
+    def acquire(self, model: str, chosen: Mapping[str, Any], report: Report) -> OpenModel:
+        """As Pool.acquire. What opening it took is kept."""
+        before = self.pool.opened
+        opened: OpenModel = self.pool.acquire(model, chosen, report)
+        if self.pool.opened != before:
+            known, parts = self.records.profile(opened.key), opened.parts
+            self.records.keep_profile(opened.key, known.opened(opened.took, parts.dense + parts.whole))
+        return opened
+
+    def cost(self, model: str, n: int) -> float:
+        """Seconds that n requests for a model of this name take, if it is the next; '' is the current one."""
+        if not model or self._pool is None:
+            return 0.0
+        known = self.records.profile(self.records.key(model))
+        return known.additional(n, joins=False, loaded=self._pool.is_open(model))
+
+    @contextmanager
+    def answering(self, opened: OpenModel, chain: Sequence[str] = ()) -> Iterator[None]:
+        """While this lasts, the model answers a request: it is leased, timed and counted.
+
+        chain: as of protocol.Generate; it goes on from the model before it.
+        """
+        self._note_use(opened, chain)
+        with opened.leased(), self._runs.answering(opened.key):
+            yield
+
+    def joined(self, session: Session, chain: Sequence[str]) -> None:
+        """One more request is answered together with that under way; see `answering`."""
+        self._note_use(next(one for one in self.pool if one.session is session), chain)
+        self._runs.joined()
+
+    def going_on(self) -> AbstractContextManager[None]:
+        """While this lasts, answers that joined another come to their end behind it."""
+        return self._runs.going_on()
+
+    def _note_use(self, opened: OpenModel, chain: Sequence[str]) -> None:
+        keys = [self.records.key(name) for name in chain]
+        before = keys[: keys.index(opened.key)] if opened.key in keys else []
+        if opened.session.settings["remember_routing"]:
+            self.records.note_use(opened.key, before[-1] if before else "")
+
+    def settings_changed(self, opened: OpenModel) -> None:
+        """Where uses of this model are not to be remembered, what was counted of them is removed at once."""
+        if not opened.session.settings["remember_routing"] and self.records.usage.knows(opened.key):
+            self.records.forget_use(opened.key)
+            self.records.save()
+
+    def holds(self, opened: OpenModel) -> bool:
+        """Whether this one is open still."""
+        return self._pool is not None and self._pool.holds(opened)
+
+    def release(self, gone: Callable[[OpenModel], bool]) -> None:
+        """Close the models for which `gone` is true."""
+        if self._pool is not None:
+            self._pool.release(gone)
+
+    def save(self) -> None:
+        """No request came for a while: what was seen until now is kept."""
+        if self._records is not None:
+            self._runs.end()
+            self._records.save()
+
+    def close(self) -> None:
+        """Close all, and keep what was seen."""
+        self.release(lambda one: True)
+        self.save()
+
+    def _run_ended(self, key: str, answers: int, seconds: float) -> None:
+        self.records.keep_profile(key, self.records.profile(key).answered(answers, seconds))

@@ -1,0 +1,112 @@
+"""What is kept of models between sessions: how often each is asked for, and what it costs on this computer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from contextlib import suppress
+from pathlib import Path
+
+from engine.errors import UnderhillError
+from engine.filesystem import replace_file
+from engine.hardware.fingerprint import fingerprint as computer
+from engine.library import folders, home
+from engine.regular_file import read_json
+from engine.service.model_profile import ModelProfile
+from engine.service.model_usage import ModelUsage
+from engine.store import manifest as manifests
+from engine.store.fields import DAMAGED
+
+FILE = "model_records.json"
+VERSION = 1  # another one counts as none
+MOST = 200  # models whose profiles are kept; those unused for longest go first
+_log = logging.getLogger(__name__)
+
+
+class ModelRecords:
+    """Used from one thread. Models go by their fingerprint, profiles by that of the computer as well.
+
+    A file that is damaged or cannot be read counts as none: all of it is found anew as models are used.
+    """
+
+    def __init__(self) -> None:
+        self.usage = ModelUsage()
+        self.profiles: dict[str, ModelProfile] = {}
+        self._keys: dict[tuple[Path, int], str] = {}
+        self._changed = False
+        with suppress(*DAMAGED):
+            found = read_json(_path())
+            if found["version"] == VERSION:
+                profiles = {str(key): ModelProfile.from_json(one) for key, one in found["profiles"].items()}
+                self.usage, self.profiles = ModelUsage.from_json(found["usage"]), profiles
+
+    def key(self, model: str | Path) -> str:
+        """The fingerprint of a model of the library or a store; '' where there is none."""
+        with suppress(OSError, ValueError, UnderhillError):
+            path = model if isinstance(model, Path) else _location(model)
+            mark = path, (path / manifests.NAME).stat().st_mtime_ns
+            if mark not in self._keys:
+                self._keys[mark] = manifests.fingerprint(path)
+            return self._keys[mark]
+        return ""
+
+    def profile(self, key: str) -> ModelProfile:
+        """What is known of a model on this computer."""
+        return self.profiles.get(self._here(key), ModelProfile())
+
+    def keep_profile(self, key: str, profile: ModelProfile) -> None:
+        """Until `save`."""
+        here = self._here(key)
+        self.profiles.pop(here, None)
+        self.profiles[here] = profile
+        while len(self.profiles) > MOST:
+            del self.profiles[next(iter(self.profiles))]
+        self._changed = True
+
+    def note_use(self, key: str, preliminary: str = "") -> None:
+        """One request; see ModelUsage.note."""
+        self.usage.note(key, preliminary)
+        self._changed = True
+
+    def forget_use(self, key: str) -> None:
+        """Remove all counts of a model."""
+        self.usage.forget(key)
+        self._changed = True
+
+    def save(self) -> None:
+        """Write what has changed. Where that fails, it is tried again the next time."""
+        if not self._changed:
+            return
+        profiles = {key: one.to_json() for key, one in self.profiles.items()}
+        body = {"version": VERSION, "usage": self.usage.to_json(), "profiles": profiles}
+        try:
+            _path().parent.mkdir(parents=True, exist_ok=True)
+            replace_file(_path(), json.dumps(body).encode())
+        except OSError as e:
+            _log.warning("What models cost could not be kept", exc_info=e)
+            return
+        self._changed = False
+
+    def _here(self, key: str) -> str:
+        return f"{key}@{_computer()}"
+
+
+def _path() -> Path:
+    return home.home() / FILE
+
+
+def _location(model: str) -> Path:
+    path = Path(model)
+    return path if path.is_absolute() else folders.location(model)
+
+
+_computers: dict[Path, str] = {}
+
+
+def _computer() -> str:
+    """Of the disk that models lie on, too: it is most of what opening one takes."""
+    place = folders.own()
+    if place not in _computers:
+        _computers[place] = hashlib.sha256(repr(computer(place)).encode()).hexdigest()[:16]
+    return _computers[place]
