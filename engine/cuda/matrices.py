@@ -25,7 +25,9 @@ _EXPERT_AT, _SLOT_AT, _HEAD = 64, 128, 256  # in a matrix's block: its one exper
 _STAGED = 16 << 20  # bytes that are copied to the card at a time
 
 
-class _Products(ctypes.Structure):
+class Products(ctypes.Structure):
+    """What all that a card computes for op graphs shares."""
+
     # As uh_card_products.
     _fields_ = (
         *((name, c_void_p) for name in ("driver", "context", "stream", "done", "x", "y")),
@@ -58,8 +60,10 @@ def nbytes_of(view: MatrixView) -> int:
 class CardMatrix:
     """One matrix on the card. address: what an op graph is told (OpGraph.put_on_card), valid while this lives."""
 
-    def __init__(self, view: MatrixView, block: int, products: _Products, commands: CommandList) -> None:
-        self.view, self.block = view, block
+    def __init__(
+        self, view: MatrixView, block: int, layout: ctypes.Structure, products: Products, commands: CommandList
+    ) -> None:
+        self.view, self.block, self.layout = view, block, layout
         self._kept = commands, (packed := commands.packed())
         self._products = products
         self._matrix = _Matrix(addressof(products), addressof(packed), len(packed), view.rows, view.cols)
@@ -85,9 +89,9 @@ class CardMatrices:
         self._in, self._out = device.memory(4 * cols), device.memory(4 * rows)
         self._operands = Operands(device, ptx, 1, wide, exact=exact)
         self._down = device.kernel(ptx, "uh_down_exact" if exact else "uh_down_1")
-        self._done = device.event()
-        self._products = _Products(
-            ctypes.addressof(device.driver.submitter.driver), device.context, device.compute, self._done,
+        self.done = device.event()
+        self.products = Products(
+            ctypes.addressof(device.driver.submitter.driver), device.context, device.compute, self.done,
             self._sent, self._came,
         )  # fmt: skip
         self._blocks: set[int] = set()
@@ -96,16 +100,16 @@ class CardMatrices:
     @property
     def error(self) -> CardError | None:
         """What made the card fail; None: it works."""
-        return _error(self._products)
+        return _error(self.products)
 
     @property
     def computed(self) -> int:
         """Products since the beginning."""
-        return int(self._products.computed)
+        return int(self.products.computed)
 
-    def stop(self) -> None:
-        """Compute nothing more: the processor does it from now on."""
-        self._products.failed = self._products.failed or -1
+    def stop(self, code: int = -1) -> None:
+        """Compute nothing more: the processor does it from now on. code: what the driver returned, if that is why."""
+        self.products.failed = self.products.failed or code
 
     def place(self, view: MatrixView) -> CardMatrix:
         """Bring a matrix to the card. Raises CardError, also where there is no room; nothing is held for it then."""
@@ -113,7 +117,13 @@ class CardMatrices:
         block = driver.allocate(nbytes_of(view))
         self._blocks.add(block)
         try:
-            return CardMatrix(view, block, self._products, self._written(view, block))
+            layout, commands = self._written(view, block), CommandList()
+            commands.copy_in(self._in, self._sent, 4 * view.cols)
+            self.multiply(commands, view, block, layout, self._in, self._out)
+            commands.copy_out(self._came, self._out, 4 * view.rows)
+            commands.record(self.done)
+            commands.query(self.done)  # Windows' driver gathers work and hands it on only when it is asked about it
+            return CardMatrix(view, block, layout, self.products, commands)
         except CardError:
             self._give(block)
             raise
@@ -122,33 +132,35 @@ class CardMatrices:
         """Give its memory back; no graph may have its address any more."""
         self._give(matrix.block)
 
-    def _written(self, view: MatrixView, block: int) -> CommandList:
+    def _written(self, view: MatrixView, block: int) -> ctypes.Structure:
+        """Brings it over; returns what kernels are told of it."""
         sizes = sections(view.rows, view.cols, CODES[view.kind], view.group)
         codes, at = [], _HEAD
         for nbytes, address in zip(sizes, [*view.codes[: view.kind], view.params], strict=True):
-            self._send(block + at, address, nbytes)
+            self.send(block + at, address, nbytes)
             codes.append(at)
             at += nbytes
         params = codes.pop()
         if view.bias:
-            self._send(block + at, view.bias, 4 * view.rows)
+            self.send(block + at, view.bias, 4 * view.rows)
         layout = matrix_layout(view, codes, params, at if view.bias else -1, 0)
         head = bytearray(_HEAD)
         head[:4] = bytes(ctypes.c_float(view.unit))
         EXPERT.pack_into(head, _EXPERT_AT, block, block, block, block, view.kind, 0, 1, 0)
-        self._send(block, addressof((ctypes.c_char * _HEAD).from_buffer(head)), _HEAD)
-        commands = CommandList()
-        commands.copy_in(self._in, self._sent, 4 * view.cols)
-        stored = view.groups * view.group
-        ready = self._operands.take(commands, Vectors(self._in, view.cols, view.cols, stored, view.group, 1))
-        places: tuple[Any, ...] = (layout, c_uint64(block + _EXPERT_AT), c_uint64(block + _SLOT_AT), *ready)
-        commands.launch(self._down, (-(-view.rows // ROWS), 1, 1), BLOCK, (*places, c_uint64(self._out)))
-        commands.copy_out(self._came, self._out, 4 * view.rows)
-        commands.record(self._done)
-        commands.query(self._done)  # Windows' driver gathers work and hands it on only when it is asked about it
-        return commands
+        self.send(block, addressof((ctypes.c_char * _HEAD).from_buffer(head)), _HEAD)
+        return layout
 
-    def _send(self, to: int, address: int, nbytes: int) -> None:
+    def multiply(
+        self, commands: CommandList, view: MatrixView, block: int, layout: ctypes.Structure, x: int, y: int
+    ) -> None:
+        """Have y = W x computed, both float32 at addresses of the card. block, layout: of the CardMatrix."""
+        stored = view.groups * view.group
+        ready = self._operands.take(commands, Vectors(x, view.cols, view.cols, stored, view.group, 1))
+        places: tuple[Any, ...] = (layout, c_uint64(block + _EXPERT_AT), c_uint64(block + _SLOT_AT), *ready)
+        commands.launch(self._down, (-(-view.rows // ROWS), 1, 1), BLOCK, (*places, c_uint64(y)))
+
+    def send(self, to: int, address: int, nbytes: int) -> None:
+        """Copy from ordinary memory to the card; it is there when this returns. Raises CardError."""
         driver, stream = self._device.driver, self._device.copy
         for at, some in _pieces(nbytes):
             ctypes.memmove(self._sent, address + at, some)
@@ -166,7 +178,7 @@ class CardMatrices:
                 self._give(block)
 
 
-def _error(products: _Products) -> CardError | None:
+def _error(products: Products) -> CardError | None:
     return refused("uh_card_product", products.failed) if products.failed > 0 else None
 
 

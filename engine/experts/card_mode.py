@@ -10,6 +10,8 @@ from engine.cuda.device import CardDevice
 from engine.cuda.driver import Driver
 from engine.cuda.errors import CardError
 from engine.cuda.expert_kernels import ExpertKernels, supports
+from engine.cuda.layer_proof import open_layers
+from engine.cuda.layers import LayerPlaces
 from engine.cuda.linears import CardLinears, LinearPlace
 from engine.cuda.ptx_files import ptx_for
 from engine.cuda.ring import PinnedRing
@@ -36,10 +38,11 @@ class CardMode:
     def __init__(
         self, runtime: ExpertRuntime, source: ExpertSource, read: ReadParts, driver: Driver, index: int, capacity: int,
         lost: Callable[[CardError], None] = lambda error: None, *, linears: Sequence[LinearPlace] = (),
-        linear_room: int = 0,
+        layers: LayerPlaces | None = None, linear_room: int = 0,
     ) -> None:  # fmt: skip
         """read: Store.read_parts. capacity: most bytes of experts on the card. linears: of the model, those that the
-        card may compute within linear_room bytes; what they leave of it is for experts. Raises CardError; the runtime
+        card may compute within linear_room bytes; what they leave of it is for experts. layers: the same of whole runs
+        of ops, which come before. Raises CardError; the runtime
         stays as it was then."""
         self._runtime, self._source, self._read, self.on_lost = runtime, source, read, lost
         self.device = CardDevice(driver, index)
@@ -61,6 +64,14 @@ class CardMode:
             self.proof: CardProof = prove(self.device, kernels, runtime.kernel, source, read, runtime.batch.activations)
             largest = max(spec.layout.bytes_for(spec.tiers[-1]) for spec in specs)
             ring = PinnedRing(self.device, largest)
+            self._places = layers
+            self.layers = None
+            if layers is not None:
+                self.layers = open_layers(self.device, ptx, runtime.kernel, layers, linear_room)
+            if self.layers is not None:
+                covered = {(id(run.graph), at) for run in self.layers.runs for at in range(run.start, run.end)}
+                linears = [own for own in linears if (id(own.graph), own.at) not in covered]
+                linear_room -= self.layers.nbytes
             self.linears = CardLinears(self.device, ptx, runtime.kernel, linears, linear_room)
             capacity += linear_room - self.linears.nbytes
             arena = DeviceArena(self.device, max(0, min(capacity, self.device.free_memory() - ENOUGH_FREE)))
@@ -71,13 +82,24 @@ class CardMode:
         except BaseException:
             self.device.close()
             raise
-        self.assistant.lost, self.assistant.failed_beside = self._failed, lambda: self.linears.error
+        self.assistant.lost, self.assistant.failed_beside = self._failed, lambda: self._error
         runtime.use_card(self.assistant)
         _log.info(
             "The card %s computes too: %d rows compared, largest difference %.2g; %.0f us an expert here, %.0f there "
             "and %.0f a call", self.device.facts.name, self.proof.compared, self.proof.worst,
             self.proof.rates.host * 1e6, self.proof.rates.card * 1e6, self.proof.rates.handover * 1e6,
         )  # fmt: skip
+
+    @property
+    def _error(self) -> CardError | None:
+        return (None if self.layers is None else self.layers.error) or self.linears.error
+
+    def _stop(self) -> None:
+        """The processor computes what is no expert."""
+        self.linears.stop()
+        if self.layers is not None and self._places is not None:
+            self.layers.stop()
+            self._places.follow(None)
 
     @property
     def alive(self) -> bool:
@@ -115,12 +137,12 @@ class CardMode:
     def close(self) -> None:
         """Compute on the processor alone from now on, and give the card back. Safe to call twice."""
         self._runtime.use_card(None)
-        self.linears.stop()
+        self._stop()
         self.held.forget()
         self.device.close()
 
     def _failed(self, error: CardError) -> None:
         _log.warning("The card is left alone: %s", error)
-        self.linears.stop()
+        self._stop()
         self.device.close()
         self.on_lost(error)

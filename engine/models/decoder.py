@@ -95,6 +95,19 @@ class Decoder:
         """See GraphExecutor.linears; none where torch computes the layers."""
         return [] if self._executor is None else self._executor.linears()
 
+    @property
+    def executor(self) -> GraphExecutor | None:
+        """What runs tokens through native ops; None where torch computes the layers."""
+        return self._executor
+
+    def trial_state(self, tokens: int) -> SequenceState:
+        """A sequence whose rows of so many tokens are random, to try kernels on; recurrent states are zeros."""
+        state = self.new_state()
+        for layer in state.rows:
+            layer.append(*(torch.randn(buffer.heads, tokens, buffer.dim) for buffer in layer.buffers))
+        state.commit(tokens, tokens)
+        return state
+
     def new_state(self) -> SequenceState:
         """An empty sequence."""
         layers = [layer.new_state(self.kv_dtype) for layer in self.layers]

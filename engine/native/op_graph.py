@@ -41,6 +41,7 @@ MOST_ROWS = 16  # tokens that a graph takes at once: UH_MOST_ROWS, the length of
 
 _OP = struct.Struct("=12i4f12Q12i")  # uh_op; "=" is without padding, of which it needs none
 _CARD_AT = struct.calcsize("=12i4f3Q")  # of p[3] in a linear op
+_RUN_AT = struct.calcsize("=12i4f11Q")  # of p[11], in any op
 _ROW = struct.Struct("=qQ")  # uh_row
 _STEP = struct.Struct("=Qii")  # uh_step
 NORMS = (None, "head", "full")
@@ -92,6 +93,8 @@ class Op:
         n = (*self.n, *[0] * (11 - len(self.n)))
         f = (*self.f, *[0.0] * (4 - len(self.f)))
         p = [_address(kept) for kept in self.keeps]
+        if len(p) > 11:
+            raise ValueError("an op takes at most 11 addresses: the last is that of what a card computes")
         strides = {id(rows.tensor): rows.stride for rows in self.rows}
         s = [strides.get(id(kept), 0) for kept in self.keeps]
         return _OP.pack(self.kind, *n, *f, *p, *[0] * (12 - len(p)), *s, *[0] * (12 - len(s)))
@@ -133,6 +136,10 @@ class OpGraph:
     def put_on_card(self, at: int, matrix: int) -> None:
         """Have a card compute this linear op for single tokens. matrix: address of a uh_card_matrix; 0: no card."""
         struct.pack_into("=Q", self._packed, at * _OP.size + _CARD_AT, matrix)
+
+    def run_on_card(self, at: int, run: int) -> None:
+        """Have a card compute the ops from this one on for single tokens. run: address of a uh_card_run; 0: no card."""
+        struct.pack_into("=Q", self._packed, at * _OP.size + _RUN_AT, run)
 
 
 class GraphStep:

@@ -253,7 +253,8 @@ def _outlook(
     elif dense == "linears":
         if plan.dense not in ("int4", "int8"):
             return None
-        on_device = _multiplied(model, plan)
+        # Beside the weights, the rows of the tokens that attention meets there.
+        on_device = _multiplied(model, plan) + min(plan.context, SHORT) * model.per_token(plan.dense)
     device = min(whole, room - on_device)
     if device < plan.smallest_cache:
         return None

@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 from engine.cuda.driver import open_driver
 from engine.cuda.errors import CardError
+from engine.cuda.layers import LayerPlaces, SequenceRows
 from engine.cuda.linears import LinearPlace
 from engine.errors import UnderhillError, as_error
 from engine.experts.card_mode import CardMode
 from engine.hardware.machine import size
 from engine.models.decoder import Decoder
 from engine.planning.offload import without_card
-from engine.planning.plan import seen_again
+from engine.planning.plan import SHORT, seen_again
 from engine.session.loaded_model import LoadedModel
 from engine.translatable import Translatable, msg
 
@@ -41,6 +42,7 @@ class CardSession:
                 plan.card_bytes,
                 self._lost,
                 linears=_linears_of(model),
+                layers=_layers_of(model),
                 linear_room=plan.card_linear_bytes,
             )
         except Exception as refused:  # whatever it is: a model opens without its card, and says why
@@ -57,6 +59,17 @@ class CardSession:
                 worst=f"{proof.worst:.1g}",
             )
         )
+        if self.mode.layers is not None:
+            there, here = self.mode.layers.seconds
+            model.notes.append(
+                msg(
+                    "{size} of attention in GPU memory, up to {tokens} tokens: {there} ms per token instead of {here}.",
+                    size=size(self.mode.layers.nbytes),
+                    tokens=self.mode.layers.capacity,
+                    there=f"{1e3 * there:.1f}",
+                    here=f"{1e3 * here:.1f}",
+                )
+            )
         if self.mode.linears.count:
             there, here = self.mode.linears.seconds
             model.notes.append(
@@ -92,3 +105,18 @@ class CardSession:
 def _linears_of(model: LoadedModel) -> list[LinearPlace]:
     decoder = model.decoder
     return [LinearPlace(*op) for op in decoder.linear_ops()] if isinstance(decoder, Decoder) else []
+
+
+def _layers_of(model: LoadedModel) -> LayerPlaces | None:
+    """Where the card's room has been planned for them."""
+    decoder, plan = model.decoder, model.plan
+    if not isinstance(decoder, Decoder) or decoder.executor is None or not plan.card_linear_bytes:
+        return None
+    executor = decoder.executor
+
+    def follow(told: Callable[[SequenceRows], None] | None) -> None:
+        executor.before_token = told
+
+    return LayerPlaces(
+        executor.graphs, executor.asked, min(plan.context, SHORT), decoder.kv_dtype, decoder.trial_state, follow
+    )

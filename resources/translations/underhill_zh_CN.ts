@@ -5261,6 +5261,16 @@
             <translation>GPU 驱动程序出错：{function} 返回 {code}。</translation>
         </message>
         <message>
+            <location filename="../../engine/cuda/layer_proof.py"></location>
+            <source>{name} and the CPU give different results: attention differs by {worst}.</source>
+            <translation>{name} 与 CPU 的结果不同：注意力相差 {worst}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/cuda/layer_proof.py"></location>
+            <source>Please report this with the name of the GPU. The CPU is used instead.</source>
+            <translation>请附上 GPU 型号报告此问题。现在改用 CPU。</translation>
+        </message>
+        <message>
             <location filename="../../engine/cuda/linears.py"></location>
             <source>{name} and the CPU give different results: shared weights differ by {worst}.</source>
             <translation>{name} 与 CPU 的计算结果不同：共享权重相差 {worst}。</translation>
@@ -5374,11 +5384,6 @@
             <location filename="../../engine/experts/execution/card_proof.py"></location>
             <source>{name} and the CPU give different results: {tier}-bit experts differ by {worst}.</source>
             <translation>{name} 与 CPU 的结果不同：{tier} 位专家相差 {worst}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/experts/execution/card_proof.py"></location>
-            <source>Please report this with the name of the GPU. The CPU is used instead.</source>
-            <translation>请附上 GPU 型号报告此问题。现在改用 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/loading/pending.py"></location>
@@ -8834,6 +8839,11 @@
             <location filename="../../engine/session/card_session.py"></location>
             <source>{name} was checked against the CPU: {rows} rows of this model's experts differ by at most {worst}.</source>
             <translation>{name} 已与 CPU 核对：此模型专家的 {rows} 行结果最多相差 {worst}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/card_session.py"></location>
+            <source>{size} of attention in GPU memory, up to {tokens} tokens: {there} ms per token instead of {here}.</source>
+            <translation>显存中有 {size} 的注意力层，最多 {tokens} 个词元：每个词元 {there} 毫秒，而不是 {here} 毫秒。</translation>
         </message>
         <message>
             <location filename="../../engine/session/card_session.py"></location>

@@ -3,3 +3,6 @@
 
 #include "experts.cu"
 #include "gemm.cu"
+
+#include "layer.cu"
+#include "attention.cu"

@@ -244,7 +244,8 @@ class SequenceState:
 
     A forward pass runs between begin() and commit(); one that does not come to its end must be followed by rollback().
     Snapshots (only taken where a layer is recurrent) are bounded in number and bytes; the oldest leaves first.
-    most_tokens: see ChunkedRows.most.
+    most_tokens: see ChunkedRows.most. unchanged: for who has a copy of the rows and sets it: tokens whose rows are what
+    they were then, or that are new since.
     """
 
     def __init__(
@@ -266,6 +267,7 @@ class SequenceState:
         self._recurrent = {at: layer for at, layer in enumerate(self.layers) if isinstance(layer, RecurrentState)}
         self._snapshots: list[_Snapshot] = []  # in order of length
         self._partial = False
+        self.unchanged = 0
 
     @property
     def nbytes(self) -> int:
@@ -310,6 +312,11 @@ class SequenceState:
             found += _NOTHING[len(own)]
         return found
 
+    def pieces(self, number: int, start: int) -> list[Tensor]:
+        """Rows from `start` on of the buffer with this number, STATES for each layer: views [heads, n, dim]."""
+        layer, which = divmod(number, STATES)
+        return self.layers[layer].buffers[which].views(start, self.length)
+
     def taken(self, tokens: int = 1) -> None:
         """Native code took every layer so many tokens further."""
         for layer in self.layers:
@@ -339,6 +346,7 @@ class SequenceState:
         for rows in self.rows:
             rows.truncate(reached)
         self.length = reached
+        self.unchanged = min(self.unchanged, reached)
         self.horizon = self.horizon if reached else 0
         self._partial = False
         return reached

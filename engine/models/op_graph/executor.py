@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from torch import Tensor
@@ -85,11 +85,22 @@ class GraphExecutor:
         self._head = head
         self._by_id, self._logits = by_id, logits
         self._step: GraphStep | None = None
+        self.before_token: Callable[[SequenceState], None] | None = None  # told of each single token's sequence
 
     def linears(self) -> list[tuple[op_graph.OpGraph, int, MatrixView]]:
         """Every op that multiplies with one matrix: its graph, its place there, and the matrix."""
-        graphs = (*(segment.graph for segment in self._segments), self._head)
-        return [(graph, at, view) for graph in graphs for at, view in graph.linears()]
+        return [(graph, at, view) for graph in self.graphs for at, view in graph.linears()]
+
+    @property
+    def graphs(self) -> list[op_graph.OpGraph]:
+        """All ops behind the embedding, in their order."""
+        return [*(segment.graph for segment in self._segments), self._head]
+
+    @property
+    def asked(self) -> list[Tensor]:
+        """Vectors of a token that the experts are asked with."""
+        steps = [segment.steps[0] for segment in self._segments if segment.steps]
+        return [own for step in steps for own in (step.x, step.ids, step.weights)]
 
     def forward(
         self,
@@ -105,6 +116,8 @@ class GraphExecutor:
         What is raised leaves `state` as Decoder.forward says.
         """
         start, tokens = state.length, len(x)
+        if tokens == 1 and self.before_token is not None:
+            self.before_token(state)
         state.begin()
         try:
             step = self._begin(x, by_id, horizon, len(state.layers))
@@ -125,6 +138,8 @@ class GraphExecutor:
         Returns logits [N, V], to the last bit those that each gives alone. What is raised rolls all states back.
         """
         before = [state.length for state in states]
+        if len(states) == 1 and self.before_token is not None:
+            self.before_token(states[0])
         try:
             step = self._begin(x, by_id, max(horizons), len(states[0].layers))
             for state in states:

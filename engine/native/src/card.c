@@ -42,3 +42,20 @@ int uh_card_product(const uh_card_matrix *matrix, const float *x, float *y) {
     shared->computed++;
     return 1;
 }
+
+int uh_card_run_ops(const uh_card_run *run, int64_t position) {
+    uh_card_products *shared = run->shared;
+    const uh_card_driver *driver = shared->driver;
+    int32_t at;
+    if (shared->failed || position >= run->capacity) return 0;
+    shared->failed = driver->use(shared->context);
+    if (shared->failed) return 0;
+    for (int32_t i = 0; i < run->n_in; i++) memcpy(run->frame + run->in[i].at, run->in[i].host, (size_t)run->in[i].bytes);
+    *run->position = position;
+    shared->failed = uh_card_submit(driver, run->commands, run->n, shared->stream, &at);
+    if (!shared->failed) shared->failed = driver->wait(shared->done);
+    if (shared->failed) return 0;
+    for (int32_t i = 0; i < run->n_out; i++) memcpy(run->out[i].host, run->came + run->out[i].at, (size_t)run->out[i].bytes);
+    shared->computed++;
+    return 1;
+}

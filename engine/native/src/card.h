@@ -54,6 +54,29 @@ typedef struct {
     int32_t n, rows, cols;
 } uh_card_matrix;
 
+/* What of ordinary memory lies `at` so many bytes from the start of a run's frame. */
+typedef struct {
+    void *host;
+    int64_t at, bytes;
+} uh_card_copy;
+
+/* Ops of a graph that follow each other, computed on the card for a single token. frame, came: pinned memory that commands
+ * copy from, and to; position lies in the first. Rows of a sequence there reach up to `capacity` tokens. commands end by recording the
+ * event `done` of what is shared. */
+typedef struct {
+    uh_card_products *shared;
+    const uh_card_command *commands;
+    const uh_card_copy *in, *out;
+    char *frame, *came;
+    int64_t *position;
+    int64_t capacity;
+    int32_t n, n_in, n_out, ops;
+} uh_card_run;
+
+/* Compute the ops for the token at this position. 1: done; 0: the processor has to: the card failed, now or before, or there
+ * is no room for such a token. Nothing was written to ordinary memory then. */
+UH_API int uh_card_run_ops(const uh_card_run *run, int64_t position);
+
 /* y [rows] = W x [cols]. 1: done; 0: it failed, now or before, and the processor has to. */
 UH_API int uh_card_product(const uh_card_matrix *matrix, const float *x, float *y);
 

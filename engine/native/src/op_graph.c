@@ -7,6 +7,8 @@
 #include "card.h"
 #include "context.h"
 
+enum { UH_CARD_RUN = 11 }; /* of uh_op.p */
+
 /* Cosines and sines of the angles position * frequency, times the factor that follows the frequencies: [n] each. */
 static void run_rope(const uh_op *op, const uh_row *row) {
     const float *frequencies = op->p[0], factor = frequencies[op->n[0]];
@@ -17,6 +19,8 @@ static void run_rope(const uh_op *op, const uh_row *row) {
         sines[i] = sinf(angle) * factor;
     }
 }
+
+
 
 static int run_linear(uh_context *context, const uh_op *op, const uh_step *step) {
     const int64_t size = sizeof(float);
@@ -125,10 +129,23 @@ static void run_rows(uh_context *context, const uh_op_function *how, const uh_op
     uh_share(context, n * row_numbers(op) < UH_SERIAL_NUMBERS / 4 ? UH_SERIAL : UH_SHARED, run_row, &c, n);
 }
 
+/* Whether a card computed the ops that begin with this one; what their sequence keeps is written then. */
+static int ran_on_card(const uh_op_function *functions, const uh_op *op, const uh_step *step) {
+    const uh_card_run *run = op->p[UH_CARD_RUN];
+    if (!run || step->first || step->end != 1 || !uh_card_run_ops(run, step->row->position)) return 0;
+    for (int32_t i = 0; i < run->ops; i++)
+        if (functions[op[i].kind].keep) functions[op[i].kind].keep(op + i, step->row);
+    return 1;
+}
+
 int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step) {
     const uh_op_function *functions = ops_of(context);
     for (int32_t i = 0; i < n; i++) {
         const int32_t kind = ops[i].kind;
+        if (ran_on_card(functions, &ops[i], step)) {
+            i += ((const uh_card_run *)ops[i].p[UH_CARD_RUN])->ops - 1;
+            continue;
+        }
         const uh_op_function *how = everywhere[kind].row || everywhere[kind].rows ? &everywhere[kind] : &functions[kind];
         if (how->row) run_rows(context, how, &ops[i], step);
         else if (how->rows(context, &ops[i], step)) return -1;

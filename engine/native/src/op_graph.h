@@ -39,6 +39,7 @@ struct uh_op {
     int32_t n[11];
     float f[4];
     void *p[12];
+    /* The last of p: the uh_card_run that begins with this op, or NULL. */
     int32_t stride[12]; /* bytes from a row's to the next one's; 0: the same for all */
 };
 
@@ -69,10 +70,12 @@ typedef struct {
     } chunk[];
 } uh_kv_rows;
 
-/* How a kind of op is run: row by row, in any order, op->p being that row's; or all at once: 0: done; -1: out of memory. */
+/* How a kind of op is run: row by row, in any order, op->p being that row's; or all at once: 0: done; -1: out of memory.
+ * keep: what is left to do here where a card computed the op: what its sequence keeps is written. */
 typedef struct {
     void (*row)(const uh_op *op, const uh_row *row);
     int (*rows)(uh_context *context, const uh_op *op, const uh_step *step);
+    void (*keep)(const uh_op *op, const uh_row *row);
 } uh_op_function;
 
 extern const uh_op_function uh_ops_portable[UH_OP_KINDS];

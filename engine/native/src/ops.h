@@ -100,6 +100,13 @@ UH_TARGET static void append(const uh_kv_rows *rows, int64_t position, const flo
     }
 }
 
+UH_TARGET static void keep_heads(const uh_op *op, const uh_row *row) {
+    const int32_t kv_heads = op->n[2], dim = op->n[3];
+    const float *keys = (const float *)op->p[0] + (int64_t)op->n[1] * dim;
+    append(row->state[op->n[0]], row->position, keys, kv_heads, dim);
+    append(row->state[op->n[0] + 1], row->position, op->p[5], kv_heads, dim);
+}
+
 UH_TARGET static void run_heads(const uh_op *op, const uh_row *row) {
     const int32_t kv_heads = op->n[2], dim = op->n[3];
     float *x = op->p[0];
@@ -110,8 +117,7 @@ UH_TARGET static void run_heads(const uh_op *op, const uh_row *row) {
         .reuse_keys = op->n[9], .clips = op->n[10],
     };
     finish_heads(&heads, 0);
-    append(row->state[op->n[0]], row->position, x + (int64_t)heads.heads * dim, kv_heads, dim);
-    append(row->state[op->n[0] + 1], row->position, heads.values, kv_heads, dim);
+    keep_heads(op, row);
 }
 
 /* ---- routing ------------------------------------------------------------------------------------------------------ */

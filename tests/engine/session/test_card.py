@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cuda import linears
+from engine.cuda import layer_proof, linears
 from engine.cuda.driver import Driver
 from engine.cuda.errors import no_driver
 from engine.experts.card import split
@@ -128,7 +128,34 @@ def with_linears(card: SimulatedDriver, monkeypatch: pytest.MonkeyPatch) -> Simu
     """A card to which products of other weights cost nothing to hand over, and which is twice as fast with them."""
     monkeypatch.setattr(offload, "ROUND_TRIP", 0.0)
     monkeypatch.setattr(linears, "measure", measured(0.5, 1.0))
+    monkeypatch.setattr(layer_proof, "measure", lambda *args: (1.0, 0.5))
     return card
+
+
+def test_attention_on_the_card_says_the_processors_words(
+    with_linears: SimulatedDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layer_proof, "measure", lambda *args: (0.5, 1.0))
+    monkeypatch.setattr(layer_proof, "ROWS", 5)
+    with opened(mode="cpu", dense="int8") as session:
+        alone = [session.generate(ask, GREEDY, (), Listener()).text for ask in (HELLO, AGAIN)]
+    for lost in (None, 200):
+        with opened(dense="int8") as session:
+            assert sum("of attention in GPU memory" in sentence for sentence in session.sentences) == 1
+            mode = session.card_mode.mode
+            assert mode is not None
+            assert mode.layers is not None
+            assert len(mode.layers.runs) == len(session.decoder.layers)
+            before = mode.layers.computed
+            found = [session.generate(HELLO, GREEDY, (), Listener()).text]
+            assert mode.layers.computed > before + 5 * len(mode.layers.runs)
+            if lost is not None:
+                with_linears.fail["cuEventSynchronize"] = [0] * lost + [LAUNCH_FAILED]
+            found.append(session.generate(AGAIN, GREEDY, (), Listener()).text)
+            assert found == alone
+            assert (session.plan.mode == offload.CPU) == (lost is not None)
+            with_linears.fail.clear()
+        assert with_linears.leaks == []
 
 
 def test_the_shared_weights_of_a_token_lie_on_the_card(with_linears: SimulatedDriver) -> None:

@@ -16,7 +16,9 @@ from engine.cuda import build
 from engine.cuda.build import FLAVOURS, compile_ptx, find_nvrtc
 from engine.kernels.activation import Activation
 from engine.kernels.native import NativeKernel
+from engine.native import op_graph
 from engine.record.layout import ExpertSpec
+from tests.engine.cuda.kernels import test_layers as tests
 from tests.engine.cuda.kernels.card import Card, argument
 from tests.engine.cuda.ptx.module import Module, PtxFault
 from tests.engine.kernels.calls import routed, run
@@ -72,7 +74,64 @@ def too_many_vectors(module: Module) -> None:
         card.launch(name, (1, 3), argument(x), argument(64, "q"), *numbers, *rest)
 
 
+def small_ops(module: Module) -> None:
+    """Norms, sums, gates and raw products of sizes that are multiples of nothing."""
+    torch.manual_seed(0)
+    card, x = Card(module=module), torch.randn(2, 4111)
+    out = torch.empty(2 * 4111)
+    tests.on_processor(op_graph.norm(x.flatten(), out, 4111, 1e-5, None))
+    assert tests.same_bits(tests.norm(card, x, 4111, 1e-5, None, None).flatten(), out), "other values"
+    for name, count in (("uh_add", 130), ("uh_gate", 130)):
+        at, other = card.put(torch.randn(count)), argument(card.put(torch.randn(count)))
+        last = (argument(0.5, "f"), argument(count, "i")) if name == "uh_add" else [argument(count, "i")] * 2
+        card.launch(name, (2,), argument(at), other, *last)
+    w, v, y = torch.randn(5, 37), torch.randn(37), card.room(20)
+    card.launch(
+        "uh_raw", (2,), argument(card.put(v)), argument(card.put(w)), argument(0), argument(y), argument(5, "i"),
+        argument(37, "i"), argument(32, "i"),
+    )  # fmt: skip
+    assert torch.allclose(card.floats(y, 5), w @ v, atol=1e-5), "other values"
+
+
+def routes(module: Module) -> None:
+    """Experts with equal scores, fewer chosen than a warp has lanes, and scores that are no numbers."""
+    for score in ("softmax", "topk_softmax", "sigmoid"):
+        logits = torch.randn(70, generator=torch.Generator().manual_seed(0)).round()
+        for value in (0.0, float("nan")):
+            logits[65] = value
+            spec = op_graph.Routing(70, 5, score, normalize=True)
+            assert tests.same_route(Card(module=module), spec, logits), "other values"
+
+
+def attends(module: Module) -> None:
+    """Rows, queries and splits that fill nothing."""
+    for call in (
+        tests.Looking(share=11, rows=131, splits=3),
+        tests.Looking(share=3, dim=64, rows=70, window=67, sinks=True),
+    ):
+        assert tests.close(*tests.looked(call, Card(module=module))), "other values"
+
+
+def finishes(module: Module) -> None:
+    """Heads with norms, turned in part, whose keys and values become a row."""
+    torch.manual_seed(0)
+    angles, sequence = torch.randn(20), tests.Sequence_(2, 64, 3, torch.bfloat16)
+    spec = op_graph.Heads(
+        3, 2, 64, "head", 1e-6, False, torch.randn(64), torch.randn(64), 0.9, (angles.cos(), angles.sin()), False, True
+    )
+    x, own = torch.randn(5 * 64), torch.randn(2 * 64)
+    found, values, rows = tests.finish(Card(module=module), spec, x, own, sequence)
+    tests.on_processor(op_graph.heads(spec, x, own, 0), sequence.state.prepared(), 3)
+    assert tests.same_bits(found, x), "other values"
+    assert tests.same_bits(values, own), "other values"
+    assert torch.equal(rows[0], x.view(5, 64)[3:].bfloat16()), "other values"
+
+
 CHECKS: dict[str, Callable[[Module], None]] = {
+    "small": small_ops,
+    "routes": routes,
+    "attends": attends,
+    "finishes": finishes,
     **{how: layers(how) for how in ("1", "4", "exact", "gemm")},
     "combine": combined,
     "vectors": too_many_vectors,
@@ -120,6 +179,38 @@ MUTANTS = (
         "gemm.cu", "if (first >= last || block * UH_ROWS >= view.rows) return;", "if (first >= last) return;", "gemm"
     ),
     Mutant("gemm.cu", "if (index >= layout.intermediate) return;", "", "gemm"),
+    Mutant("sums.cuh", "min((int32_t)UH_TILE_FLOATS, n - first)", "UH_TILE_FLOATS", "small"),
+    Mutant("sums.cuh", "__syncthreads(); /* the tile before", "; /* the tile before", "small"),
+    Mutant("sums.cuh", "lanes[threadIdx.x] = own;\n    __syncthreads();", "lanes[threadIdx.x] = own;", "small"),
+    Mutant("layer.cu", "if (i < n) x[i] = x[i] + by", "x[i] = x[i] + by", "small"),
+    Mutant("layer.cu", "if (i < n) x[i] = x[i] * uh_sigmoid", "x[i] = x[i] * uh_sigmoid", "small"),
+    Mutant("layer.cu", "if (row >= rows) return;", "", "small"),
+    Mutant("layer.cu", "__syncthreads(); /* all have read", "; /* all have read", "routes"),
+    Mutant("layer.cu", "(other == best && there < at)", "(other == best && there > at)", "routes"),
+    Mutant(
+        "layer.cu", "choice[i] = value != value ? __int_as_float(0x7f800000) : value;", "choice[i] = value;", "routes"
+    ),
+    Mutant(
+        "layer.cu",
+        "            __syncwarp();\n            if (!lane) choice",
+        "            if (!lane) choice",
+        "routes",
+    ),
+    Mutant("layer.cu", "if (lane >= top_k) return;", "", "routes"),
+    Mutant("attention.cu", "min(low + seen.span, seen.end)", "low + seen.span", "attends"),
+    Mutant("attention.cu", "min((int32_t)UH_QUERIES, share - first)", "UH_QUERIES", "attends"),
+    Mutant("attention.cu", "r < count && d < dim", "d < dim", "attends"),
+    Mutant("attention.cu", "if (eighth == q && r < count)", "if (r < count)", "attends"),
+    Mutant(
+        "attention.cu",
+        "own = own + __shfl_xor_sync(UH_EVERY_LANE, own, apart);\n            __syncwarp();",
+        "own = own + __shfl_xor_sync(UH_EVERY_LANE, own, apart);",
+        "attends",
+    ),
+    Mutant("attention.cu", "if (split < used) by[split]", "if (split < splits) by[split]", "attends"),
+    Mutant("attention.cu", "seen.end > window ? seen.end - window : 0", "0", "attends"),
+    Mutant("attention.cu", "if (kv < 0) continue;", "", "finishes"),
+    Mutant("attention.cu", "if (kv >= 0) value[d] = how.reuse_keys", "value[d] = how.reuse_keys", "finishes"),
 )
 
 

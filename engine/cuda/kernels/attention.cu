@@ -1,0 +1,252 @@
+/* Grouped-query attention of one token: its queries, keys and values finished, and met with the rows of its sequence, which
+ * lie on the card as keys and values [kv_heads, capacity, dim] in bf16 or float32. Blocks of UH_THREADS. */
+#include "activation.cuh"
+#include "sums.cuh"
+
+enum { UH_MOST_HEAD = 256, UH_QUERIES = 8, UH_TILE_KEYS = 64, UH_MOST_SPLITS = 64 };
+
+/* How queries, keys and values are finished: uh_heads of underhill_kernels.h, where the fields are explained. */
+struct uh_finish {
+    int32_t heads, kv_heads, dim, norm, norm_last, half, interleaved, norm_values, reuse_keys, clips;
+    float eps, limit;
+};
+
+/* Divided by its root mean square, times scale where there is one. x: shared; a barrier lies before and behind. */
+UH_DEVICE void uh_norm_head(float *x, const float *scale, int32_t dim, float eps, float *lanes) {
+    const float by = 1.0f / sqrtf(uh_sum_shared<true>(x, dim, 0.0f, lanes) / (float)dim + eps);
+    __syncthreads();
+#pragma unroll 1
+    for (int32_t d = threadIdx.x; d < dim; d += UH_THREADS) x[d] = scale ? x[d] * by * scale[d] : x[d] * by;
+    __syncthreads();
+}
+
+UH_DEVICE uint16_t uh_to_bf16(float x) {
+    const uint32_t bits = (uint32_t)__float_as_int(x), rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    return (uint16_t)(x != x ? bits >> 16 | 0x40u : rounded);
+}
+
+UH_DEVICE void uh_put(void *rows, int32_t bits, int64_t at, float value) {
+    if (bits == 16) ((uint16_t *)rows)[at] = uh_to_bf16(value);
+    else ((float *)rows)[at] = value;
+}
+
+/* finish_heads of heads.h where they lie, x [heads + kv_heads, dim] and values [kv_heads, dim], and row *position of both
+ * caches: the same bits. Grid: heads + kv_heads. */
+UH_KERNEL uh_heads_finish(float *x, float *values, const uh_finish how, const float *q_scale, const float *k_scale,
+                          const float *cosines, const float *sines, const int64_t *position, void *key_rows, void *value_rows,
+                          int64_t capacity, int32_t bits) {
+    __shared__ float head[UH_MOST_HEAD], value[UH_MOST_HEAD], lanes[UH_SUM_LANES];
+    const int32_t index = blockIdx.x, kv = index - how.heads, dim = how.dim;
+    const float *scale = kv < 0 ? q_scale : k_scale;
+    float *own = x + (int64_t)index * dim, *beside = values + (int64_t)kv * dim;
+#pragma unroll 1
+    for (int32_t d = threadIdx.x; d < dim; d += UH_THREADS) {
+        head[d] = own[d];
+        if (kv >= 0) value[d] = how.reuse_keys ? own[d] : beside[d];
+    }
+    __syncthreads();
+    if (how.norm && !how.norm_last) uh_norm_head(head, scale, dim, how.eps, lanes);
+#pragma unroll 1
+    for (int32_t d = threadIdx.x; how.clips && d < dim; d += UH_THREADS) {
+        head[d] = uh_within(head[d], how.limit);
+        if (kv >= 0) value[d] = uh_within(value[d], how.limit);
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int32_t i = threadIdx.x; i < how.half; i += UH_THREADS) {
+        const int32_t one = how.interleaved ? 2 * i : i, other = how.interleaved ? 2 * i + 1 : i + how.half;
+        const float a = head[one], b = head[other];
+        head[one] = a * cosines[i] - b * sines[i];
+        head[other] = b * cosines[i] + a * sines[i];
+    }
+    __syncthreads();
+    if (how.norm && how.norm_last) uh_norm_head(head, scale, dim, how.eps, lanes);
+    if (how.norm_values && kv >= 0) uh_norm_head(value, nullptr, dim, how.eps, lanes);
+    const int64_t row = (kv * capacity + *position) * dim;
+#pragma unroll 1
+    for (int32_t d = threadIdx.x; d < dim; d += UH_THREADS) {
+        own[d] = head[d];
+        if (kv < 0) continue;
+        beside[d] = value[d];
+        uh_put(key_rows, bits, row + d, head[d]);
+        uh_put(value_rows, bits, row + d, value[d]);
+    }
+}
+
+/* Which rows a token sees, and how they are split up: split i has `span` of them from first + i * span on. */
+struct uh_seen {
+    int64_t first, end, span;
+};
+
+UH_DEVICE uh_seen uh_seen_by(int64_t position, int32_t window, int32_t splits) {
+    uh_seen seen;
+    seen.end = position + 1;
+    seen.first = window && seen.end > window ? seen.end - window : 0;
+    const int64_t each = (seen.end - seen.first + splits - 1) / splits;
+    seen.span = (each + UH_TILE_KEYS - 1) / UH_TILE_KEYS * UH_TILE_KEYS;
+    return seen;
+}
+
+template <int BITS>
+UH_DEVICE void uh_read_eight(const uint8_t *rows, int64_t at, float (&to)[8]) {
+    if (BITS == 16) {
+        const uint4 words = __ldg((const uint4 *)(rows + 2 * at));
+        const uint32_t w[4] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+        for (int i = 0; i < 4; i++) to[2 * i] = __int_as_float((int)(w[i] << 16)), to[2 * i + 1] = __int_as_float((int)(w[i] & 0xffff0000u));
+    } else {
+        const float4 low = __ldg((const float4 *)(rows + 4 * at)), high = __ldg((const float4 *)(rows + 4 * at) + 1);
+        to[0] = low.x, to[1] = low.y, to[2] = low.z, to[3] = low.w, to[4] = high.x, to[5] = high.y, to[6] = high.z, to[7] = high.w;
+    }
+}
+
+template <int BITS>
+UH_DEVICE float2 uh_read_two(const uint8_t *rows, int64_t at) {
+    if (BITS == 32) return __ldg((const float2 *)(rows + 4 * at));
+    const uint32_t word = __ldg((const uint32_t *)(rows + 2 * at));
+    return make_float2(__int_as_float((int)(word << 16)), __int_as_float((int)(word & 0xffff0000u)));
+}
+
+/* Up to UH_QUERIES queries of a key head over one split of its rows. partial [heads, splits, 2 + dim]: the largest score, the
+ * sum of e^(score - largest), and the values weighed so. Eight lanes have a row's key, and a thread two dimensions of the
+ * values of every 256 / dim'th row. Grid: (splits, kv_heads, queries of a key head / UH_QUERIES). */
+template <int BITS>
+UH_DEVICE void uh_attend(const float *queries, const uint8_t *keys, const uint8_t *values, const int64_t *position, float *partial,
+                         int32_t share, int32_t dim, int32_t window, int64_t capacity, float scale) {
+    __shared__ float query[UH_QUERIES][UH_MOST_HEAD], weight[UH_QUERIES][UH_TILE_KEYS];
+    __shared__ float largest[UH_QUERIES], total[UH_QUERIES], fade[UH_QUERIES];
+    const int32_t splits = gridDim.x, kv = blockIdx.y, first = blockIdx.z * UH_QUERIES, n = min((int32_t)UH_QUERIES, share - first);
+    const uh_seen seen = uh_seen_by(*position, window, splits);
+    const int64_t low = seen.first + blockIdx.x * seen.span, high = min(low + seen.span, seen.end);
+    if (low >= high) return;
+    const int32_t thread = threadIdx.x, lane = thread % UH_WARP, warp = thread / UH_WARP, eighth = thread % 8;
+    const int32_t half = dim / 2, groups = UH_THREADS / half, pair = thread % half, group = thread / half;
+    const int32_t head = kv * share + first;
+    const int64_t start = kv * capacity;
+#pragma unroll 1
+    for (int32_t i = thread; i < n * dim; i += UH_THREADS) query[i / dim][i % dim] = queries[(int64_t)head * dim + i] * scale;
+    if (thread < UH_QUERIES) largest[thread] = -3.4e38f, total[thread] = 0.0f, fade[thread] = 1.0f;
+    __syncthreads();
+    float2 sum[UH_QUERIES] = {};
+#pragma unroll 1
+    for (int64_t at = low; at < high; at += UH_TILE_KEYS) {
+        const int32_t count = (int32_t)min(high - at, (int64_t)UH_TILE_KEYS);
+#pragma unroll 1
+        for (int32_t r = thread / 8; r < UH_TILE_KEYS; r += UH_THREADS / 8) {
+            float score[UH_QUERIES] = {};
+#pragma unroll 1
+            for (int32_t d = 8 * eighth; r < count && d < dim; d += 64) {
+                float key[8];
+                uh_read_eight<BITS>(keys, (start + at + r) * dim + d, key);
+#pragma unroll
+                for (int q = 0; q < UH_QUERIES; q++) {
+                    if (q >= n) break;
+#pragma unroll
+                    for (int e = 0; e < 8; e++) score[q] = __fmaf_rn(query[q][d + e], key[e], score[q]);
+                }
+            }
+#pragma unroll
+            for (int q = 0; q < UH_QUERIES; q++) {
+                if (q >= n) break;
+#pragma unroll
+                for (int apart = 4; apart; apart /= 2) score[q] = score[q] + __shfl_xor_sync(UH_EVERY_LANE, score[q], apart);
+                if (eighth == q && r < count) weight[q][r] = score[q];
+            }
+        }
+        __syncthreads();
+#pragma unroll 1
+        for (int32_t q = warp; q < n; q += UH_WARPS) {
+            const float before = largest[q], sum_before = total[q];
+            float most = before, own = 0.0f;
+#pragma unroll 1
+            for (int32_t r = lane; r < count; r += UH_WARP) most = weight[q][r] > most ? weight[q][r] : most;
+#pragma unroll
+            for (int apart = 16; apart; apart /= 2) {
+                const float other = __shfl_xor_sync(UH_EVERY_LANE, most, apart);
+                most = other > most ? other : most;
+            }
+#pragma unroll 1
+            for (int32_t r = lane; r < count; r += UH_WARP) {
+                const float e = uh_exp(weight[q][r] - most);
+                weight[q][r] = e;
+                own = own + e;
+            }
+#pragma unroll
+            for (int apart = 16; apart; apart /= 2) own = own + __shfl_xor_sync(UH_EVERY_LANE, own, apart);
+            __syncwarp();
+            if (!lane) {
+                const float by = uh_exp(before - most);
+                largest[q] = most, fade[q] = by, total[q] = sum_before * by + own;
+            }
+        }
+        __syncthreads();
+        if (group < groups) {
+#pragma unroll
+            for (int q = 0; q < UH_QUERIES; q++)
+                if (q < n) sum[q].x = sum[q].x * fade[q], sum[q].y = sum[q].y * fade[q];
+#pragma unroll 1
+            for (int32_t r = group; r < count; r += groups) {
+                const float2 value = uh_read_two<BITS>(values, (start + at + r) * dim + 2 * pair);
+#pragma unroll
+                for (int q = 0; q < UH_QUERIES; q++) {
+                    if (q >= n) break;
+                    sum[q].x = __fmaf_rn(weight[q][r], value.x, sum[q].x);
+                    sum[q].y = __fmaf_rn(weight[q][r], value.y, sum[q].y);
+                }
+            }
+        }
+        __syncthreads();
+    }
+    /* The queries are not needed any more: their room takes what each group of rows has. */
+    if (group < groups) {
+#pragma unroll
+        for (int q = 0; q < UH_QUERIES; q++)
+            if (q < n) query[q][group * dim + 2 * pair] = sum[q].x, query[q][group * dim + 2 * pair + 1] = sum[q].y;
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int32_t i = thread; i < n * dim; i += UH_THREADS) {
+        const int32_t q = i / dim, d = i % dim;
+        float whole = 0.0f;
+#pragma unroll 1
+        for (int32_t g = 0; g < groups; g++) whole = whole + query[q][g * dim + d];
+        partial[((int64_t)(head + q) * splits + blockIdx.x) * (2 + dim) + 2 + d] = whole;
+    }
+    if (thread >= n) return;
+    float *to = partial + ((int64_t)(head + thread) * splits + blockIdx.x) * (2 + dim);
+    to[0] = largest[thread], to[1] = total[thread];
+}
+
+#define UH_ATTEND(name, bits)                                                                                              \
+    UH_KERNEL UH_BOUNDED name(const float *queries, const uint8_t *keys, const uint8_t *values, const int64_t *position,   \
+                              float *partial, int32_t share, int32_t dim, int32_t window, int64_t capacity, float scale) { \
+        uh_attend<bits>(queries, keys, values, position, partial, share, dim, window, capacity, scale);                    \
+    }
+UH_ATTEND(uh_attend_16, 16)
+UH_ATTEND(uh_attend_32, 32)
+
+/* What the splits found, put together. sinks: [heads] extra logits, or NULL. out: [heads, dim]. Grid: heads. */
+UH_KERNEL uh_merge(const float *partial, const float *sinks, const int64_t *position, float *out, int32_t dim, int32_t window,
+                   int32_t splits) {
+    __shared__ float by[UH_MOST_SPLITS];
+    const int32_t head = blockIdx.x, split = threadIdx.x;
+    const uh_seen seen = uh_seen_by(*position, window, splits);
+    const int32_t used = (int32_t)((seen.end - seen.first + seen.span - 1) / seen.span);
+    const float *from = partial + (int64_t)head * splits * (2 + dim);
+    float best = sinks ? sinks[head] : -3.4e38f;
+#pragma unroll 1
+    for (int32_t s = 0; s < used; s++) best = from[(int64_t)s * (2 + dim)] > best ? from[(int64_t)s * (2 + dim)] : best;
+    if (split < used) by[split] = uh_exp(from[(int64_t)split * (2 + dim)] - best);
+    __syncthreads();
+    float total = sinks ? uh_exp(sinks[head] - best) : 0.0f;
+#pragma unroll 1
+    for (int32_t s = 0; s < used; s++) total = total + by[s] * from[(int64_t)s * (2 + dim) + 1];
+    const float inverse = 1.0f / total;
+#pragma unroll 1
+    for (int32_t d = threadIdx.x; d < dim; d += UH_THREADS) {
+        float whole = 0.0f;
+#pragma unroll 1
+        for (int32_t s = 0; s < used; s++) whole = __fmaf_rn(by[s], from[(int64_t)s * (2 + dim) + 2 + d], whole);
+        out[(int64_t)head * dim + d] = whole * inverse;
+    }
+}

@@ -1,0 +1,546 @@
+"""What of a layer is no expert, on the card for single tokens: norms, attention, shared experts, the router.
+
+An op graph hands a run of ops to the card (native/src/card.h, uh_card_run): what they need of ordinary memory is copied
+there, kernels compute them one after the other, and what others read later comes back, the token's own keys and values
+with it. So ordinary memory has all that a sequence keeps, and a card that is lost loses nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from ctypes import c_float, c_int32, c_int64, c_uint64, c_void_p
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from engine.cuda.commands import CommandList
+from engine.cuda.device import CardDevice
+from engine.cuda.errors import CardError
+from engine.cuda.matrices import CardMatrices, CardMatrix, nbytes_of, supports
+from engine.cuda.operands import BLOCK
+from engine.kernels.activation import Activation
+from engine.kernels.native import expert_layout
+from engine.native.library import MatrixView
+from engine.native.op_graph import KINDS, NORMS, SCORES, Op, OpGraph, OpKind
+from engine.record.layout import ExpertSpec
+
+SPLITS = 16  # that the rows of a key head are split into
+QUERIES = 8  # of a key head, that a block takes
+MOST_HEAD, HEAD_STEP = 256, 64  # widths of heads that there are kernels for
+MOST_EXPERTS, MOST_TAKEN = 1024, 64  # of uh_route
+_WARPS, _LINE = 4, 64
+# By kind of op, which of what it keeps is read and written for a token; the rest are weights, or the processor's room.
+_READ = {
+    OpKind.NORM: (0,), OpKind.LINEAR: (1,), OpKind.ADD: (0, 1), OpKind.GATE: (0, 1), OpKind.ACTIVATE: (0, 1),
+    OpKind.HEADS: (0, 3, 4, 5), OpKind.ATTEND: (0,), OpKind.ROUTE: (0,),
+}  # fmt: skip
+_WRITTEN = {
+    OpKind.NORM: (1,), OpKind.LINEAR: (2,), OpKind.ADD: (0,), OpKind.GATE: (0,), OpKind.ACTIVATE: (2,),
+    OpKind.HEADS: (0, 5), OpKind.ATTEND: (2,), OpKind.ROUTE: (4, 5),
+}  # fmt: skip
+
+
+class _Copy(ctypes.Structure):
+    # As uh_card_copy.
+    _fields_ = (("host", c_void_p), ("at", c_int64), ("nbytes", c_int64))
+
+
+class _Run(ctypes.Structure):
+    # As uh_card_run.
+    _fields_ = (
+        *((name, c_void_p) for name in ("shared", "commands", "into", "out", "frame", "came", "position")),
+        ("capacity", c_int64),
+        *((name, c_int32) for name in ("n", "n_in", "n_out", "ops")),
+    )
+
+
+class _Finish(ctypes.Structure):
+    # As uh_finish.
+    _fields_ = (
+        *((n, c_int32) for n in ("heads", "kv_heads", "dim", "norm", "norm_last", "half", "interleaved")),
+        *((n, c_int32) for n in ("norm_values", "reuse_keys", "clips")),
+        ("eps", c_float),
+        ("limit", c_float),
+    )
+
+
+def _blocks(n: int) -> int:
+    return -(-n // BLOCK)
+
+
+class SequenceRows(Protocol):
+    """What a sequence keeps (engine.models.layers.state.SequenceState). length: tokens whose rows are there. unchanged:
+    see there."""
+
+    length: int
+    unchanged: int
+
+    def pieces(self, number: int, start: int) -> list[Tensor]:
+        """Rows from `start` on of the buffer with this number, as views [heads, n, dim] in their order."""
+        ...
+
+    def prepared(self, tokens: int = 1) -> list[int]:
+        """Addresses for native code that takes it so many tokens further."""
+        ...
+
+
+@dataclass(frozen=True)
+class LayerPlaces:
+    """The layers of an open model. graphs: all of its ops, in their order. asked: what experts are asked with. tokens:
+    whose rows may lie on the card. trial: makes a sequence of random rows. follow: told what to call before each single
+    token; None: nothing.
+    """
+
+    graphs: Sequence[OpGraph]
+    asked: Sequence[Tensor]
+    tokens: int
+    kv_dtype: torch.dtype
+    trial: Callable[[int], SequenceRows]
+    follow: Callable[[Callable[[SequenceRows], None] | None], None]
+
+    def read_elsewhere(self, runs: Sequence[LayerRun]) -> list[Tensor]:
+        """Vectors that are read by something else than these runs."""
+        covered = {(id(run.graph), at) for run in runs for at in range(run.start, run.end)}
+        others = [op for g in self.graphs for at, op in enumerate(g.ops) if (id(g), at) not in covered]
+        return [*self.asked, *(t for op in others for t in op.keeps if isinstance(t, Tensor))]
+
+
+class LayerRun(NamedTuple):
+    """Ops start .. end - 1 of a graph, all of which there are kernels for."""
+
+    graph: OpGraph
+    start: int
+    end: int
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        """They themselves."""
+        return self.graph.ops[self.start : self.end]
+
+
+def runs_of(graphs: Sequence[OpGraph]) -> list[LayerRun]:
+    """The longest runs with attention in them that the card can compute."""
+    return [run for graph in graphs for run in _cut(graph) if any(op.kind is OpKind.ATTEND for op in run.ops)]
+
+
+def _cut(graph: OpGraph) -> Iterator[LayerRun]:
+    start, finished = 0, set[int]()
+    kept: set[int] = set()  # storages of the run's keys and values, which ordinary memory writes to rows behind the run
+    for at, op in enumerate((*graph.ops, None)):
+        if op is not None and kept & {_storage(t) for t in _tensors(op, _WRITTEN.get(op.kind, ()))}:
+            yield LayerRun(graph, start, at)
+            start, finished, kept = at, set(), set()
+        if op is not None and op.kind is OpKind.HEADS and computes(op):
+            finished.add(op.n[0])
+            kept |= {_storage(t) for t in _tensors(op, (0, 5))}
+        # Rows that heads were not written to on the card are not met there.
+        apart = op is not None and op.kind is OpKind.ATTEND and op.n[0] not in finished
+        if op is None or apart or not computes(op):
+            yield LayerRun(graph, start, at)
+            start, finished, kept = at + 1, set(), set()
+
+
+def computes(op: Op) -> bool:
+    """Whether there is a kernel for it."""
+    n = op.n
+    match op.kind:
+        case OpKind.LINEAR:
+            view = op.keeps[0]
+            return isinstance(view, MatrixView) and (view.kind >= 16 or supports(view))
+        case OpKind.HEADS:
+            return n[3] <= MOST_HEAD and n[3] % HEAD_STEP == 0 and (NORMS[n[4]] != "full" or not (n[5] or n[9]))
+        case OpKind.ATTEND:
+            return n[3] <= MOST_HEAD and n[3] % HEAD_STEP == 0
+        case OpKind.ROUTE:
+            plain = SCORES[n[2]] != "sparsemixer" and n[3] == 1
+            return plain and n[0] <= MOST_EXPERTS and n[1] <= MOST_TAKEN
+        case OpKind.ACTIVATE:
+            return KINDS[n[1]] != "gelu"  # of which kernels have another erfc
+        case kind:
+            return kind in _READ
+
+
+def cache_bytes(runs: Sequence[LayerRun], tokens: int, kv_dtype: torch.dtype) -> int:
+    """Bytes of the keys and values of so many tokens on the card."""
+    heads = [op for run in runs for op in run.ops if op.kind is OpKind.HEADS]
+    return sum(2 * op.n[2] * op.n[3] * tokens * kv_dtype.itemsize for op in heads)
+
+
+def weight_bytes(runs: Sequence[LayerRun]) -> int:
+    """Bytes of the matrices on the card."""
+    views = [op.keeps[0] for run in runs for op in run.ops if op.kind is OpKind.LINEAR]
+    return sum(_matrix_bytes(view) for view in views if isinstance(view, MatrixView))
+
+
+def _matrix_bytes(view: MatrixView) -> int:
+    return view.rows * view.cols * view.kind // 8 if view.kind >= 16 else nbytes_of(view)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A run as native code takes it. kept: what it points to."""
+
+    run: _Run
+    kept: tuple[Any, ...]
+
+
+@dataclass
+class _Cache:
+    """Keys, or values, of one layer on the card. heads, width: key heads, and bytes of one's row."""
+
+    address: int
+    heads: int
+    width: int
+
+
+@dataclass
+class _Frame:
+    """Where vectors of a token lie on the card, each storage of ordinary memory in one piece. spans: from, to."""
+
+    spans: dict[int, list[int]] = field(default_factory=dict)
+    at: dict[int, int] = field(default_factory=dict)
+    nbytes: int = 0
+
+    def note(self, tensor: Tensor) -> None:
+        """This one has a place."""
+        start, end = _range(tensor)
+        span = self.spans.setdefault(_storage(tensor), [start, end])
+        span[0], span[1] = min(span[0], start), max(span[1], end)
+
+    def lay_out(self, order: Sequence[int]) -> None:
+        """Give each storage its place, in this order."""
+        for storage in order:
+            start, end = self.spans[storage]
+            self.at[storage] = self.nbytes
+            self.nbytes += -(-(end - start) // _LINE) * _LINE
+
+    def offset(self, tensor: Tensor) -> int:
+        """From the start of the frame."""
+        storage = _storage(tensor)
+        return self.at[storage] + tensor.data_ptr() - self.spans[storage][0]
+
+
+def _storage(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+def _range(tensor: Tensor) -> tuple[int, int]:
+    """Of a token's vector, in ordinary memory: the first row where there are several."""
+    start = tensor.data_ptr()
+    return start, start + tensor[0].numel() * tensor.element_size()
+
+
+def _tensors(op: Op, which: Sequence[int]) -> list[Tensor]:
+    found = [op.keeps[i] for i in which if i < len(op.keeps)]
+    return [own for own in found if isinstance(own, Tensor)]
+
+
+def _first_read(run: LayerRun) -> set[int]:
+    """Storages that a run reads before it has written to them."""
+    read: set[int] = set()
+    written: set[int] = set()
+    for op in run.ops:
+        read |= {s for t in _tensors(op, _READ[op.kind]) if (s := _storage(t)) not in written}
+        written |= {_storage(t) for t in _tensors(op, _WRITTEN[op.kind])}
+    return read
+
+
+class CardLayers:
+    """Runs of ops that the card computes for single tokens, with keys and values of `capacity` tokens there.
+
+    Used by the thread that runs the model; nothing else may use the card's compute stream meanwhile. runs: which.
+    worst, seconds: the largest difference from the processor, and what all runs of a token take there and here.
+    """
+
+    def __init__(
+        self, device: CardDevice, ptx: bytes, runs: Sequence[LayerRun], read: Sequence[Tensor], *,
+        capacity: int, kv_dtype: torch.dtype, exact: bool,
+    ) -> None:  # fmt: skip
+        """read: vectors that something else than these runs reads. exact: activations in float32, not in 8 bits.
+
+        Raises CardError, also where the card has too little room; what was taken goes back when the card is closed.
+        """
+        self._device, self._ptx, self.runs, self.capacity = device, ptx, tuple(runs), capacity
+        self._kv_dtype = kv_dtype
+        self.worst, self.seconds = 0.0, (0.0, 0.0)
+        ops = [op for run in runs for op in run.ops]
+        linears = [op.keeps[0] for op in ops if op.kind is OpKind.LINEAR]
+        packed = [view for view in linears if isinstance(view, MatrixView) and supports(view)]
+        self.matrices = CardMatrices(device, ptx, packed, exact=exact)
+        self._owned: list[int] = []
+        self._valid, self._of = 0, 0
+        device.on_close(self._clear)
+        self._held: dict[int, CardMatrix] = {}
+        self._weights: dict[int, int] = {}
+        try:
+            self._lay_out_frame(ops, read)
+            self._caches = self._make_caches(ops)
+            widest = [op for op in ops if op.kind is OpKind.ATTEND]
+            self._partial = self._room(max(4 * op.n[1] * SPLITS * (2 + op.n[3]) for op in widest))
+            self._made = [self._written(run) for run in self.runs]
+        except CardError:
+            self.give_back()
+            raise
+        for run in self.runs:
+            self.use(run)
+
+    # ---- what lies there --------------------------------------------------------------------------------------------
+
+    def _room(self, nbytes: int) -> int:
+        self._owned.append(made := self._device.driver.allocate(nbytes))
+        return made
+
+    def _lay_out_frame(self, ops: Sequence[Op], read: Sequence[Tensor]) -> None:
+        """What goes there first, then what also comes back, what only comes back, and the rest."""
+        self._frame = _Frame()
+        for op in ops:
+            for tensor in (*_tensors(op, _READ[op.kind]), *_tensors(op, _WRITTEN[op.kind])):
+                self._frame.note(tensor)
+        into = set[int]().union(*map(_first_read, self.runs))
+        # What is left to do here where a card computed heads: keys and values are written to their rows.
+        kept = [t for op in ops if op.kind is OpKind.HEADS for t in _tensors(op, (0, 5))]
+        written = {_storage(t) for op in ops for t in _tensors(op, _WRITTEN[op.kind])}
+        back = written & (into | {_storage(t) for t in (*read, *kept)})
+        self._into, self._back = sorted(into, key=back.__contains__), sorted(back, key=into.__contains__, reverse=True)
+        self._frame.lay_out(list(dict.fromkeys((*self._into, *self._back, *self._frame.spans))))
+        self._position_at = self._frame.nbytes
+        self._size = self._frame.nbytes + 8
+        self._address, self._pinned = self._room(self._size), self._device.pinned(self._size)
+        self._came = self._device.pinned(self._size)
+        ctypes.memset(self._pinned, 0, self._size)
+        driver, stream = self._device.driver, self._device.compute
+        driver.copy_in(self._address, self._pinned, self._size, stream)
+        driver.synchronize(stream)
+
+    def _make_caches(self, ops: Sequence[Op]) -> dict[int, _Cache]:
+        """By number of their state."""
+        found = {}
+        for op in ops:
+            if op.kind is OpKind.HEADS:
+                width = op.n[3] * self._kv_dtype.itemsize
+                for state in (op.n[0], op.n[0] + 1):
+                    found[state] = _Cache(self._room(op.n[2] * self.capacity * width), op.n[2], width)
+        return found
+
+    def _constant(self, tensor: Tensor | None) -> c_uint64:
+        """The address of a small weight there; 0 of none."""
+        if tensor is None:
+            return c_uint64(0)
+        return c_uint64(self._bytes(tensor.data_ptr(), tensor.numel() * tensor.element_size()))
+
+    def _bytes(self, address: int, nbytes: int) -> int:
+        if address not in self._weights:
+            self._weights[address] = self._room(nbytes)
+            self.matrices.send(self._weights[address], address, nbytes)
+        return self._weights[address]
+
+    # ---- commands ---------------------------------------------------------------------------------------------------
+
+    def _written(self, run: LayerRun) -> _Made:
+        commands, sent = CommandList(), [(self._pinned, 0, self._end(self._into)), (self._pinned, self._position_at, 8)]
+        for host, at, nbytes in sent:
+            commands.copy_in(self._address + at, host + at, nbytes)
+        for op in run.ops:
+            self._command(commands, op)
+        start, end = min(self._frame.at[storage] for storage in self._back), self._end(self._back)
+        commands.copy_out(self._came + start, self._address + start, end - start)
+        commands.record(self.matrices.done)
+        commands.query(self.matrices.done)
+        into, back = self._copies(self._into), self._copies(self._back_of(run))
+        packed = commands.packed()
+        made = _Run(
+            ctypes.addressof(self.matrices.products), ctypes.addressof(packed), ctypes.addressof(into),
+            ctypes.addressof(back), self._pinned, self._came, self._pinned + self._position_at, self.capacity,
+            len(packed), len(into), len(back), run.end - run.start,
+        )  # fmt: skip
+        return _Made(made, (commands, packed, into, back))
+
+    def _back_of(self, run: LayerRun) -> list[int]:
+        """What a run writes to ordinary memory; all else there stays as it is."""
+        written = {_storage(t) for op in run.ops for t in _tensors(op, _WRITTEN[op.kind])}
+        return [storage for storage in self._back if storage in written]
+
+    def _end(self, storages: Sequence[int]) -> int:
+        ends = [self._frame.at[s] + self._frame.spans[s][1] - self._frame.spans[s][0] for s in storages]
+        return max(ends)
+
+    def _copies(self, storages: Sequence[int]) -> ctypes.Array[_Copy]:
+        spans = [(*self._frame.spans[s], self._frame.at[s]) for s in storages]
+        return (_Copy * len(spans))(*(_Copy(start, at, end - start) for start, end, at in spans))
+
+    def _at(self, tensor: object) -> c_uint64:
+        """Where a token's vector lies; 0 of none."""
+        return c_uint64(self._address + self._frame.offset(tensor) if isinstance(tensor, Tensor) else 0)
+
+    def _run(self, commands: CommandList, name: str, grid: Sequence[int], *parameters: Any) -> None:
+        commands.launch(self._device.kernel(self._ptx, name), (*grid, 1, 1)[:3], BLOCK, parameters)
+
+    def _command(self, commands: CommandList, op: Op) -> None:
+        n, f, kept = op.n, op.f, op.keeps
+        position = c_uint64(self._address + self._position_at)
+        match op.kind:
+            case OpKind.NORM:
+                weights = (self._constant(own if isinstance(own, Tensor) else None) for own in kept[2:4])
+                x, out = self._at(kept[0]), self._at(kept[1])
+                self._run(commands, "uh_norm", (n[0],), x, out, *weights, c_int32(n[1]), c_float(f[0]))
+            case OpKind.LINEAR:
+                self._product(commands, op)
+            case OpKind.ADD:
+                x, source = self._at(kept[0]), self._at(kept[1])
+                self._run(commands, "uh_add", (_blocks(n[0]),), x, source, c_float(f[0]), c_int32(n[0]))
+            case OpKind.GATE:
+                x, gates = self._at(kept[0]), self._at(kept[1])
+                self._run(commands, "uh_gate", (_blocks(n[0]),), x, gates, c_int32(n[0]), c_int32(n[1]))
+            case OpKind.ACTIVATE:
+                places = (self._at(own) for own in kept[:3])
+                grid = (_blocks(n[0]), 1)
+                self._run(commands, "uh_activate", grid, self._activation(op), *places, c_int64(n[0]))
+            case OpKind.HEADS:
+                self._finish_heads(commands, op, position)
+            case OpKind.ATTEND:
+                self._attend(commands, op, position)
+            case _:
+                self._route(commands, op)
+
+    def _product(self, commands: CommandList, op: Op) -> None:
+        view, x, y = op.keeps[0], self._at(op.keeps[1]), self._at(op.keeps[2])
+        assert isinstance(view, MatrixView)
+        if view.kind < 16:
+            key = ctypes.addressof(view)
+            matrix = self._held.get(key) or self._held.setdefault(key, self.matrices.place(view))
+            self.matrices.multiply(commands, view, matrix.block, matrix.layout, int(x.value), int(y.value))
+            return
+        weights = c_uint64(self._bytes(view.codes[0], _matrix_bytes(view)))
+        bias = c_uint64(self._bytes(view.bias, 4 * view.rows) if view.bias else 0)
+        shape = c_int32(view.rows), c_int32(view.cols), c_int32(view.kind)
+        self._run(commands, "uh_raw", (-(-view.rows // _WARPS),), x, weights, bias, y, *shape)
+
+    def _activation(self, op: Op) -> ctypes.Structure:
+        n, f = op.n, op.f
+        spec = ExpertSpec(hidden=1, intermediate=n[0], top=8, group=16)
+        made = expert_layout(spec, Activation(KINDS[n[1]], f[0], f[1]))
+        layout = type(made).from_buffer_copy(made)
+        layout.up_limit = 0.0  # as the op has it
+        return layout
+
+    def _finish_heads(self, commands: CommandList, op: Op, position: c_uint64) -> None:
+        n, f, kept = op.n, op.f, op.keeps
+        whole = NORMS[n[4]] == "full"
+        how = _Finish(*n[1:4], n[4] * (not whole), *n[5:], *f[:2])
+        if whole:
+            at, parts = int(self._at(kept[0]).value), (n[1] * n[3], n[2] * n[3])
+            for place, width, own in ((at, parts[0], kept[1]), (at + 4 * parts[0], parts[1], kept[2])):
+                scale = self._constant(own if isinstance(own, Tensor) else None)
+                shape = c_int32(width), c_float(f[0])
+                self._run(commands, "uh_norm", (1,), c_uint64(place), c_uint64(place), scale, c_uint64(0), *shape)
+        places = self._at(kept[0]), self._at(kept[5])
+        scales = (self._constant(own if isinstance(own, Tensor) else None) for own in kept[1:3])
+        angles = (self._at(own) for own in kept[3:5])
+        rows = (c_uint64(self._caches[state].address) for state in (n[0], n[0] + 1))
+        room = c_int64(self.capacity), c_int32(8 * self._kv_dtype.itemsize)
+        self._run(commands, "uh_heads_finish", (n[1] + n[2],), *places, how, *scales, *angles, position, *rows, *room)
+
+    def _attend(self, commands: CommandList, op: Op, position: c_uint64) -> None:
+        state, heads, kv_heads, dim, window = op.n
+        rows = (c_uint64(self._caches[own].address) for own in (state, state + 1))
+        share, partial = heads // kv_heads, c_uint64(self._partial)
+        self._run(
+            commands, f"uh_attend_{8 * self._kv_dtype.itemsize}", (SPLITS, kv_heads, -(-share // QUERIES)),
+            self._at(op.keeps[0]), *rows, position, partial, c_int32(share), c_int32(dim), c_int32(window),
+            c_int64(self.capacity), c_float(op.f[0]),
+        )  # fmt: skip
+        sinks = self._constant(op.keeps[1] if isinstance(op.keeps[1], Tensor) else None)
+        shape = c_int32(dim), c_int32(window), c_int32(SPLITS)
+        self._run(commands, "uh_merge", (heads,), partial, sinks, position, self._at(op.keeps[2]), *shape)
+
+    def _route(self, commands: CommandList, op: Op) -> None:
+        n, kept = op.n, op.keeps
+        extra = (self._constant(own if isinstance(own, Tensor) else None) for own in kept[1:3])
+        numbers = (c_int32(value) for value in (n[0], n[1], n[2], n[6]))
+        factors = map(c_float, op.f[1:4])
+        ids, weights = self._at(kept[4]), self._at(kept[5])
+        self._run(commands, "uh_route", (1,), self._at(kept[0]), *extra, ids, weights, *numbers, *factors)
+
+    # ---- in use -----------------------------------------------------------------------------------------------------
+
+    def use(self, run: LayerRun, *, card: bool = True) -> None:
+        """Have this run computed by the card, or by the processor."""
+        made = self._made[self.runs.index(run)]
+        run.graph.run_on_card(run.start, ctypes.addressof(made.run) if card else 0)
+
+    def vectors(self, written: LayerRun | None = None) -> list[Tensor]:
+        """Ordinary memory of what passes through runs, float32 views; or of what one run writes there."""
+        storages = self._frame.spans if written is None else self._back_of(written)
+        spans = [self._frame.spans[storage] for storage in storages]
+        counts = [(start, (end - start) // 4) for start, end in spans]
+        return [torch.frombuffer((c_float * n).from_address(start), dtype=torch.float32) for start, n in counts]
+
+    def follow(self, state: SequenceRows) -> None:
+        """The next token of this sequence is to be computed: its rows are brought to the card where they are not there.
+
+        A card that fails is left alone from then on: `error`.
+        """
+        if self.matrices.products.failed or state.length >= self.capacity:
+            return
+        valid = min(self._valid, state.unchanged) if self._of == id(state) else 0
+        try:
+            if valid < state.length:
+                self._device.use()
+                for number, cache in self._caches.items():
+                    self._bring_rows(state, number, cache, valid)
+        except CardError as error:
+            self.matrices.stop(error.code or -1)
+            return
+        self._of, self._valid, state.unchanged = id(state), state.length + 1, sys.maxsize
+
+    def _bring_rows(self, state: SequenceRows, number: int, cache: _Cache, start: int) -> None:
+        at = start
+        for piece in state.pieces(number, start):
+            for head in range(cache.heads):
+                to = cache.address + (head * self.capacity + at) * cache.width
+                self.matrices.send(to, piece[head].data_ptr(), piece.shape[1] * cache.width)
+            at += piece.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        """That all of it takes on the card."""
+        caches = sum(cache.heads * self.capacity * cache.width for cache in self._caches.values())
+        return caches + weight_bytes(self.runs)
+
+    @property
+    def computed(self) -> int:
+        """Runs that the card has computed."""
+        return self.matrices.computed
+
+    @property
+    def error(self) -> CardError | None:
+        """What made the card fail; the processor computed the run that it was asked for. None: it works."""
+        return self.matrices.error
+
+    def stop(self) -> None:
+        """From now on the processor computes all. Safe to call twice."""
+        for run in self.runs:
+            run.graph.run_on_card(run.start, 0)
+        self.matrices.stop()
+
+    def _clear(self) -> None:
+        """The card is closed: what is lost with it is no error."""
+        self.stop()
+        for block in self._owned:
+            with suppress(CardError):
+                self._device.driver.free(block)
+        self._owned = []
+
+    def give_back(self) -> None:
+        """Stop, and give what lies on the card back to it. Raises CardError."""
+        self.stop()
+        for matrix in self._held.values():
+            self.matrices.remove(matrix)
+        for block in self._owned:
+            self._device.driver.free(block)
+        self._held, self._owned = {}, []
