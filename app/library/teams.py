@@ -30,7 +30,7 @@ class TeamList(LibrarySection):
         self._models = known
         about = tr("A team answers a message in steps: each asks a model, under conditions that you set.")
         self.head.addWidget(make_label(about, self, "muted", wrap=True))
-        new = make_button(tr("New team…"), self, self._new)
+        new = make_button(tr("New team…"), self, self.new_team)
         self.head.addLayout(hbox(new, make_button(tr("Import team…"), self, self._ask_import), ...))
         known.teams_listed.connect(self._fill)
         self._fill()
@@ -44,7 +44,7 @@ class TeamList(LibrarySection):
         absent = tr("Missing models: {names}", names=", ".join(card.missing)) if card.missing else ""
         actions = []
         if card.team is not None:
-            use = Action(tr("Use"), partial(self._use, card.id), primary=True, enabled=not absent)
+            use = Action(tr("Use"), partial(self.use, card.id), primary=True, enabled=not absent)
             actions += [
                 use,
                 Action(tr("Edit"), partial(self.edit, card)),
@@ -53,14 +53,15 @@ class TeamList(LibrarySection):
             ]
         if card.changed or not card.shipped:
             words = tr("Restore original") if card.shipped else tr("Delete")
-            actions.append(Action(words, partial(self._delete, card), menu=card.team is not None))
+            actions.append(Action(words, partial(self.delete, card), menu=card.team is not None))
         facts = " → ".join(step_name(step.name) for step in steps)
         entry = LibraryEntry(team_name(card), facts, note=team_about(card), actions=actions, parent=self)
         if absent or card.problem:
             entry.show_problem(card.problem or absent)
         return entry
 
-    def _use(self, team: str) -> None:
+    def use(self, team: str) -> None:
+        """Have the team answer the open chat."""
         self.chosen.emit(team)
         self.used.emit()
 
@@ -70,7 +71,8 @@ class TeamList(LibrarySection):
         return self._open(card.team, card.id)
 
     @Slot()
-    def _new(self) -> TeamEditor:
+    def new_team(self) -> TeamEditor:
+        """Open the editor with a team of one step."""
         step = protocol.TeamStep(tr("Step {number}", number=1))
         return self._open(protocol.Team(tr("New team"), (step,)), "")
 
@@ -102,7 +104,9 @@ class TeamList(LibrarySection):
 
         self._models.link.request(saved, failed, protocol.SaveTeam, team, replacing, rename)
 
-    def _delete(self, card: protocol.TeamCard) -> None:
+    def delete(self, card: protocol.TeamCard) -> None:
+        """Delete a team, or what was changed of one that ships; the toast undoes it."""
+
         def deleted(team: protocol.Team | None) -> None:
             said = tr("{name} restored" if card.shipped else "{name} deleted", name=card.name)
             replacing = card.id if card.shipped else ""

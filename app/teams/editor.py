@@ -225,7 +225,7 @@ class TeamEditor(QDialog):
         inside.setObjectName("page")
         self._column = vbox(spacing=10)
         self.steps: list[StepEditor] = []
-        add = self._more = make_button(tr("Add step"), inside, self._new_step, auto_default=False)
+        add = self._more = make_button(tr("Add step"), inside, self.add_step, auto_default=False)
         vbox(
             make_label(tr("Team name"), inside), self.name, make_label(tr("Description"), inside), self.about,
             self._column, hbox(add, ...), ..., parent=inside,
@@ -235,7 +235,7 @@ class TeamEditor(QDialog):
         self.problem = make_label("", self, "restart", wrap=True)
         self.problem.hide()
         cancel = make_button(tr("Cancel"), self, self.reject, auto_default=False)
-        keep = make_button(tr("Save"), self, self._save, "primary", auto_default=False)
+        keep = make_button(tr("Save"), self, self.save, "primary", auto_default=False)
         self._foot = cancel, keep
         foot = hbox((self.problem, 1), ..., cancel, keep)
         vbox((scroll_area(inside, self), 1), foot, parent=self, margins=(18, 16, 18, 14), spacing=12)
@@ -260,7 +260,8 @@ class TeamEditor(QDialog):
         self._column.addWidget(made)
 
     @Slot()
-    def _new_step(self) -> None:
+    def add_step(self) -> None:
+        """Begin another step, which is asked last."""
         number = len(self.steps) + 1
         while (name := tr("Step {number}", number=number)) in (editor.step.name for editor in self.steps):
             number += 1
@@ -302,7 +303,8 @@ class TeamEditor(QDialog):
             before = widget
 
     @Slot()
-    def _save(self) -> None:
+    def save(self) -> None:
+        """Hand the team over; what is wrong with it is said in the dialog."""
         self.saved.emit(self.team)
 
 

@@ -101,7 +101,8 @@ class Context:
         """Exactly those that the sequence in use has seen."""
         return self._used.tokens
 
-    def _all(self) -> tuple[TokenSequence, ...]:
+    def sequences(self) -> tuple[TokenSequence, ...]:
+        """The chat's, and those beside it."""
         return (self._chat, *self._beside)
 
     def choose(self, ids: Sequence[int], background: bool) -> TokenSequence:
@@ -151,7 +152,7 @@ class Context:
     def _make_room(self, tokens: int, used: Sequence[TokenSequence]) -> None:
         """Forget sequences that are not in use until so many more tokens fit beside the rest."""
         for one in (*self._beside, self._chat):
-            if sum(len(each.tokens) for each in self._all()) + tokens <= self.limit:
+            if sum(len(each.tokens) for each in self.sequences()) + tokens <= self.limit:
                 return
             if one not in used and not one.busy:
                 self.forget(one)
@@ -160,7 +161,7 @@ class Context:
     @property
     def needed(self) -> int:
         """Tokens that are here, or will be once the prompts that are being read are through."""
-        return sum(one.needed for one in self._all())
+        return sum(one.needed for one in self.sequences())
 
     def bound(self, limit: int, chunk: int) -> None:
         """Change both figures; what the state has seen stays, also beyond a lower limit."""
@@ -169,7 +170,7 @@ class Context:
     @property
     def nbytes(self) -> int:
         """Bytes that the states take."""
-        return sum(one.state.nbytes for one in self._all())
+        return sum(one.state.nbytes for one in self.sequences())
 
     def rows_with(self, tokens: int) -> int | None:
         """Bytes that rows of tokens take once the pass under way brought so many more; None: the model does not say."""
@@ -177,7 +178,7 @@ class Context:
         return self._rows(lambda one: one.state.rows_with(each if one in self._fed else 0))
 
     def _rows(self, of: Callable[[TokenSequence], int | None]) -> int | None:
-        found = [of(one) for one in self._all()]
+        found = [of(one) for one in self.sequences()]
         return None if None in found else sum(n for n in found if n is not None)
 
     @property
@@ -189,7 +190,7 @@ class Context:
     @property
     def rows_written(self) -> int:
         """Bytes of the tokens' rows that are written: of what is allocated, what is resident. From any thread."""
-        return sum(one.state.rows_written for one in self._all())
+        return sum(one.state.rows_written for one in self.sequences())
 
     def reuse(self, ids: Sequence[int], sequence: TokenSequence | None = None) -> int:
         """Roll back to what the state and `ids` have in common, less the last token, whose logits are wanted.

@@ -152,7 +152,7 @@ class Pool:
         free = self._memory.free(chosen)
         budget = free + sum(one.parts.total for one in self._models.values())
         missing = wanted - free
-        idle = self._idle(key, known)
+        idle = self.idle(key, known)
         kept = {id(one): int(max(0, budget) * self._share(one, key)) for one in idle}
         for one in idle:
             if missing > 0:
@@ -175,7 +175,7 @@ class Pool:
 
     def _give_up(self, key: str, known: Any = None) -> bool:
         """Free what a model could not be opened without, for that of this key; False where there is nothing left."""
-        idle = self._idle(key, known)
+        idle = self.idle(key, known)
         if not idle:
             return False
         larger = [one for one in idle if one.parts.experts > one.parts.least or one.parts.context]
@@ -189,7 +189,7 @@ class Pool:
     def _close(self, one: Any) -> None:
         self.release(lambda other: other is one)
 
-    def _idle(self, key: str, but: Any) -> list[Any]:
+    def idle(self, key: str, but: Any) -> list[Any]:
         """Those that are not in use, in the order in which they make way."""
         idle = [one for one in self._models.values() if not one.leases and one is not but]
         usage = self._records.usage

@@ -60,13 +60,13 @@ class Service:
         # wait for this lock in its own hands.
         self._emitting = threading.Lock()  # every worker emits; the callback gets one event at a time
         self._current: OpenModel | None = None
-        self._models = ModelManager()
+        self.models = ModelManager()
         self._quiet_since = time.monotonic()
         self._look = protocol.Look()
         self._telemetry_at = 0.0  # when telemetry was last sent, or could have been
         self._model = CommandWorker(
             "model", self._on_model, self._emit, needs=NEEDS, idle=self._run_idle_tasks, pulse=PULSE,
-            queue=RequestQueue(self._models.cost),
+            queue=RequestQueue(self.models.cost),
         )  # fmt: skip
         self._library_worker = LibraryWorker(self._emit, self._open_store, lambda target: self._library.holds(target))
         self._library = CommandWorker(
@@ -238,7 +238,7 @@ class Service:
         opened = self._current
         quiet = time.monotonic() - self._quiet_since >= QUIET
         if quiet:
-            self._models.save()
+            self.models.save()
         if opened is None:
             return
         if opened.idle_tasks.use(self._model.waiting, quiet):
@@ -289,7 +289,7 @@ class Service:
         session = self._loaded()
         in_force = session.update(changes)
         if (current := self._current) is not None:
-            self._models.settings_changed(current)
+            self.models.settings_changed(current)
         _log.info("Settings changed: %s", {name: in_force[name] for name in changes if name in in_force})
         self._emit(protocol.PlanChanged("", session.sentences))
         return in_force
@@ -302,7 +302,7 @@ class Service:
         chosen = settings.validated(command.settings, settings.ENGINE)
         offload.demand(str(chosen["mode"]), graphics.gpus)  # before anything is closed for it
         self._current = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
-        self._models.release(lambda one: self._reopen is not None or damage.is_known(one.session.store.path))
+        self.models.release(lambda one: self._reopen is not None or damage.is_known(one.session.store.path))
         session = self._open(command.model, chosen, self._library_worker.reporter(command, cancelled))
         self._opened = command.model
         return dataclasses.replace(session.card, loaded=True, plan=session.sentences)
@@ -317,9 +317,9 @@ class Service:
     def _acquired(
         self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]
     ) -> OpenModel:
-        opened = self._models.acquire(model, chosen, report)
+        opened = self.models.acquire(model, chosen, report)
         opened.session.update({s.name: chosen[s.name] for s in settings.ENGINE if s.live})
-        self._models.settings_changed(opened)
+        self.models.settings_changed(opened)
         return opened
 
     @contextlib.contextmanager
@@ -342,8 +342,8 @@ class Service:
         try:
             yield open_with
         finally:
-            self._models.release(lambda one: one is not before and one in lent)
-            if before is not None and self._models.holds(before):
+            self.models.release(lambda one: one is not before and one in lent)
+            if before is not None and self.models.holds(before):
                 before.session.update({s.name: then[s.name] for s in settings.ENGINE if s.live})
                 self._current = before
             elif before is not None:
@@ -356,7 +356,7 @@ class Service:
         settings_then = None if open_one is None or open_one.store.path != path else dict(open_one.settings)
         if settings_then is not None:
             self._current = None
-        self._models.release(lambda one: one.session.store.path == path)
+        self.models.release(lambda one: one.session.store.path == path)
         try:
             yield
         finally:
@@ -373,17 +373,17 @@ class Service:
 
     def _release(self) -> None:
         self._current = self._reopen = None
-        self._models.close()
+        self.models.close()
 
     def _generate(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> None:
         """Each answer that is made meanwhile ends its own command, and goes on where this one is at its end."""
         outer = len(self._answering.sessions)
         self._model.complete(self._model.run_of(command), lambda: self._answered(command, cancelled))
-        with self._models.going_on():
+        with self.models.going_on():
             self._answering.drain(but=outer)
         if self._failed and not self._answering.sessions:
             failed, self._failed = self._failed, []
-            self._models.release(lambda one: one.session in failed)
+            self.models.release(lambda one: one.session in failed)
 
     def _answered(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> protocol.Stats:
         if not command.model.startswith(TEAM):
@@ -400,7 +400,7 @@ class Service:
             self._answering.drain()  # what is opened may take the place of a model that answers
         beside = self._beside(command, cancelled) if command.model else None
         opened = self._reopened_if_needed() if beside is None else beside
-        with self._models.answering(opened, self._chain(command)):
+        with self.models.answering(opened, self._chain(command)):
             return self._answering.answer(command, opened.session, cancelled, emit)
 
     def _chain(self, command: protocol.Generate) -> list[str]:
@@ -408,7 +408,7 @@ class Service:
 
     def _joined(self, command: protocol.Generate, session: Session) -> None:
         """It is answered together with what is answered already."""
-        self._models.joined(session, self._chain(command))
+        self.models.joined(session, self._chain(command))
 
     def _ready(self, command: protocol.Generate) -> Session | None:
         """The session that answers this, where nothing has to be opened for it."""
@@ -432,14 +432,14 @@ class Service:
         chosen = settings.validated(command.settings, settings.ENGINE)
         before, self._current = self._current, None  # telemetry pauses, as the pool may close it
         try:
-            opened = self._models.acquire(command.model, chosen, self._library_worker.reporter(command, cancelled))
+            opened = self.models.acquire(command.model, chosen, self._library_worker.reporter(command, cancelled))
             live = {s.name: chosen[s.name] for s in settings.ENGINE if s.live}
             if any(opened.session.settings[name] != value for name, value in live.items()):
                 opened.session.update(live)
-                self._models.settings_changed(opened)
+                self.models.settings_changed(opened)
             return opened
         finally:
-            if before is not None and self._models.holds(before):
+            if before is not None and self.models.holds(before):
                 self._current = before
             elif before is not None:
                 self._reopen = dict(before.session.settings)
@@ -458,7 +458,7 @@ class Service:
         """
         if (then := self._reopen) is not None:
             failed, self._current = self._current, None
-            self._models.release(lambda one: one is failed)
+            self.models.release(lambda one: one is failed)
             session = self._open(self._opened, then, lambda text, done, total: None)
             self._emit(
                 protocol.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences))
@@ -477,5 +477,5 @@ class Service:
                 msg("{name} is in use.", name=command.name),
                 msg("Select another model first."),
             )
-        self._models.release(lambda one: one.session.store.path == path)
+        self.models.release(lambda one: one.session.store.path == path)
         return library.delete(command.name, now=command.now)

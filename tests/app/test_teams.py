@@ -26,7 +26,7 @@ TWO = protocol.Team("Two of us", (protocol.TeamStep("First"), protocol.TeamStep(
 @pytest.fixture
 def launch(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Application]]:
     """launch(): the whole app with an engine of its own, as it was left; one at a time."""
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "UNDERHILL_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
     running: list[Application] = []
 
@@ -175,11 +175,11 @@ def test_teams_are_made_changed_shared_and_deleted_with_undo(
     assert names() == shipped
     qtbot.wait(400)
     picture(underhill, "page")
-    dialog = teams._new()
+    dialog = teams.new_team()
     dialog.name.setText("Mine")
     dialog.steps[0].name.setText("One")
     dialog.steps[0].name.editingFinished.emit()
-    dialog._new_step()
+    dialog.add_step()
     second = dialog.steps[1]
     second.name.setText("Two")
     second.name.editingFinished.emit()
@@ -195,11 +195,11 @@ def test_teams_are_made_changed_shared_and_deleted_with_undo(
     if folder := os.environ.get("TEAM_PICTURES"):
         dialog.grab().save(f"{folder}/editor.png")
     dialog.steps[1].name.setText("First")
-    dialog._save()
+    dialog.save()
     qtbot.waitUntil(dialog.problem.isVisible)
     assert "Two steps are named First" in dialog.problem.text()
     dialog.steps[1].name.setText("Two")
-    dialog._save()
+    dialog.save()
     qtbot.waitUntil(lambda: names() == [*shipped, "Mine"])
     mine = next(card for card in models.teams if card.id == "mine")
     assert mine.team == protocol.Team("Mine", (protocol.TeamStep("First"), wanted))
@@ -208,7 +208,7 @@ def test_teams_are_made_changed_shared_and_deleted_with_undo(
     qtbot.waitUntil((tmp_path / "mine.json").exists)
     teams.import_file(str(tmp_path / "mine.json"))
     qtbot.waitUntil(lambda: names() == [*shipped, "Mine", "Mine 2"])
-    teams._delete(mine)
+    teams.delete(mine)
     qtbot.waitUntil(lambda: names() == [*shipped, "Mine 2"])
     qtbot.waitUntil(window.toast.isVisible)
     window.toast.undo()
@@ -218,10 +218,10 @@ def test_teams_are_made_changed_shared_and_deleted_with_undo(
     dialog = teams.edit(check)
     assert dialog.team == check.team
     dialog.about.setText("Mine now")
-    dialog._save()
+    dialog.save()
     qtbot.waitUntil(lambda: any(card.changed for card in models.teams))
-    teams._delete(next(card for card in models.teams if card.changed))
+    teams.delete(next(card for card in models.teams if card.changed))
     qtbot.waitUntil(lambda: not any(card.changed for card in models.teams))
-    page.teams._use("code-or-talk")
+    page.teams.use("code-or-talk")
     assert models.team == "code-or-talk"
     assert window.on_chat

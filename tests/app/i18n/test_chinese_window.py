@@ -44,7 +44,7 @@ NAMES = re.compile(
         re.escape(name)
         for name in sorted(
             {c.title for c in (BUILTIN, LARGE)}
-            | {word for m in CATALOGUE for word in (m.title, m.licence, m.repo)}
+            | {word for m in CATALOGUE for word in (m.title, m.licence, m.repo, m.repo.partition("/")[0])}
             | {COMPUTER.processor.name},
             key=len,
             reverse=True,

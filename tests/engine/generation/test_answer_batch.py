@@ -101,7 +101,7 @@ def test_every_answer_is_that_of_its_prompt_alone(asked: list[Asked], recurrent:
             assert found.finish == "length"
         else:
             assert found.finish == "cancelled"
-    assert not any(sequence.busy for sequence in context._all())
+    assert not any(sequence.busy for sequence in context.sequences())
     assert context.needed <= limit
 
 

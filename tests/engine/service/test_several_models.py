@@ -36,7 +36,7 @@ class Memory(model_memory.ModelMemory):
     manager: ModelManager
 
     def free(self, chosen: Any) -> int:
-        return Memory.nbytes - sum(one.parts.total for one in Memory.manager.pool._models.values())
+        return Memory.nbytes - sum(one.parts.total for one in Memory.manager.pool)
 
     def demand(self, model: str, chosen: Any) -> int | None:
         return WHOLE
@@ -68,14 +68,14 @@ def desk(place: Path) -> Iterator[Desk]:
 def started() -> Desk:
     made = Desk()
     assert isinstance(made.engine, ServingEngine)
-    Memory.manager = made.engine.service._models
+    Memory.manager = made.engine.service.models
     return made
 
 
 def opened(desk: Desk) -> OpenModel:
     """The current model."""
     assert isinstance(desk.engine, ServingEngine)
-    assert (current := desk.engine.service._current) is not None  # noqa: RUF018
+    current: OpenModel = next(one for one in Memory.manager.pool if one.session is desk.engine.service.session)
     return current
 
 
@@ -128,7 +128,7 @@ def test_all_parts_stay_within_the_budget(desk: Desk) -> None:
     Memory.nbytes = 2 * WHOLE
     for model in (*MODELS, *MODELS):
         answered(desk, ask(desk, model))
-        parts = [one.parts for one in Memory.manager.pool._models.values()]
+        parts = [one.parts for one in Memory.manager.pool]
         assert sum(part.total - part.context for part in parts) <= Memory.nbytes
 
 
@@ -171,10 +171,10 @@ def test_what_was_seen_of_models_survives_a_restart(place: Path) -> None:
     answered(again, ask(again, "third"))
     Memory.nbytes = 2 * WHOLE
     pool = Memory.manager.pool
-    other = next(one for one in pool._models.values() if one.key == then)
-    assert pool._idle("", None)[0] is other
+    other = next(one for one in pool if one.key == then)
+    assert pool.idle("", None)[0] is other
     answered(again, ask(again, "builtin", "builtin", "other"))
-    assert pool._idle("", None)[0].key == third
+    assert pool.idle("", None)[0].key == third
     again.engine.close()
 
 

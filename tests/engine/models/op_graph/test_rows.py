@@ -53,8 +53,10 @@ def kernel() -> Iterator[NativeKernel]:
     made.close()
 
 
-def decoder_of(spec: DecoderSpec, kind: Any, kernel: NativeKernel, kv: torch.dtype) -> Decoder:
-    decoder = Decoder(spec, Noise(spec), Rolling(), WeightFormat(kind, kernel), kv)
+def decoder_of(
+    spec: DecoderSpec, kind: Any, kernel: NativeKernel, kv: torch.dtype, experts: Rolling | None = None
+) -> Decoder:
+    decoder = Decoder(spec, Noise(spec), experts or Rolling(), WeightFormat(kind, kernel), kv)
     assert decoder.native_layers
     return decoder
 
@@ -163,20 +165,24 @@ def test_sequences_that_turn_differently_stay_exact(kernel: NativeKernel) -> Non
 
 
 def test_an_expert_that_fails_leaves_every_sequence_as_it_was(kernel: NativeKernel) -> None:
-    decoder = decoder_of(SPECS["qwen3_moe"], "int8", kernel, torch.bfloat16)
+    experts = Failing()
+    decoder = decoder_of(SPECS["qwen3_moe"], "int8", kernel, torch.bfloat16, experts)
     states = [decoder.new_state() for _ in range(2)]
     decoder.forward_sequences([4, 5], states)
-    assert decoder._executor is not None
-    working, decoder._executor._experts = decoder._executor._experts, Failing()
+    experts.gone = True
     with pytest.raises(OSError, match="gone"):
         decoder.forward_sequences([6, 7], states)
-    decoder._executor._experts = working
+    experts.gone = False
     assert [state.length for state in states] == [1, 1]
     assert torch.equal(decoder.forward_sequences([6, 7], states)[1], singly(decoder, [5, 7])[1])
 
 
-class Failing:
-    """Experts that cannot be read."""
+class Failing(Rolling):
+    """Experts that cannot be read while `gone`."""
 
-    def moe_step(self, layer: int, step: object) -> None:
-        raise OSError("gone")
+    gone = False
+
+    def moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+        if self.gone:
+            raise OSError("gone")
+        return super().moe(layer, x, ids, weights)
