@@ -7,6 +7,7 @@ is the package nvidia-cuda-nvrtc-cu12, of the developers' tools.
 from __future__ import annotations
 
 import ctypes
+import gzip
 import hashlib
 import importlib.util
 import json
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine import resources
+from engine.cuda.ptx_files import ptx_name
 from engine.native.build import SOURCES as NATIVE_SOURCES
 
 SOURCES = Path(__file__).parent / "kernels"
@@ -131,8 +133,8 @@ def build(nvrtc: Path, folder: Path) -> None:
     flavours = {}
     for flavour in FLAVOURS:
         ptx = compile_ptx(flavour, nvrtc)
-        name = f"{flavour.name}.ptx"
-        (folder / name).write_text(ptx, encoding="ascii", newline="\n")
+        name = ptx_name(flavour.name)
+        (folder / name).write_bytes(gzip.compress(ptx.encode("ascii"), mtime=0))
         digest = hashlib.sha256(ptx.encode()).hexdigest()
         flavours[flavour.name] = {"file": name, "sha256": digest, "kernels": kernel_names(ptx)}
     manifest = {"abi": ABI, "nvrtc": nvrtc_version(nvrtc), "flavours": flavours}

@@ -1,6 +1,8 @@
-"""The kernels as they are shipped: PTX, which the driver of a card compiles for it."""
+"""The kernels as they are shipped: PTX, packed by gzip, which the driver of a card compiles for it."""
 
 from __future__ import annotations
+
+import gzip
 
 from engine import resources
 
@@ -16,5 +18,15 @@ def ptx_for(capability: tuple[int, int]) -> bytes:
     """
     for least, flavour in _FLAVOURS:
         if capability >= least:
-            return resources.path("cuda", f"{flavour}.ptx").read_bytes() + b"\0"
+            return read_ptx(flavour) + b"\0"
     raise ValueError(f"there are no kernels for compute capability {capability}")
+
+
+def read_ptx(flavour: str) -> bytes:
+    """The text of a flavour's kernels, such as 'sm_80'. Raises OSError, zlib.error where the file is damaged."""
+    return gzip.decompress(resources.path("cuda", ptx_name(flavour)).read_bytes())
+
+
+def ptx_name(flavour: str) -> str:
+    """The file's name in resources/cuda/."""
+    return f"{flavour}.ptx.gz"

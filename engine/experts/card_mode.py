@@ -42,8 +42,7 @@ class CardMode:
     ) -> None:  # fmt: skip
         """read: Store.read_parts. capacity: most bytes of experts on the card. linears: of the model, those that the
         card may compute within linear_room bytes; what they leave of it is for experts. layers: the same of whole runs
-        of ops, which come before. Raises CardError; the runtime
-        stays as it was then."""
+        of ops, which come before. Raises CardError; the runtime stays as it was then."""
         self._runtime, self._source, self._read, self.on_lost = runtime, source, read, lost
         self.device = CardDevice(driver, index)
         try:

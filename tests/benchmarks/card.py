@@ -18,10 +18,10 @@ from typing import Any
 
 import torch
 
-from engine import resources
 from engine.cuda.device import CardDevice
 from engine.cuda.driver import open_driver
 from engine.cuda.expert_kernels import CardWork, ExpertKernels
+from engine.cuda.ptx_files import read_ptx
 from engine.hardware.machine import GB
 from engine.kernels.activation import Activation
 from engine.kernels.call import Work
@@ -110,7 +110,7 @@ def show_kernels() -> None:
     driver = open_driver()
     print(json.dumps({"driver": driver.version(), "card": driver.card(0)._asdict()}))
     for flavour in FLAVOURS:
-        ptx = resources.path("cuda", f"{flavour}.ptx").read_bytes() + b"\0"
+        ptx = read_ptx(flavour) + b"\0"
         for exact in (False, True):
             with closing(CardDevice(driver, 0)) as device:
                 print(json.dumps({"flavour": flavour, "exact": exact, "worst": compare(device, ptx, exact=exact)}))

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import torch
 
-from engine import resources
+from engine.cuda.ptx_files import read_ptx
 from engine.record.layout import ExpertSpec
 from tests.engine.cuda.kernels.card import FLAVOURS, Card
 from tests.engine.kernels.records import random_experts
@@ -51,7 +51,8 @@ def assembled(flavour: str) -> dict[str, tuple[int, int]]:
     if shutil.which("ptxas") is None:
         return {}
     with tempfile.TemporaryDirectory() as folder:
-        source = resources.path("cuda", f"{flavour}.ptx")
+        source = Path(folder) / "kernels.ptx"
+        source.write_bytes(read_ptx(flavour))
         command = ["ptxas", f"-arch={flavour}", "-v", str(source), "-o", str(Path(folder) / "out")]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     found = re.findall(r"function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers", told, re.DOTALL)

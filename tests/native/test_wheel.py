@@ -73,7 +73,7 @@ def test_one_wheel_for_every_python_brings_the_kernels(wheel: Path, tmp_path: Pa
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert [name for name in names if name.endswith(".so")] == ["engine/native/src/underhill_kernels.so"]
-    assert {f"resources/cuda/{name}" for name in ("sm_75.ptx", "sm_80.ptx", "manifest.json")} <= set(names)
+    assert {f"resources/cuda/{name}" for name in ("sm_75.ptx.gz", "sm_80.ptx.gz", "manifest.json")} <= set(names)
     said = installed(wheel, tmp_path / "site")
     assert "Native kernels" in said
 

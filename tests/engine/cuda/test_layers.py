@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 from transformers import AutoConfig
 
-from engine import resources
 from engine.cuda import layer_proof
 from engine.cuda.device import CardDevice
 from engine.cuda.driver import Driver
 from engine.cuda.errors import CardError
 from engine.cuda.layer_proof import open_layers
 from engine.cuda.layers import CardLayers, LayerPlaces, LayerRun, SequenceRows, cache_bytes, runs_of, weight_bytes
+from engine.cuda.ptx_files import read_ptx
 from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
 from engine.models.layers import state as state_module
@@ -32,7 +32,7 @@ from tests.engine.models.reference_experts import ReferenceExperts
 
 pytestmark = pytest.mark.long
 
-PTX = resources.path("cuda", "sm_80.ptx").read_bytes() + b"\0"
+PTX = read_ptx("sm_80") + b"\0"
 IDS = [5, 17, 3, 88, 41, 2, 60, 9]
 ROOM, TOTAL = 64 * MIB, 256 * MIB
 WIDE = {"head_dim": 64, "hidden_size": 64}

@@ -8,13 +8,13 @@ from contextlib import closing
 import pytest
 import torch
 
-from engine import resources
 from engine.cuda import linears
 from engine.cuda.device import CardDevice
 from engine.cuda.driver import Driver
 from engine.cuda.errors import CardError
 from engine.cuda.linears import CardLinears, LinearPlace, Tried
 from engine.cuda.matrices import CardMatrix, nbytes_of
+from engine.cuda.ptx_files import read_ptx
 from engine.kernels.dense import PackedMatrix, raw_view, set_bias
 from engine.kernels.native import NativeKernel
 from engine.native.library import isas
@@ -22,7 +22,7 @@ from engine.native.memory import Arena
 from engine.native.op_graph import GraphStep, OpGraph, linear
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, SimulatedDriver, interpreted
 
-PTX = resources.path("cuda", "sm_80.ptx").read_bytes() + b"\0"
+PTX = read_ptx("sm_80") + b"\0"
 ROOM = 1 << 20
 ROWS, COLS = 70, 96
 # Elsewhere products are summed in another order than the card's (docs/graphics-card.md).

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from engine import resources
+from engine.cuda.ptx_files import read_ptx
 from engine.experts.execution.requests import slots_by_expert
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts
@@ -36,7 +36,7 @@ class _Move(NamedTuple):
 @functools.cache
 def module_of(flavour: str) -> Module:
     """The shipped kernels."""
-    return Module(resources.path("cuda", f"{flavour}.ptx").read_text(encoding="ascii"))
+    return Module(read_ptx(flavour).decode("ascii"))
 
 
 def argument(value: int | float | bytes, kind: str = "Q") -> bytes:
