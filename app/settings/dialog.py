@@ -19,10 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.i18n.translate import tr, tr_engine, tr_noop
+from app.i18n.translate import tr, tr_noop
 from app.settings.editor import SettingEditor, value_text
 from app.settings.pages import AppearancePage, SettingsPage, SharedSettingsPage
 from app.settings.preferences import Preferences
+from app.settings.preset_cards import PresetCards
 from app.settings.scores import ScoresPanel, cuts_of, pushed_cuts
 from app.settings.server_page import ServerPage
 from app.telemetry.charts import MemoryBar
@@ -172,9 +173,9 @@ class SettingsDialog(QDialog):
         """
         self._card = card
         self._titles = {**titles, **({card.name: card.title} if card is not None else {})}
-        lossy = () if card is None else protocol.LOSSY_DIALS
-        lines = (tr_engine(protocol.dial_in_words(card.calibration, dial)) for dial in lossy if card is not None)
-        self.editors["dial"].explain("\n".join(lines))
+        presets = self.editors["dial"].control
+        assert isinstance(presets, PresetCards)
+        presets.show_costs(card)
         if card is not None:
             slider = self.editors["context_length"].slider
             assert slider is not None
@@ -361,6 +362,9 @@ class SettingsDialog(QDialog):
     def _filter(self) -> None:
         """Show only the pages and settings that the search finds."""
         words = self.search.text().lower().split()
+        presets = self.editors["dial"].control
+        assert isinstance(presets, PresetCards)
+        presets.show_all(self.advanced.isChecked())
         first = -1
         for row, page in enumerate(self.pages):
             left = page.show_only(words, advanced=self.advanced.isChecked())

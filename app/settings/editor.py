@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEd
 
 from app.i18n.translate import tr, tr_engine, tr_noop
 from app.settings.number_slider import RANGES, NumberSlider
+from app.settings.preset_cards import PresetCards
 from app.theme import sizes
 from app.widgets.builders import FlowLayout, empty, hbox, make_button, make_combo, make_label, show_text, vbox
 from app.widgets.text import plain_entry
@@ -186,10 +187,15 @@ class SettingEditor(QWidget):
         self.control.setAccessibleName(tr_engine(setting.label))
         self.control.setAccessibleDescription(tr_engine(setting.help))
         self._label.setBuddy(self.control)
+        self._help.setVisible(not isinstance(self.control, PresetCards))  # whose cards say it
         self.slider = self._make_slider()
-        last = self.control.sliders[-1] if isinstance(self.control, SharesEditor) else self.slider or self.control
+        last = self.slider or self.control
+        if isinstance(self.control, SharesEditor):
+            last = self.control.sliders[-1]
+        elif isinstance(self.control, PresetCards):
+            last = list(self.control.cards.values())[-1]
         self.elsewhere = OtherValues(tr_engine(setting.label), last, self)
-        below = setting.kind in ("shares", "text")  # which need the whole width
+        below = setting.kind in ("shares", "text") or isinstance(self.control, PresetCards)  # need the whole width
         top = hbox((self._label, 1), self.reset_button)
         if not below:
             top.addWidget(self.control)
@@ -219,7 +225,7 @@ class SettingEditor(QWidget):
                 self.control.setCurrentIndex(max(0, self.control.findData(value)))
             elif isinstance(self.control, QLineEdit):
                 self.control.setText("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
-            elif isinstance(self.control, SharesEditor):
+            elif isinstance(self.control, (SharesEditor, PresetCards)):
                 self.control.set_value(value)
         self._show_on_slider(value)
         self.show_note("")
@@ -287,6 +293,10 @@ class SettingEditor(QWidget):
             check.setObjectName("switch")
             check.toggled.connect(self._take)
             return check
+        if s.name == "dial":
+            cards = PresetCards(s, self)
+            cards.chosen.connect(self._take)
+            return cards
         if s.kind == "choice":
             box = make_combo(self, tr_engine(s.label), [(tr_engine(s.name_of(choice)), choice) for choice in s.choices])
             box.currentIndexChanged.connect(self._take)
@@ -332,7 +342,7 @@ class SettingEditor(QWidget):
             return self.control.isChecked()
         if isinstance(self.control, QComboBox):
             return self.control.currentData()
-        if isinstance(self.control, SharesEditor):
+        if isinstance(self.control, (SharesEditor, PresetCards)):
             return self.control.value
         assert isinstance(self.control, QLineEdit)
         text = self.control.text().strip()

@@ -79,8 +79,8 @@ class FiguresPanel(QWidget):
             _heading(tr("Speed"), self), self.why, self.notice, tiles, parent=self, margins=(16, 8, 16, 14), spacing=6
         )
         for title, meaning, widgets in (
-            (tr("Memory"), "", (self.memory_text, self.memory)),
             (tr("Expert requests"), tr(REQUESTS), (self.fates, self.fates_legend, self.ahead)),
+            (tr("Memory"), "", (self.memory_text, self.memory)),
             (tr("Expert precision"), tr(USES), (self.mix, self.mix_legend, self.card)),
             (tr("Plan"), "", (self.plan,)),
         ):

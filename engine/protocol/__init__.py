@@ -27,7 +27,6 @@ from engine.generation.messages import (
     ToolCall,
 )
 from engine.hardware.computer import Computer
-from engine.library.dials import DIALS as LOSSY_DIALS
 from engine.library.dials import in_words as dial_in_words
 from engine.library.entries import (
     CANCELLED,

@@ -2892,6 +2892,41 @@
             <translation>它们在关闭应用前有效。</translation>
         </message>
         <message>
+            <location filename="../../app/settings/preset_cards.py"></location>
+            <source>Full precision, always</source>
+            <translation>始终全精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/preset_cards.py"></location>
+            <source>67% full, 30% lower precision, 3% skipped</source>
+            <translation>67% 全精度，30% 低精度，3% 跳过</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/preset_cards.py"></location>
+            <source>Almost no loss</source>
+            <translation>几乎无损失</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/preset_cards.py"></location>
+            <source>Small loss, fewer disk reads</source>
+            <translation>损失小，磁盘读取更少</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/preset_cards.py"></location>
+            <source>No loss</source>
+            <translation>无损失</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/preset_cards.py"></location>
+            <source>Not measured yet</source>
+            <translation>尚未测量</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/preset_cards.py"></location>
+            <source>Loss: KL {kl}</source>
+            <translation>损失：KL {kl}</translation>
+        </message>
+        <message>
             <location filename="../../app/settings/scores.py"></location>
             <source>full precision</source>
             <translation>全精度</translation>

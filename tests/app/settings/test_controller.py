@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from app.settings.dialog import SettingsDialog
+from app.settings.preset_cards import PresetCards
 from engine import protocol
 from tests.app.acts import Launch, ask
 from tests.app.conftest import close, engine_of
@@ -41,8 +41,8 @@ def test_one_goes_on_chatting_beside_them(qtbot: QtBot, launch: Launch, monkeypa
     assert settings.open() is dialog
     dialog.show_page(2)
     dial = dialog.editors["dial"].control
-    assert isinstance(dial, QComboBox)
-    dial.setCurrentIndex(dial.findData("fast"))
+    assert isinstance(dial, PresetCards)
+    dial.cards["fast"].click()
     received = engine_of(underhill).received
     qtbot.waitUntil(lambda: any(isinstance(c, protocol.UpdateSettings) for c in received))
     first = next(number for number, c in enumerate(received) if isinstance(c, protocol.UpdateSettings))

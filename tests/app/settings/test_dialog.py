@@ -17,6 +17,7 @@ from app.application import Application
 from app.settings import preferences
 from app.settings.dialog import SettingsDialog
 from app.settings.editor import SharesEditor
+from app.settings.preset_cards import PresetCards
 from app.theme.theme import Theme
 from engine import protocol
 from engine.library.dials import Calibration, Cost, DialCost
@@ -47,8 +48,8 @@ def test_live_settings_go_to_the_engine_and_to_disk(
     underhill = launch()
     dialog = underhill.window.settings.open()
     box = dialog.editors["dial"].control
-    assert isinstance(box, QComboBox)
-    box.setCurrentIndex(box.findData("exact"))
+    assert isinstance(box, PresetCards)
+    box.cards["exact"].click()
     sent = [c for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
     assert [c.settings for c in sent] == [{"dial": "exact"}]
     path = tmp_path / "window.json"
@@ -62,12 +63,41 @@ def test_the_dial_says_what_it_costs_on_the_model_that_is_open(
 ) -> None:
     underhill = launch()
     dialog = underhill.window.settings.open()
-    qtbot.waitUntil(lambda: "not measured yet" in dialog.editors["dial"].more.text())
+    cards = dialog.editors["dial"].control
+    assert isinstance(cards, PresetCards)
+    qtbot.waitUntil(lambda: cards.cards["fast"].cost.text() == "Not measured yet")
     costs = {"balanced": DialCost(0.8, 0.9, Cost(0.0003, 0.0001)), "fast": DialCost(0.6, 0.9, Cost(0.01, 0.004))}
     measured = dataclasses.replace(BUILTIN, calibration=Calibration(9, 9, 0, 0.0, 2.0, costs))
     underhill.link.model_changed.emit(measured)
-    assert "KL 0.0001 vs. Exact" in dialog.editors["dial"].more.text()
-    assert "KL 0.0040 vs. Exact" in dialog.editors["dial"].more.text()
+    told = {choice: card.cost.text() for choice, card in cards.cards.items()}
+    assert told == {"exact": "No loss", "balanced": "Loss: KL 0.0001", "fast": "Loss: KL 0.0040",
+                    "hobbit": "Not measured yet"}  # fmt: skip
+    assert "KL 0.0040 vs. Exact" in cards.cards["fast"].toolTip()
+    assert cards.cards["fast"].accessibleDescription() == "Small loss, fewer disk reads. Loss: KL 0.0040"
+
+
+def test_the_published_preset_is_shown_with_advanced_settings_or_where_it_is_chosen(
+    qtbot: QtBot, launch: Callable[..., Application]
+) -> None:
+    underhill = launch()
+    dialog = underhill.window.settings.open()
+    dialog.show_page(2)
+    cards = dialog.editors["dial"].control
+    assert isinstance(cards, PresetCards)
+    shown = [choice for choice, card in cards.cards.items() if card.isVisible()]
+    assert (shown, cards.value) == (["exact", "balanced", "fast"], "balanced")
+    dialog.advanced.setChecked(True)
+    cards.cards["hobbit"].setFocus()
+    qtbot.keyClick(cards.cards["hobbit"], Qt.Key.Key_Space)
+    assert underhill.window.preferences.engine == {"dial": "hobbit"}
+    dialog.advanced.setChecked(False)
+    assert cards.cards["hobbit"].isVisible()
+    qtbot.waitUntil(lambda: cards.cards["fast"].height() > 20)  # it has its place
+    qtbot.mouseClick(cards.cards["fast"], Qt.MouseButton.LeftButton)
+    assert underhill.window.preferences.engine == {"dial": "fast"}
+    dialog.editors["dial"].reset_button.click()
+    assert cards.value == "balanced"
+    assert not cards.cards["hobbit"].isVisible()
 
 
 def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., Application]) -> None:
@@ -161,16 +191,16 @@ def test_one_model_can_have_its_own_settings(qtbot: QtBot, launch: Callable[...,
     remembered = underhill.window.preferences
     dialog = underhill.window.settings.open()
     box = dialog.editors["dial"].control
-    assert isinstance(box, QComboBox)
-    box.setCurrentIndex(box.findData("fast"))
+    assert isinstance(box, PresetCards)
+    box.cards["fast"].click()
     dialog.show_page(2)
     dialog.scope.setCurrentIndex(1)
-    assert box.currentData() == "fast"  # what all models have
-    box.setCurrentIndex(box.findData("exact"))
+    assert box.value == "fast"  # what all models have
+    box.cards["exact"].click()
     assert (remembered.engine, remembered.models) == ({"dial": "fast"}, {"builtin": {"dial": "exact"}})
     dialog.scope.setCurrentIndex(0)
-    assert box.currentData() == "fast"
-    box.setCurrentIndex(box.findData("balanced"))
+    assert box.value == "fast"
+    box.cards["balanced"].click()
     sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
     assert sent == [{"dial": "fast"}, {"dial": "exact"}]  # the open model has its own
     dialog.scope.setCurrentIndex(1)
@@ -238,19 +268,19 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     underhill.theme.set_mode("light")
     assert dialog.scores.words.text() == light
     box = dialog.editors["dial"].control
-    assert isinstance(box, QComboBox)
+    assert isinstance(box, PresetCards)
     handles = [dialog.editors[cut].slider for cut in ("t1", "t2")]
     assert [handle.value_at(handle.value()) for handle in handles if handle] == [0.5, 0.8]  # those of the preset
-    box.setCurrentIndex(box.findData("fast"))
+    box.cards["fast"].click()
     assert dialog.scores.picture.accessibleDescription() != told
     type_into(qtbot, dialog, "t1", "0.6")
     assert dialog.scores.picture.cuts == [0.6, 0.7]
-    box.setCurrentIndex(box.findData("balanced"))  # its own cuts again
+    box.cards["balanced"].click()  # its own cuts again
     assert dialog.scores.picture.cuts == [0.5, 0.8]
     assert underhill.window.preferences.engine == {}
     type_into(qtbot, dialog, "t2", "0.3")
     assert "it can't exceed T2" in dialog.editors["t1"].more.text()
-    box.setCurrentIndex(box.findData("exact"))
+    box.cards["exact"].click()
     assert "100%" in dialog.scores.picture.accessibleDescription()
     assert not dialog.editors["t1"].more.text()
     dialog.reject()

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.settings.dialog import SettingsDialog
 from app.settings.editor import value_text
+from app.settings.preset_cards import PresetCards
 from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
@@ -21,9 +22,12 @@ def said(dialog: SettingsDialog, name: str) -> list[str]:
 
 
 def choose(dialog: SettingsDialog, name: str, value: str) -> None:
-    box = dialog.editors[name].control
-    assert isinstance(box, QComboBox)
-    box.setCurrentIndex(box.findData(value))
+    control = dialog.editors[name].control
+    if isinstance(control, PresetCards):
+        control.cards[value].click()
+    else:
+        assert isinstance(control, QComboBox)
+        control.setCurrentIndex(control.findData(value))
 
 
 def test_what_a_model_has_of_its_own_is_said_and_led_to(qtbot: QtBot, launch: Launch) -> None:

@@ -1,0 +1,124 @@
+"""The presets of quality as cards, each with what it costs on the open model."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QWidget
+
+from app.i18n.translate import tr, tr_engine, tr_noop
+from app.widgets.builders import make_label, vbox
+from engine import protocol
+
+_MEANINGS = {
+    "exact": tr_noop("Full precision, always"),
+    "hobbit": tr_noop("67% full, 30% lower precision, 3% skipped"),
+    "balanced": tr_noop("Almost no loss"),
+    "fast": tr_noop("Small loss, fewer disk reads"),
+}
+_ADVANCED = "hobbit"  # shown to those who want advanced settings, or have it
+_COLUMNS = 3
+
+
+class PresetCard(QPushButton):
+    """One preset: its name, what it means, and its measured cost."""
+
+    def __init__(self, name: str, meaning: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("card")
+        self.setCheckable(True)
+        self.setAutoDefault(False)
+        self.setAccessibleName(name)
+        self._meaning = meaning
+        self.cost = make_label("", self, "muted", wrap=True)
+        labels = make_label(name, self, heading=1.0, wrap=True), make_label(meaning, self, wrap=True), self.cost
+        for label in labels:
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        vbox(*labels, ..., parent=self, margins=(12, 9, 12, 9), spacing=3)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.MinimumExpanding)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def show_cost(self, cost: str, details: str) -> None:
+        """cost: in a few words. details: in a sentence."""
+        self.cost.setText(cost)
+        self.setToolTip(details)
+        self.setAccessibleDescription(f"{self._meaning}. {cost}")
+
+    def sizeHint(self) -> QSize:
+        """That of the labels: a button knows of its own text alone."""
+        layout = self.layout()
+        return layout.sizeHint() if layout is not None else super().sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        layout = self.layout()
+        return layout.minimumSize() if layout is not None else super().minimumSizeHint()
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        layout = self.layout()
+        return layout.heightForWidth(width) if layout is not None else super().heightForWidth(width)
+
+
+class PresetCards(QWidget):
+    """One card for each choice of the setting. chosen: another one was pressed."""
+
+    chosen = Signal()
+
+    def __init__(self, setting: protocol.settings.Setting, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._all = False
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 4, 0, 0)
+        grid.setSpacing(8)
+        self.cards: dict[str, PresetCard] = {}
+        for choice in sorted(setting.choices, key=_ADVANCED.__eq__):
+            card = PresetCard(tr_engine(setting.name_of(choice)), tr(_MEANINGS[choice]), self)
+            grid.addWidget(card, len(self.cards) // _COLUMNS, len(self.cards) % _COLUMNS)
+            self.cards[choice] = card
+            card.clicked.connect(partial(self._choose, choice))  # in no group: Tab would come to the chosen one alone
+        self.setFocusProxy(self.cards[setting.choices[0]])  # the first: Tab goes on from it through all
+        for column in range(_COLUMNS):
+            grid.setColumnStretch(column, 1)
+        self.show_costs(None)
+
+    @property
+    def value(self) -> str:
+        """The choice whose card is pressed in."""
+        return next(choice for choice, card in self.cards.items() if card.isChecked())
+
+    def set_value(self, value: str) -> None:
+        """Show a choice without emitting."""
+        for choice, card in self.cards.items():
+            card.setChecked(choice == value)
+        self._show_advanced()
+
+    def show_all(self, wanted: bool) -> None:
+        """Show the advanced one too, which is shown anyway while it is chosen."""
+        self._all = wanted
+        self._show_advanced()
+
+    def show_costs(self, card: protocol.ModelCard | None) -> None:
+        """Show what was measured on the open model; None: none is open."""
+        found = card.calibration if card is not None else None
+        for choice, button in self.cards.items():
+            cost = found.dials.get(choice) if found is not None else None
+            measured = (cost.here or cost.worst) if cost is not None else None
+            if choice == "exact":
+                words = tr("No loss")
+            elif card is None:
+                words = ""
+            else:
+                words = tr("Not measured yet") if measured is None else tr("Loss: KL {kl}", kl=f"{measured.kl:.4f}")
+            button.show_cost(words, tr_engine(protocol.dial_in_words(found, choice)) if card is not None else "")
+
+    def _show_advanced(self) -> None:
+        card = self.cards[_ADVANCED]
+        card.setVisible(self._all or card.isChecked())
+
+    def _choose(self, choice: str, _checked: bool = False) -> None:
+        self.set_value(choice)
+        self.chosen.emit()
