@@ -48,10 +48,11 @@ class ConditionEditor(QWidget):
     def __init__(self, condition: Condition, parent: QWidget) -> None:
         super().__init__(parent)
         self._values = condition.values
-        self.about = make_combo(self, tr("Text the condition is about"), letters=8)
+        self.about = make_combo(self, tr("Text the condition is about"), letters=16)
         self.about.addItem(condition.about, condition.about)
         tests = [(tr(words), f"{test} {unless}") for test, unless, words in _TESTS]
-        self.test = make_combo(self, tr("Condition"), tests, f"{condition.test} {condition.unless}", letters=8)
+        self.test = make_combo(self, tr("Condition"), tests, f"{condition.test} {condition.unless}")
+        self.test.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.words = QLineEdit(self)
         self.words.setAccessibleName(tr("Words or number of the condition"))
         self.words.setText(str(condition.length) if condition.length else ", ".join(condition.values))
@@ -221,6 +222,7 @@ class TeamEditor(QDialog):
         self.name.setAccessibleName(tr("Team name"))
         self.about = QLineEdit(team.about, self)
         self.about.setAccessibleName(tr("Description"))
+        self.about.setCursorPosition(0)  # the beginning of a long one is shown
         inside = QWidget(self)
         inside.setObjectName("page")
         self._column = vbox(spacing=10)

@@ -20,7 +20,7 @@ SHIPPED = (
     tr_noop("Code"),
     tr_noop("Into English"),
     tr_noop("Answer"),
-    tr_noop("Back"),
+    tr_noop("Translate back"),
 )  # fmt: skip
 
 

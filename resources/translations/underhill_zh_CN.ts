@@ -4005,6 +4005,11 @@
             <translation>译成英语</translation>
         </message>
         <message>
+            <location filename="../../app/teams/words.py"></location>
+            <source>Translate back</source>
+            <translation>译回</translation>
+        </message>
+        <message>
             <location filename="../../app/telemetry/charts.py"></location>
             <source>experts</source>
             <translation>专家</translation>

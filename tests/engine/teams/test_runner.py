@@ -64,9 +64,9 @@ def test_answer_in_my_language() -> None:
     assert list(played(team, "What is the weather?", {})[1]) == ["Answer"]
     run, asked = played(team, "今天天气怎么样？", {"Into English": "How is the weather?", "Answer": "Fine."})
     assert asked["Answer"] == "How is the weather?"
-    assert asked["Back"].startswith("Translate this into Chinese.")
-    assert asked["Back"].endswith("Fine.")
-    assert answer(run) == "Back"
+    assert asked["Translate back"].startswith("Translate this into Chinese.")
+    assert asked["Translate back"].endswith("Fine.")
+    assert answer(run) == "Translate back"
     assert list(played(team, "Zzyx", {})[1]) == ["Answer"]  # no language that can be told
 
 
@@ -80,7 +80,7 @@ def test_only_what_nothing_can_follow_is_final() -> None:
             run.said("x")
     assert finals == {
         ("What is this for?", "Answer"): True, ("这是什么？", "Into English"): False, ("这是什么？", "Answer"): False,
-        ("这是什么？", "Back"): True,
+        ("这是什么？", "Translate back"): True,
     }  # fmt: skip
     run = TeamRun(folder.find("draft-and-check"), user("Why?"))
     question = run.next()
