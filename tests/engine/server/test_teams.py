@@ -7,14 +7,14 @@ import ollama
 import openai
 import pytest
 
-from engine.protocol import DeleteTeam, LoadModel, SaveTeam, Step, Team
+from engine.protocol import DeleteTeam, LoadModel, SaveTeam, Team, TeamStep
 from tests.engine.server.serving import SETTINGS, Serving
 
 pytestmark = pytest.mark.long
 
 HELLO = [{"role": "user", "content": "Tell me a story about a brave dog."}]
-TWICE = Team("Two of us", (Step("First", "builtin", note=True), Step("Second", "builtin", "{First}")))
-FAR = Team("Far", (Step("A", "nowhere"),))
+TWICE = Team("Two of us", (TeamStep("First", "builtin", note=True), TeamStep("Second", "builtin", "{First}")))
+FAR = Team("Far", (TeamStep("A", "nowhere"),))
 
 
 @pytest.fixture
